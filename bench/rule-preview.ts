@@ -9,6 +9,7 @@ import type { Filter } from "../contract/actions/filters.ts";
 import type { RuleCondition, RuleScope } from "../contract/actions/rules.ts";
 import type { FindSegment } from "../server/actions/rules/past-segments.ts";
 import { previewRule } from "../server/actions/rules/preview.ts";
+import { comparedDays } from "../server/analytics/segments/past/history-of-filter.ts";
 import { PastMembers } from "../server/analytics/segments/past/past-members.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import type { Segment } from "../server/ledger/ledger.ts";
@@ -23,6 +24,7 @@ const organization = 1;
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 const days = 91;
 const horizonDays = 28;
+const zone = new Zone("UTC");
 const repeats = 3;
 
 /** Segments with conditions of each kind, by their ids from 1 on. */
@@ -34,6 +36,10 @@ const filters: readonly Filter[] = [
   { notSeenForDays: 14 },
   { mrrFrom: 5_000, subscriptionStatus: "active" },
   { state: "active", segments: [{ segment: 2 }, { segment: 4, match: "isNotIn" }] },
+  { healthBandBefore: "watch" },
+  { moved: "fell" },
+  { toCall: true },
+  { renewsWithinDays: 30 },
 ];
 
 interface Rule {
@@ -113,25 +119,30 @@ async function fillSubjects(warehouse: Warehouse): Promise<void> {
     `INSERT INTO subscriptions (organization, subscription, version, "from", status, plan, mrr, currency, payer_account, payer_user, period_end, ends_at)
      SELECT {organization:UInt32}, user, 1, [${at("120")}, ${at("60")}, ${at("20")}], ['active', 'past_due', 'active'],
        ['pro', 'pro', 'pro'], [4000, 6000, 3000 + intDiv(user, 20)], ['USD', 'USD', 'USD'], [0, 0, 0], [user, user, user],
-       [NULL, NULL, NULL], [NULL, NULL, NULL]
+       [NULL, ${at("toInt32(user % 60)")}, ${at("toInt32(user % 90) - 60")}], [NULL, NULL, NULL]
      FROM (SELECT toUInt32(number + 1) AS user FROM numbers({users:UInt32}))`,
     bound,
   );
 }
 
+const runs = Array.from({ length: days }, (_, at) => {
+  return { day: today - days + 1 + at, rowsVersion: 1_000, riskScale: absoluteRiskScale };
+});
+
 const findSegment =
   (warehouse: Warehouse): FindSegment =>
   async (_, segment) => ({
     ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
+    comparedDays: comparedDays(filters[segment - 1] ?? {}),
     membersOn: (scored) =>
       new PastMembers({
         ...{ warehouse, passiveEvents: [] },
         past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
         segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
         numbersOf: async () => [],
-        runsOf: async () => scored.map((day) => ({ day, rowsVersion: 1_000, riskScale: absoluteRiskScale })),
+        runsOf: async () => runs,
         payersOf: async (kind) => ({
-          ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: [] },
+          ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: zone.transitions },
           ...{ reporting: "USD", rates: {}, used: ["USD"], hasTransfers: false },
         }),
       }).of(segment),
@@ -151,7 +162,7 @@ await withTemporaryWarehouse(async (warehouse) => {
       previewRule(
         { warehouse, findSegment: findSegment(warehouse) },
         {
-          ...{ organization: { id: organization, zone: new Zone("UTC") }, scope },
+          ...{ organization: { id: organization, zone }, scope },
           ...{ condition, cooldownDays: null, horizonDays, today },
         },
       );

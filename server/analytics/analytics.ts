@@ -100,7 +100,7 @@ export {
   segmentEvaluated,
 } from "./segments/members-history.ts";
 export { type DaySets, isMember } from "./segments/past/day-sets.ts";
-export { withoutHistory } from "./segments/past/history-of-filter.ts";
+export { comparedDays, withoutHistory } from "./segments/past/history-of-filter.ts";
 export { PastMembers } from "./segments/past/past-members.ts";
 export type { UsersQuestion } from "./sql/sql.ts";
 export { movementReason } from "./week/move-words.ts";

@@ -53,7 +53,9 @@ export {
   type ListedScore,
   listScores,
   type Moved,
+  monthDays,
   movedConditions,
+  movedConditionsBy,
   movementBetween,
   type OfRun,
   orderByActivity,
@@ -64,12 +66,15 @@ export {
 } from "./queries/lists/reading.ts";
 export type { StoredScore } from "./queries/lists/stored-score.ts";
 export {
+  callChangeDays,
   callMemberDays,
   type EntityToCall,
   entitiesToCall,
+  fellSharply,
   sharpFallPoints,
   type ToCallQuestion,
   toCallQuery,
+  uncalledBands,
 } from "./queries/lists/to-call.ts";
 export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";

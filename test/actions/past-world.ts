@@ -5,7 +5,7 @@ import { defaultSettings } from "../../contract/settings.ts";
 import type { FindSegment } from "../../server/actions/rules/past-segments.ts";
 import { numbersOfSet } from "../../server/analytics/entities/entity-sets.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { Zone } from "../../server/calendar/zone.ts";
+import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { evaluationOf } from "../../server/http/figures/segments/evaluation.ts";
 import { segmentsInPast } from "../../server/http/figures/segments/in-past.ts";
 import type { SelectionContext } from "../../server/http/figures/segments/selection.ts";
@@ -22,8 +22,10 @@ const excludedUser = 3;
 const plans = ["pro", "free", "profi", ""];
 const zone = new Zone("UTC");
 
+type Traits = Record<string, string | null>;
+
 interface Entity {
-  readonly traits: Record<string, string>;
+  readonly traits: Traits;
   account: number;
   version: number;
   risk: number;
@@ -35,9 +37,19 @@ interface Subscription {
   readonly status: string[];
   readonly plan: string[];
   readonly mrr: number[];
+  readonly periodEnds: (number | null)[];
+  readonly ends: (number | null)[];
   /** The number of the user or the account: a subscription may pass to another one. */
   readonly payers: number[];
 }
+
+const emptySubscription = (): Subscription => ({
+  ...{ from: [], status: [], plan: [], mrr: [], periodEnds: [], ends: [], payers: [] },
+});
+
+/** 0 is no time. */
+const timesOrNull = (name: string) =>
+  `arrayMap(ms -> if(ms = 0, NULL, fromUnixTimestamp64Milli(ms, 'UTC')), {${name}:Array(Int64)})`;
 
 /** The limits of churn risks change once, in the middle. */
 const scaleOf = (isLater: boolean): RiskScale => ({
@@ -57,6 +69,7 @@ export class PastWorld {
   readonly segments: readonly Segment[];
   readonly #numbers = new Map<number, readonly number[]>();
   #today = 0;
+  #firstBilled = 0;
 
   /** @param segments with ids from 1 on, in this order */
   constructor(subject: WarehouseUnderTest, random: Random, segments: readonly SegmentOfWorld[]) {
@@ -69,8 +82,9 @@ export class PastWorld {
     });
   }
 
-  /** Makes everybody, on a day before all others. */
-  async begin(day: number): Promise<void> {
+  /** Makes everybody, on a day before all others. @param firstBilled the first day with subscriptions */
+  async begin(day: number, firstBilled: number): Promise<void> {
+    this.#firstBilled = firstBilled;
     const random = this.#random;
     const fresh = (): Entity => ({
       ...{ traits: {}, account: 0, version: 0, risk: random.next(), health: 100 * random.next() },
@@ -102,7 +116,7 @@ export class PastWorld {
       ),
     );
     if (events.length > 0) await insertEvents(this.#subject, events);
-    await this.#bill(day);
+    if (day >= this.#firstBilled) await this.#bill(day);
   }
 
   /** Scores of the start of a day. Some have no row. */
@@ -152,7 +166,7 @@ export class PastWorld {
     const tells = (entity: Entity) => random.chance(isFirst ? 0.7 : entity.version === 0 ? 0.1 : 0.06);
     for (const [index, firm] of this.#firms.entries()) {
       if (!tells(firm) && firm.version > 0) continue;
-      await this.#version("account", index + 1, firm, day, { tier: random.pick(["gold", "silver"]) });
+      await this.#version("account", index + 1, firm, day, this.#attributes(day));
     }
     for (const [index, person] of this.#people.entries()) {
       if (!tells(person)) continue;
@@ -161,12 +175,22 @@ export class PastWorld {
     }
   }
 
+  /** Some have a renewal: a date, an instant with an offset, or none any more. */
+  #attributes(day: number): Traits {
+    const random = this.#random;
+    const renewsAt = formatDay(day + random.between(-3, 20));
+    return {
+      tier: random.pick(["gold", "silver"]),
+      ...(random.chance(0.6) && { renewsAt: random.pick([renewsAt, `${renewsAt}T22:30:00-03:00`, null]) }),
+    };
+  }
+
   async #version(
     kind: "user" | "account",
     number: number,
     entity: Entity,
     day: number,
-    traits: Record<string, string>,
+    traits: Traits,
   ): Promise<void> {
     Object.assign(entity.traits, traits);
     entity.version += 1;
@@ -196,13 +220,16 @@ export class PastWorld {
   async #bill(day: number): Promise<void> {
     const random = this.#random;
     for (let payer = 1; payer <= 12; payer += 1) {
-      if (!random.chance(0.1)) continue;
-      const own = this.#subscriptions.get(payer) ?? { from: [], status: [], plan: [], mrr: [], payers: [] };
+      if (!random.chance(0.2)) continue;
+      const own = this.#subscriptions.get(payer) ?? emptySubscription();
       this.#subscriptions.set(payer, own);
       own.from.push(day * msPerDay + random.between(0, msPerDay - 1));
       const status = random.pick(["active", "active", "trialing", "past_due", "canceled"]);
       own.status.push(status);
       own.plan.push(random.pick(["Team", "Gold"]));
+      const renewal = (day + random.between(-3, 20)) * msPerDay + random.between(1, 23) * msPerHour;
+      own.periodEnds.push(random.chance(0.8) ? renewal : null);
+      own.ends.push(random.chance(0.15) ? renewal : null);
       own.mrr.push(status === "canceled" ? 0 : random.between(1, 9) * 1_000);
       const usual = payer % 2 === 1 ? 1 + (payer % accounts) : payer;
       own.payers.push(random.chance(0.2) ? random.between(1, accounts) : usual);
@@ -210,7 +237,8 @@ export class PastWorld {
     }
   }
 
-  async #store(payer: number, { from, status, plan, mrr, payers }: Subscription): Promise<void> {
+  async #store(payer: number, own: Subscription): Promise<void> {
+    const { from, status, plan, mrr, periodEnds, ends, payers } = own;
     const nobody = from.map(() => 0);
     const isAccount = payer % 2 === 1;
     await this.#subject.warehouse.command(
@@ -218,9 +246,10 @@ export class PastWorld {
        SELECT {organization:UInt32}, toString({payer:UInt32}), {version:UInt64},
          arrayMap(ms -> fromUnixTimestamp64Milli(ms, 'UTC'), {from:Array(Int64)}), {status:Array(String)}, {plan:Array(String)}, {mrr:Array(Int64)},
          arrayMap(_ -> 'USD', {from:Array(Int64)}), {accounts:Array(UInt32)}, {users:Array(UInt32)},
-         arrayMap(_ -> NULL, {from:Array(Int64)}), arrayMap(_ -> NULL, {from:Array(Int64)})`,
+         ${timesOrNull("periodEnds")}, ${timesOrNull("ends")}`,
       {
         ...{ organization: this.organization, payer, version: from.length, from, status, plan, mrr },
+        ...{ periodEnds: periodEnds.map((ms) => ms ?? 0), ends: ends.map((ms) => ms ?? 0) },
         ...{ accounts: isAccount ? payers : nobody, users: isAccount ? nobody : payers },
       },
     );

@@ -130,13 +130,11 @@ test("segments of accounts are previewed by the members of the time", async () =
 test("conditions of segments without a history are refused by name", async () => {
   const owned = await segmentOf("users", { filter: { owner: "nobody" } });
   const below = await segmentOf("users", { filter: { segments: [{ segment: owned }] } });
-  const moved = await segmentOf("users", { filter: { moved: "fell" } });
   const fixed = await segmentOf("users", { ids: ["u1", "u2"] });
   const accounts = await segmentOf("accounts", { filter: { state: "active" } });
   const reasons = {
     [owned]: "the condition owner of the segment",
     [below]: "the condition owner of the segment",
-    [moved]: "the condition moved of the segment",
     [fixed]: `is known from ${formatDay(today + 1)} on`,
     [accounts]: "is a segment of accounts",
   };
@@ -179,5 +177,29 @@ test("rules without a past are refused by name, and conditions by the field", as
     const response = await send("POST", "/api/alert-rules/preview", body);
     expect(response.status).toBe(400);
     expect(await response.text()).toContain(part);
+  }
+});
+
+test("conditions of segments that compare two days, and on renewals, are previewed", async () => {
+  // Changes of the last 17 days are told against this one. Its own scores are compared with none.
+  await server.command("score", "--organization", name, "--as-of", formatDay(today - 44));
+  const scope = { kind: "users" };
+  const cases = [
+    [{ moved: "fell" }, leavers],
+    [{ healthBandBefore: "present", moved: "fell" }, leavers],
+    [{ toCall: true }, 1],
+    [{ renewsWithinDays: 30 }, 0],
+  ] as const;
+  for (const [filter, least] of cases) {
+    const segment = await segmentOf("users", { filter });
+    const told = await preview({ scope, condition: { kind: "inSegment", segment } });
+    expect(told.scoredDays).toBe(scoredDays + 1);
+    expect([filter, told.entities]).toEqual([filter, Math.max(least, told.entities)]);
+    const path = `/api/users?organization=${olga.organization}&segment=${segment}`;
+    const list = await olga.json<{ total: number }>("GET", path);
+    expect([filter, told.insideNow]).toEqual([filter, list.total]);
+    expect(told.fired).toBe(told.weeks.reduce((sum, { fired }) => sum + fired, 0));
+    const scoped = { scope: { ...scope, segment }, condition: { kind: "healthBelow", below: 100 } };
+    expect((await preview(scoped)).scoredDays).toBe(scoredDays + 1);
   }
 });

@@ -12,12 +12,15 @@ import { PastWorld } from "./past-world.ts";
 
 const subject = new WarehouseUnderTest();
 const today = 20_090;
-const firstDay = today - 17;
-/** Facts are known from then on. */
-const beginning = today - 30;
-/** A day without scores. */
+/** Scores of the last ten days are compared with those of four weeks before. */
+const firstDay = today - 38;
+/** Facts are known from then on, and subscriptions from a later day. */
+const beginning = today - 45;
+const firstBilled = today - 16;
+/** Days without scores. */
 const pause = today - 8;
-const scored = Array.from({ length: 18 }, (_, at) => firstDay + at).filter((day) => day !== pause);
+const pauses = [today - 34, ...Array.from({ length: 9 }, (_, at) => today - 27 + at), pause];
+const scored = Array.from({ length: 39 }, (_, at) => firstDay + at).filter((day) => !pauses.includes(day));
 const from = { activeFrom: formatDay(today - 15), activeTo: formatDay(today - 9) };
 
 const ofUsers: readonly Filter[] = [
@@ -76,13 +79,33 @@ const ofAccounts: readonly Filter[] = [
   { healthBand: "none" },
 ];
 
+/** Conditions that compare two days, and those on renewals, from id 47 on. */
+const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;
+const comparing: readonly Filter[] = [
+  ...moves.map((moved) => ({ moved })),
+  ...(["at_risk", "present", "churned", "none"] as const).map((healthBandBefore) => ({ healthBandBefore })),
+  { toCall: true },
+  { toCall: false, isPresent: true },
+  { moved: "rose", riskBand: "medium", healthBandBefore: "present" },
+  { renewsWithinDays: 1 },
+  { renewsWithinDays: 12 },
+  { renewsWithinDays: 3_650, subscriptionStatus: "active" },
+];
+
 const random = randomOfThisRun("segments in the past");
 const world = new PastWorld(subject, random, [
   ...ofUsers.map((filter) => ({ kind: "users" as const, filter })),
   ...ofAccounts.map((filter) => ({ kind: "accounts" as const, filter })),
   { kind: "users", filter: null, ids: [1, 2, 5, 8, 13] },
+  ...comparing.map((filter) => ({ kind: "users" as const, filter })),
+  // Of accounts every third: moves and bands are the same in both.
+  ...comparing
+    .filter(({ renewsWithinDays }, at) => renewsWithinDays !== undefined || at % 3 === 0)
+    .map((filter) => ({ kind: "accounts" as const, filter })),
 ]);
-const compared = scored.filter((day) => day === today || day === pause + 1 || random.chance(0.25));
+const compared = scored.filter(
+  (day) => [today, pause + 1, firstBilled].includes(day) || (day > firstBilled && random.chance(0.25)),
+);
 
 /** The rules that are decided day by day, and previewed afterwards. */
 const rules: readonly { readonly scope?: number; readonly condition: RuleCondition }[] = [
@@ -91,6 +114,9 @@ const rules: readonly { readonly scope?: number; readonly condition: RuleConditi
   { condition: { kind: "inSegment", segment: 11 } },
   { scope: 2, condition: { kind: "keyEventUnseen", event: "opened", days: 3 } },
   { scope: 20, condition: { kind: "inSegment", segment: 10 } },
+  { condition: { kind: "inSegment", segment: 50 } },
+  { condition: { kind: "inSegment", segment: 62 } },
+  { scope: 58, condition: { kind: "inSegment", segment: 10 } },
 ];
 const ledgers = rules.map(
   ({ scope, condition }) =>
@@ -107,7 +133,7 @@ interface Seen {
 const seen: Seen[] = [];
 
 beforeAll(async () => {
-  await world.begin(beginning);
+  await world.begin(beginning, firstBilled);
   for (let day = beginning + 1; day <= today; day += 1) {
     if (scored.includes(day)) await onScoredDay(day);
     await world.live(day);

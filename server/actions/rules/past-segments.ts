@@ -12,6 +12,8 @@ export interface SegmentInPast {
   readonly name: string;
   /** Whether its members follow from scores. */
   readonly readsScores: boolean;
+  /** Its members follow from scores of so many days before, too; 0 if they do not. */
+  readonly comparedDays: number;
   /** The first day whose members are known, if a fixed segment is among the conditions; else null. */
   readonly sinceDay: number | null;
   /** Its members as of the starts of some days, at most 128. */
@@ -50,6 +52,11 @@ export async function segmentsNamed(
 export function knownSince(named: NamedSegments): number | null {
   const days = Object.values(named).flatMap(({ sinceDay }) => sinceDay ?? []);
   return days.length === 0 ? null : Math.max(...days);
+}
+
+/** How many days before a day the members of that day follow from. */
+export function comparedDaysOf(named: NamedSegments): number {
+  return Math.max(0, ...Object.values(named).map(({ comparedDays }) => comparedDays));
 }
 
 /** @throws Refusal when a fixed segment has changed since the first day */

@@ -10,6 +10,7 @@ import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, lookbackOf } from "./conditions.ts";
 import {
+  comparedDaysOf,
   type FindSegment,
   knownSince,
   MembersInPast,
@@ -129,14 +130,13 @@ export async function replaysOf(
   { pastDays, onlyMondays }: Span = daysOfPreview,
 ): Promise<Replays> {
   const { organization, scope, condition, today } = question;
-  const moments = await momentsOf(warehouse, question, today - pastDays);
   const read = dailyConditionOf(condition);
-  const firstDay = today - pastDays + lookbackOf(read);
+  const firstDay = today - pastDays + Math.max(lookbackOf(read), comparedDaysOf(named));
   const asked = {
     ...{ organization, kind: kindOf(scope), toDay: today, onlyMondays },
     // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.
     fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
-    ...{ withChurned: true, followed: [...moments.keys()] },
+    withChurned: true,
   };
   const days = await daysToRead(warehouse, { ...asked, condition: read });
   const runs = runsAskedFor(days);
@@ -144,7 +144,9 @@ export async function replaysOf(
   const members = await MembersInPast.on(named, runs);
   const judged: DailyCondition =
     members.judged === undefined ? read : { kind: "wasInSegment", members: members.judged };
-  const readings = await readingsOf(warehouse, { ...asked, condition: judged }, days);
+  const moments = await momentsOf(warehouse, question, runs[0]?.day ?? today);
+  const followed = [...moments.keys()];
+  const readings = await readingsOf(warehouse, { ...asked, condition: judged, followed }, days);
   return { runs, members, replays: replays(question, readings, members, moments) };
 }
 

@@ -51,14 +51,16 @@ export function billingOrder(sort: BillingSort, { payers }: BillingOfList, kind:
 
 /** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides the end of a period. */
 function renewsDay(kind: EntityKind): string {
-  if (kind === "user") return "payer.renewsDay";
-  const text = `if(position(a.traits, '"renewsAt":') > 0, JSONExtractString(a.traits, 'renewsAt'), '')`;
+  return kind === "user" ? "payer.renewsDay" : `ifNull(${renewsDayOf("a.traits")}, payer.renewsDay)`;
+}
+
+/** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of an account, an expression */
+export function renewsDayOf(traits: string): string {
+  const text = `if(position(${traits}, '"renewsAt":') > 0, JSONExtractString(${traits}, 'renewsAt'), '')`;
   const time = `ifNull(parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), toDateTime64(0, 3, 'UTC'))`;
   // A date is a day by itself. A date-time is an instant of a day in the organization's timezone.
-  return `ifNull(
-    multiIf(${text} = '', NULL, length(${text}) = 10, toInt32(toDate32OrNull(${text})),
-      ${localDay(`intDiv(toUnixTimestamp64Milli(${time}), 1000)`)}),
-    payer.renewsDay)`;
+  return `multiIf(${text} = '', NULL, length(${text}) = 10, toInt32(toDate32OrNull(${text})),
+    ${localDay(`intDiv(toUnixTimestamp64Milli(${time}), 1000)`)})`;
 }
 
 /**

@@ -144,8 +144,9 @@ async function unratedAmong(
   return new Set(rows.map(({ payer }) => payer));
 }
 
-/** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these had MRR of the payer before `earlierMs`. */
-export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "hadMrr";
+/** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these had MRR of the payer before `earlierMs`.
+ * `renewsDay` is one of the `renewalDays`: the first that is still to come, else the last. */
+export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "renewalDays" | "hadMrr";
 
 const goesOn = "state != 'canceled'";
 const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
@@ -160,6 +161,7 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
   hadMrr: "max(own_had_mrr)",
+  renewalDays: `groupUniqArrayIf(periodEndDay, ${renews})`,
   renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
 };
 
@@ -194,6 +196,7 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   plans: ["state", "named_plan"],
   status: ["state", "was_paid", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
+  renewalDays: ["state", "endsMs", "periodEndDay"],
 };
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array.
@@ -206,7 +209,7 @@ export function payersSql(
   return payersOf(question, columns, { earlierMs });
 }
 
-/** Columns that look neither before nor after an instant. */
+/** Columns that hold from one change of a payer to the next. */
 export type PastPayerColumn = Exclude<PayerColumn, "scheduled" | "renewsDay" | "hadMrr">;
 
 /** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the `place` of a change and the `span` of
@@ -254,7 +257,7 @@ function payersOf(
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
       ...(columns.includes("hadMrr") && { earlierMs }),
       ...(hasMrr && mrr.parameters),
-      ...(columns.includes("renewsDay") && zoneParameters(transitions)),
+      ...(names.includes("periodEndDay") && zoneParameters(transitions)),
     },
   };
 }

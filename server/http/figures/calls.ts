@@ -3,6 +3,7 @@
 import type { Controls } from "../../actions/actions.ts";
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
 import {
+  callChangeDays,
   type EntityKind,
   type EntityToCall,
   entitiesToCall,
@@ -17,7 +18,6 @@ import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext
 import type { Within } from "./segments/within.ts";
 import { controlsOf } from "./work/controls.ts";
 
-const weekDays = 7;
 const called = 3;
 
 type CallContext = RunContext & Pick<OrganizationContext, "ledger">;
@@ -53,7 +53,7 @@ async function questionOf(
   controls: Controls,
 ): Promise<ToCallQuestion> {
   const { id } = context.organization;
-  const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
+  const weekBefore = await earlierRun(context, kind, run, run.day - callChangeDays);
   return {
     run: rowsOf(id, kind, run),
     highRisk: run.body.riskScale.high,

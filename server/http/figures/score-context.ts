@@ -115,9 +115,6 @@ export function baseRateOf({ body }: Run): number | null {
   return body.backtest.results.find(({ model }) => model === "recency")?.metrics.baseRate ?? null;
 }
 
-/** Days back from the newest scores, when a question does not say since when. */
-export const monthDays = 28;
-
 interface BothRuns {
   /** Undefined before the first run. */
   readonly runs:

@@ -10,19 +10,13 @@ import {
   type ListedScore,
   listScores,
   type Mover,
+  monthDays,
   movementBetween,
   moversBetween,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
-import {
-  baseRateOf,
-  bothRuns,
-  limitsOf,
-  monthDays,
-  riskScaleOfRun,
-  type ScoreContext,
-} from "./score-context.ts";
+import { baseRateOf, bothRuns, limitsOf, riskScaleOfRun, type ScoreContext } from "./score-context.ts";
 import { warehouseWithin } from "./segments/evaluation.ts";
 import { controlField, controlsOf } from "./work/controls.ts";
 

@@ -1,17 +1,23 @@
 /** Which conditions of a filter can be evaluated as of a past day. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
+import { callChangeDays, monthDays } from "../../../scoring/scoring.ts";
 
 /** For each condition: the reason why it has no history, as the end of a sentence; null for the others. */
 const missing: Readonly<Record<keyof Filter, string | null>> = {
   ...{ traits: null, verdict: null, state: null, healthBand: null, riskBand: null, isPresent: null },
   ...{ seenWithinDays: null, notSeenForDays: null, activeFrom: null, activeTo: null, lifecycle: null },
   ...{ mrrFrom: null, mrrTo: null, subscriptionPlan: null, subscriptionStatus: null },
+  renewsWithinDays: null,
   ...{ events: null, segments: null },
   owner: "only present owners are stored",
-  renewsWithinDays: "renewal dates of past days are not stored",
-  ...{ healthBandBefore: "it compares two days", moved: "it compares two days" },
-  toCall: "it compares two days",
+  ...{ healthBandBefore: null, moved: null, toCall: null },
 };
+
+/** Days between the scores of a condition and those that it compares them with; 0 for conditions that compare none. */
+export function comparedDays({ healthBandBefore, moved, toCall }: Filter): number {
+  if (healthBandBefore !== undefined || moved !== undefined) return monthDays;
+  return toCall === undefined ? 0 : callChangeDays;
+}
 
 /** The first condition without a history, with the reason. */
 export function withoutHistory(

@@ -55,17 +55,30 @@ export function bitsBelow({ days }: PastDays): Record<string, Parameter> {
 }
 
 /** Entities of a row of the answer. */
-const entitiesOfPart = 16_384;
+export const entitiesOfPart = 16_384;
 const hexDigits = maxDays / 4;
 const bytesOfEntity = maxDays / 8;
 
 /** The sets of rows (entity, bits), an entity at most once.
  * @param entities highest number, and one; those beyond are left out */
-export async function daySetsOf(
+export function daySetsOf(warehouse: Warehouse, entities: number, query: Sql): Promise<DaySets> {
+  return daySetsOfParts(warehouse, entities, [query]);
+}
+
+/** The same of several queries. Each has all rows of its entities, and those of parts of `entitiesOfPart` numbers as a whole. */
+export async function daySetsOfParts(
   warehouse: Warehouse,
   entities: number,
-  { text, parameters }: Sql,
+  queries: readonly Sql[],
 ): Promise<DaySets> {
+  const bytes = new Uint8Array(entities * bytesOfEntity);
+  for (const query of queries) await readInto(bytes, warehouse, query);
+  // Hexadecimal digits begin with the highest byte, and words with the lowest.
+  for (let at = 0; at < bytes.length; at += bytesOfEntity) bytes.subarray(at, at + bytesOfEntity).reverse();
+  return new DaySets(entities, new Uint32Array(bytes.buffer));
+}
+
+async function readInto(bytes: Uint8Array, warehouse: Warehouse, { text, parameters }: Sql): Promise<void> {
   const rows = await warehouse.rows<{ part: number; bits: string }>(
     `SELECT intDiv(entity, ${entitiesOfPart}) AS part,
        arrayStringConcat(groupArrayInsertAt('${"0".repeat(hexDigits)}', ${entitiesOfPart})(
@@ -73,13 +86,9 @@ export async function daySetsOf(
      FROM (${text}) GROUP BY part SETTINGS allow_simdjson = 0`,
     parameters,
   );
-  const bytes = new Uint8Array(entities * bytesOfEntity);
   for (const { part, bits } of rows) {
     const at = part * entitiesOfPart * bytesOfEntity;
     if (at >= bytes.length) continue;
     bytes.set(Buffer.from(bits, "hex").subarray(0, bytes.length - at), at);
   }
-  // Hexadecimal digits begin with the highest byte, and words with the lowest.
-  for (let at = 0; at < bytes.length; at += bytesOfEntity) bytes.subarray(at, at + bytesOfEntity).reverse();
-  return new DaySets(entities, new Uint32Array(bytes.buffer));
 }

@@ -10,10 +10,19 @@ import type { PassiveEvents, Warehouse } from "../../../warehouse/warehouse.ts";
 import type { PayersQuestion } from "../../revenue/payers-now.ts";
 import { DaySets, maxDays } from "./day-sets.ts";
 import { activeInPast, seenInPast } from "./past-activity.ts";
+import { movedInPast, toCallInPast } from "./past-changes.ts";
 import type { PastDays } from "./past-days.ts";
 import { doneInPast } from "./past-events.ts";
 import { payersInPast } from "./past-payers.ts";
-import { churnedInPast, type PastRun, type PastScores, scoresInPast, verdictInPast } from "./past-scores.ts";
+import { renewingInPast } from "./past-renewals.ts";
+import {
+  bandBeforeInPast,
+  churnedInPast,
+  type PastRun,
+  type PastScores,
+  scoresInPast,
+  verdictInPast,
+} from "./past-scores.ts";
 import { type PastStays, pastStays } from "./past-stays.ts";
 import { traitInPast } from "./past-traits.ts";
 
@@ -25,7 +34,7 @@ export interface PastParts {
   readonly segments: readonly Segment[];
   /** The users or accounts of a fixed segment. */
   readonly numbersOf: (segment: number) => Promise<readonly number[]>;
-  /** The finished runs up to the last day, in the order of days. */
+  /** The finished runs up to the last day, in the order of days. They begin with the newest one that the first is compared with. */
   readonly runsOf: (kind: EntityKind) => Promise<readonly PastRun[]>;
   /** Undefined without subscriptions of this kind. */
   readonly payersOf: (kind: EntityKind) => Promise<PayersQuestion | undefined>;
@@ -57,7 +66,7 @@ export class PastMembers {
     if (filter === null) return constant(entities, await this.#parts.numbersOf(id));
     let members = new DaySets(entities).not();
     for (const condition of [
-      ...[this.#scores, this.#verdict, this.#seen, this.#activity, this.#payers],
+      ...[this.#scores, this.#verdict, this.#changes, this.#seen, this.#activity, this.#payers],
       ...[this.#traits, this.#events, this.#segments],
     ]) {
       for (const sets of await condition.call(this, kind, filter)) members = members.and(sets);
@@ -76,6 +85,19 @@ export class PastMembers {
     const { warehouse } = this.#parts;
     const isAccountChurned = kind === "user" ? await this.#usersOfChurnedAccounts() : undefined;
     return [await verdictInPast(warehouse, await this.#scored(kind), verdict, isAccountChurned)];
+  }
+
+  async #changes(kind: EntityKind, { healthBandBefore, moved, toCall }: Filter): Promise<DaySets[]> {
+    const { warehouse } = this.#parts;
+    const past = await this.#scored(kind);
+    const sets: DaySets[] = [];
+    if (healthBandBefore !== undefined) sets.push(await bandBeforeInPast(warehouse, past, healthBandBefore));
+    if (moved !== undefined) sets.push(await movedInPast(warehouse, past, moved));
+    if (toCall !== undefined) {
+      const called = await toCallInPast(warehouse, past);
+      sets.push(toCall ? called : called.not());
+    }
+    return sets;
   }
 
   async #usersOfChurnedAccounts(): Promise<DaySets> {
@@ -103,12 +125,14 @@ export class PastMembers {
   }
 
   async #payers(kind: EntityKind, filter: Filter): Promise<DaySets[]> {
-    const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus } = filter;
-    const isNone = [mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus].every((one) => one === undefined);
-    if (isNone) return [];
+    const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays } = filter;
+    const conditions = [mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays];
+    if (conditions.every((one) => one === undefined)) return [];
     const { warehouse, past, payersOf } = this.#parts;
-    const entities = (await this.#sizesOf())[kind];
-    return some(await payersInPast(warehouse, { ...past, entities, payers: await payersOf(kind) }, filter));
+    const of = { ...past, entities: (await this.#sizesOf())[kind], payers: await payersOf(kind) };
+    const renewing =
+      renewsWithinDays === undefined ? undefined : await renewingInPast(warehouse, of, renewsWithinDays);
+    return [...some(await payersInPast(warehouse, of, filter)), ...some(renewing)];
   }
 
   async #traits(kind: EntityKind, { traits = [] }: Filter): Promise<DaySets[]> {

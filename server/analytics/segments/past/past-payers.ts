@@ -14,7 +14,7 @@ import {
   placeParameters,
 } from "./past-days.ts";
 
-/** The conditions that follow from the histories alone: a renewal follows from an attribute of the account, too. */
+/** The conditions that stay the same between two changes: a renewal comes nearer each day. */
 type PastBilling = Omit<BillingFilter, "renewsWithinDays">;
 
 export interface PastPayers extends PastDays {
@@ -50,7 +50,7 @@ export async function payersInPast(
 
 /** Subscriptions at each place at which any subscription of their payer changed. Between two of them the payer stays the same, so a row for each
  * day is not needed. A subscription that passed to another payer is read for both, and counts for the payer of the time. */
-function historiesOf(past: PastDays, { kind, organization }: PayersQuestion): Sql {
+export function historiesOf(past: PastDays, { kind, organization }: PayersQuestion): Sql {
   const payers = kind === "account" ? "payer_account" : "payer_user";
   const stored = `
     SELECT *, arrayJoin(arrayDistinct(${payers})) AS payer

@@ -2,6 +2,7 @@
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import {
   type EntityKind,
+  monthDays,
   type RiskLimits,
   riskBandCondition,
   type Verdict,
@@ -97,6 +98,22 @@ const ownVerdict = verdictSql(
   limits,
 );
 
+/** Those with a health band in the earlier run that changes are told against: `present` is any but churned and none. */
+export function bandBeforeInPast(
+  warehouse: Warehouse,
+  past: PastScores,
+  healthBandBefore: NonNullable<Filter["healthBandBefore"]>,
+): Promise<DaySets> {
+  const is =
+    healthBandBefore === "present"
+      ? condition(`healthBand IN ${presentBands}`)
+      : condition("healthBand = {healthBandBefore:String}", { healthBandBefore });
+  const read = earlierRuns(past, monthDays).map(({ run, of }) => {
+    return { run, bits: of.reduce((all, { bits }) => all | bits, 0n) };
+  });
+  return rowsWhere(warehouse, past, [is], read);
+}
+
 function conditionsOf({ state, healthBand, riskBand, isPresent }: OfOneDay): RowCondition[] {
   return [
     ...(state === undefined
@@ -117,9 +134,13 @@ function conditionsOf({ state, healthBand, riskBand, isPresent }: OfOneDay): Row
 }
 
 /** Those whose rows match all conditions. */
-function rowsWhere(warehouse: Warehouse, past: PastScores, conditions: readonly Sql[]): Promise<DaySets> {
+function rowsWhere(
+  warehouse: Warehouse,
+  past: PastScores,
+  conditions: readonly Sql[],
+  read: readonly ReadRun[] = readRuns(past),
+): Promise<DaySets> {
   const { kind, organization, entities } = past;
-  const read = readRuns(past);
   if (read.length === 0) return Promise.resolve(new DaySets(entities));
   const text = conditions.map((one) => `(${one.text})`).join(" AND ");
   const risks = (name: string, limit: (scale: RiskLimits) => number) =>
@@ -145,8 +166,26 @@ function rowsWhere(warehouse: Warehouse, past: PastScores, conditions: readonly 
   });
 }
 
+interface ReadRun {
+  readonly run: PastRun;
+  /** The days of which it is the newest one. */
+  readonly bits: bigint;
+}
+
+/** The runs that other runs are compared with, as `earlierRun` has them, with these. In the order of days. */
+export function earlierRuns(
+  past: PastScores,
+  lookbackDays: number,
+): { readonly run: PastRun; readonly of: readonly ReadRun[] }[] {
+  const read = readRuns(past);
+  const earlierOf = ({ run: { day } }: ReadRun) => past.runs.findLast((run) => run.day <= day - lookbackDays);
+  return past.runs
+    .map((run) => ({ run, of: read.filter((one) => earlierOf(one) === run) }))
+    .filter(({ of }) => of.length > 0);
+}
+
 /** The runs that are read, each with the days of which it is the newest one. */
-function readRuns({ days, runs }: PastScores): { readonly run: PastRun; readonly bits: bigint }[] {
+export function readRuns({ days, runs }: PastScores): ReadRun[] {
   const newest = (day: number) => runs.findLast((run) => run.day <= day);
   return runs
     .map((run) => ({ run, bits: bitsOf({ days }, (day) => newest(day) === run) }))

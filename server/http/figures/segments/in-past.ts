@@ -1,15 +1,15 @@
 /** Segments as of past days, for previews of alert rules. */
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { FindSegment, SegmentField } from "../../../actions/actions.ts";
-import { PastMembers, withoutHistory } from "../../../analytics/analytics.ts";
+import { comparedDays, PastMembers, withoutHistory } from "../../../analytics/analytics.ts";
 import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
-import { runsBetween } from "../../../scoring/scoring.ts";
+import { type EntityKind, newestRun, runsBetween } from "../../../scoring/scoring.ts";
 import { billingOf } from "../revenue/payers.ts";
 import { readsScores } from "./for-actions.ts";
 import type { SelectionContext } from "./selection.ts";
 
-/** Days before the first one in which the newest scores as of it are looked for. */
-const earlierDays = 28;
+/** Days before the first one whose runs are all read: the newest scores as of it, and those that they are compared with. */
+const earlierDays = 2 * 28;
 
 /** Finds segments of the organization, and evaluates them as of past days. */
 export function segmentsInPast(context: SelectionContext): FindSegment {
@@ -27,6 +27,7 @@ export function segmentsInPast(context: SelectionContext): FindSegment {
     return {
       name: own.name,
       readsScores: readsScores([own, ...below]),
+      comparedDays: Math.max(...[own, ...below].map(({ filter }) => comparedDays(filter ?? {}))),
       sinceDay: since.length === 0 ? null : Math.max(...since),
       membersOn: async (days) => (await pastMembers(context, segments, days)).of(id),
     };
@@ -56,11 +57,21 @@ async function pastMembers(
     ...{ warehouse, segments, passiveEvents: await context.passiveEvents() },
     past: { organization: id, days, startsMs: days.map((day) => zone.startOfDay(day)) },
     numbersOf: (segment) => ledger.segments.numbers(id, segment),
-    runsOf: async (kind) => {
-      const span = { fromDay: fromDay - earlierDays, toDay };
-      const runs = await runsBetween(warehouse, { organization: id, kind }, span);
-      return runs.map(({ day, body: { rowsVersion, riskScale } }) => ({ day, rowsVersion, riskScale }));
-    },
+    runsOf: (kind) => runsOf(context, kind, { fromDay: fromDay - earlierDays, toDay }),
     payersOf: async (kind) => (await billingOf(context, kind, undefined)).payers,
+  });
+}
+
+/** The runs of some days, after the newest one of before. */
+async function runsOf(
+  { warehouse, organization: { id } }: SelectionContext,
+  kind: EntityKind,
+  span: { readonly fromDay: number; readonly toDay: number },
+) {
+  const before = await newestRun(warehouse, id, kind, span.fromDay - 1);
+  const runs = await runsBetween(warehouse, { organization: id, kind }, span);
+  return [...(before === undefined ? [] : [before]), ...runs].map(({ day, body }) => {
+    const { rowsVersion, riskScale } = body;
+    return { day, rowsVersion, riskScale };
   });
 }

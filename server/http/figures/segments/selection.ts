@@ -11,12 +11,12 @@ import type {
   UserListQuestion,
 } from "../../../analytics/analytics.ts";
 import { maxActiveDays } from "../../../ledger/ledger.ts";
-import type { EntityKind } from "../../../scoring/scoring.ts";
+import { type EntityKind, monthDays } from "../../../scoring/scoring.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 import { questionOfCalls } from "../calls.ts";
 import { dayOfParameter, today, usersQuestion } from "../days.ts";
 import { billingOf } from "../revenue/payers.ts";
-import { accountsRun, bothRuns, monthDays, riskScaleOfRun } from "../score-context.ts";
+import { accountsRun, bothRuns, riskScaleOfRun } from "../score-context.ts";
 import { ownerFilterOf, ownersOfOrganization } from "../work/owners.ts";
 
 type UserQuery = RouteQuery<"GET /api/users">;

@@ -4,12 +4,16 @@ import { type ActivityOrder, activityOrderOf } from "../../churn/activity-order.
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
+import type { State } from "../../scores/state.ts";
 import type { RiskLimitsSql } from "../../scores/verdict.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import { activityPosition, isOrdered } from "./activity-order.ts";
 import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
+
+/** Days between the newest scores and those that changes are told against, when a question does not say since when. */
+export const monthDays = 28;
 
 /** The scores of one finished run. */
 export interface OfRun {
@@ -202,21 +206,29 @@ export function risksOfRun({ kind, ...ofRun }: OfRun): Query {
   };
 }
 
-/** Health bands from worse to better; onboarding is neither. */
-const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
-const [rankBefore, rankNow] = [`indexOf(${ranks}, healthBandBefore)`, `indexOf(${ranks}, healthBand)`];
-const isThere = "healthBand NOT IN ('churned', 'none', '')";
+/** How health went between two runs, as conditions on `state`, `healthBand`, `healthBandBefore` and `change`. An empty band is that of
+ * no row. @param literal of a state or a band, in the type of these columns */
+export function movedConditionsBy(literal: (name: State | HealthBand | "") => string) {
+  const of = (...names: Parameters<typeof literal>[0][]) => names.map(literal).join(", ");
+  const churned = of("churned");
+  // From worse to better; onboarding is neither.
+  const rank = (band: string) => `indexOf([${of("churned", "at_risk", "watch", "healthy")}], ${band})`;
+  const [before, now] = [rank("healthBandBefore"), rank("healthBand")];
+  const went = (way: string) =>
+    `state IN (${of("active", "inactive", "canceling")}) AND healthBandBefore != ${churned} AND ifNull(change ${way} 0, false)`;
+  return {
+    changed: `healthBandBefore NOT IN (healthBand, ${of("")}) AND healthBand != ${of("")}`,
+    worse: `${now} > 1 AND ${now} < ${before}`,
+    better: `${before} > 1 AND ${now} > ${before}`,
+    fell: went("<"),
+    rose: went(">"),
+    churned: `healthBand = ${churned} AND healthBandBefore NOT IN (${of("churned", "")})`,
+    returned: `healthBandBefore = ${churned} AND healthBand NOT IN (${of("churned", "none", "")})`,
+  } as const;
+}
 
-/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
-export const movedConditions = {
-  changed: "healthBandBefore NOT IN (healthBand, '') AND healthBand != ''",
-  worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
-  better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
-  fell: "state IN ('active', 'inactive', 'canceling') AND healthBandBefore != 'churned' AND ifNull(change < 0, false)",
-  rose: "state IN ('active', 'inactive', 'canceling') AND healthBandBefore != 'churned' AND ifNull(change > 0, false)",
-  churned: "healthBand = 'churned' AND healthBandBefore NOT IN ('churned', '')",
-  returned: `healthBandBefore = 'churned' AND ${isThere}`,
-} as const;
+/** The same on the columns of `scoresWithChange`. */
+export const movedConditions = movedConditionsBy((name) => `'${name}'`);
 
 export type Moved = keyof typeof movedConditions;
 

@@ -67,6 +67,13 @@ export function entitiesToCall(
   );
 }
 
+/** Health bands of entities that are not called. */
+export const uncalledBands = ["churned", "none"] as const;
+/** The condition that the `change` of health within a week is a sharp fall. */
+export const fellSharply = `ifNull(change <= -${sharpFallPoints}, false)`;
+/** Days between the scores of the call list and those that they are compared with. */
+export const callChangeDays = 7;
+
 /** The whole call list by `entity`, as a subquery. It binds the values of the run as other queries of it do. */
 export function toCallQuery({
   run: { kind, ...run },
@@ -85,10 +92,10 @@ export function toCallQuery({
       SELECT entity, members, health, risk, health - before AS change, state, x, t, n
       FROM (
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk, state, x, t, n
-        FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN ('churned', 'none')
+        FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN (${uncalledBands.map((band) => `'${band}'`).join(", ")})
           AND ${kind} NOT IN {controls:Array(UInt32)}) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
-      WHERE ifNull(risk >= ${highRisk}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
+      WHERE ifNull(risk >= ${highRisk}, false) OR ${fellSharply}`,
     parameters: {
       ...run,
       controls,

@@ -1,0 +1,141 @@
+/** Users or accounts by how their scores went since an earlier run, as of past days: `moved` and `toCall`. */
+import type { Filter } from "../../../../contract/actions/filters.ts";
+import {
+  callChangeDays,
+  fellSharply,
+  type HealthBand,
+  monthDays,
+  movedConditionsBy,
+  type State,
+  uncalledBands,
+} from "../../../scoring/scoring.ts";
+import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { DaySets } from "./day-sets.ts";
+import { daySetsOfParts, entitiesOfPart } from "./past-days.ts";
+import { earlierRuns, type PastRun, type PastScores, readRuns } from "./past-scores.ts";
+
+/** States and bands as numbers: arrays of texts would take ten times the memory. */
+const codes: Readonly<Record<State | HealthBand | "", number>> = {
+  "": 0,
+  ...{ churned: 1, at_risk: 2, watch: 3, healthy: 4, onboarding: 5, none: 6 },
+  ...{ no_data: 7, active: 8, inactive: 9, canceling: 10, new: 11 },
+};
+const codeOf = (name: keyof typeof codes) => String(codes[name]);
+const movedConditions = movedConditionsBy(codeOf);
+const isToCall = `healthBand NOT IN (${uncalledBands.map(codeOf).join(", ")}) AND (isHigh OR ${fellSharply})`;
+
+/** Those whose health went this way since the earlier run. */
+export function movedInPast(
+  warehouse: Warehouse,
+  past: PastScores,
+  moved: NonNullable<Filter["moved"]>,
+): Promise<DaySets> {
+  return changedWhere(warehouse, past, monthDays, movedConditions[moved]);
+}
+
+/** Those that are to be called, controls among them. */
+export function toCallInPast(warehouse: Warehouse, past: PastScores): Promise<DaySets> {
+  return changedWhere(warehouse, past, callChangeDays, isToCall);
+}
+
+/**
+ * Those whose scores of the newest run match a condition, compared with those of the run before.
+ * @param condition over `state`, `healthBand` and `healthBandBefore` as numbers, `change` of health, which is NaN where it is unknown, and
+ *   `isHigh`: the risk band
+ */
+function changedWhere(
+  warehouse: Warehouse,
+  past: PastScores,
+  lookbackDays: number,
+  condition: string,
+): Promise<DaySets> {
+  if (readRuns(past).length === 0) return Promise.resolve(new DaySets(past.entities));
+  const { text, parameters } = changesSql(past, lookbackDays, condition);
+  const froms = Array.from(
+    { length: Math.ceil(past.entities / entitiesOfPart) },
+    (_, at) => at * entitiesOfPart,
+  );
+  return daySetsOfParts(
+    warehouse,
+    past.entities,
+    // Arrays of all days are in memory at once: of so many entities at a time.
+    froms.map((from) => ({
+      text,
+      parameters: { ...parameters, numbersFrom: from, numbersBelow: from + entitiesOfPart },
+    })),
+  );
+}
+
+/**
+ * Each row stands for itself and for those that are compared with it. `key` is the place of a compared pair, and a mark is
+ * the key, whether the row is the later one, and its codes. So sorted marks have pairs next to each other.
+ */
+function changesSql(past: PastScores, lookbackDays: number, condition: string): Sql {
+  const { kind } = past;
+  const read = runsWithRoles(past, lookbackDays);
+  const [first, last] = [read[0]?.run.day ?? 0, read.at(-1)?.run.day ?? -1];
+  const shifted = (array: string, nothing: string) => `arrayPopBack(arrayPushFront(${array}, ${nothing}))`;
+  const roles = read.flatMap((one) => one.roles);
+  return {
+    text: `
+      SELECT entity, arrayReduce('groupBitOr', arrayMap((key, isLater, state, healthBand, healthBandBefore, change, isHigh) ->
+          if(isLater AND (${condition}), {bits:Array(UInt128)}[key], toUInt128(0)),
+        keys, areLater, states, bands, bandsBefore, changes, areHigh)) AS bits
+      FROM (
+        SELECT entity, groupArray(mark) AS read, arraySort(read) AS marks,
+          arraySort((health, mark) -> mark, groupArray(health), read) AS healths,
+          arrayMap(mark -> toUInt8(bitShiftRight(mark, 10)), marks) AS keys,
+          arrayMap(mark -> bitTest(mark, 9), marks) AS areLater,
+          arrayMap(mark -> bitTest(mark, 8), marks) AS areHigh,
+          arrayMap(mark -> toUInt8(bitAnd(bitShiftRight(mark, 4), 15)), marks) AS bands,
+          arrayMap(mark -> toUInt8(bitAnd(mark, 15)), marks) AS states,
+          arrayMap((key, before) -> key = before, keys, ${shifted("keys", "toUInt8(0)")}) AS areCompared,
+          arrayMap((isCompared, before) -> if(isCompared, before, 0), areCompared, ${shifted("bands", "toUInt8(0)")}) AS bandsBefore,
+          arrayMap((isCompared, health, before) -> if(isCompared, health - before, nan),
+            areCompared, healths, ${shifted("healths", "nan")}) AS changes
+        FROM (
+          SELECT ${kind} AS entity, transform(toInt32(day), {runDays:Array(Int32)}, {places:Array(UInt16)}, 0) AS place,
+            ifNull(health, nan) AS health,
+            arrayJoin(arraySlice({roles:Array(UInt16)}, {rolesFrom:Array(UInt16)}[place], {rolesOf:Array(UInt16)}[place])) AS role,
+            toUInt32(role * 512 + ifNull(risk >= {highRisks:Array(Float64)}[place], false) * 256
+              + transform(toString(colour), {names:Array(String)}, {codes:Array(UInt8)}, 0) * 16
+              + transform(toString(state), {names:Array(String)}, {codes:Array(UInt8)}, 0)) AS mark
+          FROM ${kind}_scores FINAL
+          WHERE organization = {organization:UInt32} AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
+            AND ${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32}
+            AND place > 0 AND version >= {versions:Array(UInt64)}[place] ${kind === "user" ? `AND ${isIncluded("user")}` : ""})
+        GROUP BY entity)`,
+    parameters: {
+      ...{ organization: past.organization, firstDay: first, lastDay: last },
+      ...{ names: Object.keys(codes), codes: Object.values(codes) },
+      bits: readRuns(past).map(({ bits }) => bits),
+      runDays: read.map(({ run }) => run.day),
+      places: read.map((_, at) => at + 1),
+      versions: read.map(({ run }) => run.rowsVersion),
+      highRisks: read.map(({ run }) => run.riskScale.high),
+      roles,
+      rolesOf: read.map((one) => one.roles.length),
+      rolesFrom: read.map((_, at) => read.slice(0, at).reduce((sum, one) => sum + one.roles.length, 1)),
+    },
+  };
+}
+
+interface RunWithRoles {
+  readonly run: PastRun;
+  /** Twice the key of each pair, and one where it is the later run. */
+  readonly roles: readonly number[];
+}
+
+/** The runs that are read, in the order of days. */
+function runsWithRoles(past: PastScores, lookbackDays: number): RunWithRoles[] {
+  const later = readRuns(past).map(({ run }) => run);
+  const earlier = new Map(earlierRuns(past, lookbackDays).map(({ run, of }) => [run, of]));
+  return past.runs
+    .map((run) => {
+      const ofLater = later.includes(run) ? [2 * (later.indexOf(run) + 1) + 1] : [];
+      const compared = earlier.get(run) ?? [];
+      return { run, roles: [...ofLater, ...compared.map((one) => 2 * (later.indexOf(one.run) + 1))] };
+    })
+    .filter(({ roles }) => roles.length > 0);
+}
