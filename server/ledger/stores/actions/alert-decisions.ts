@@ -1,7 +1,7 @@
 /** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one commit. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
   chunkAlerts,
   chunkRefused,
@@ -49,7 +49,7 @@ import {
   keepStates,
   numbersOf,
 } from "./alert-states.ts";
-import { addDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
+import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
 import { addEntries, holdOutOf } from "./hold-outs.ts";
 import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { findNamed } from "./work-rows.ts";
@@ -227,24 +227,39 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* addEntries({ organization, rule, version, experiment }, fired);
   yield* countInside(chunk, nowMs);
   yield* markSent(rule, chunk.earlier);
-  for (const one of chunk.messages) {
-    const { destination, dueAtMs, entities, replacesWaiting = false } = one;
-    const gone = entities.filter((entity) => !isThere(entity)).map(keyOfEntity);
-    const body = gone.length === 0 ? one.message.body : withoutEntities(one.message.body, new Set(gone));
-    if (body === undefined) continue;
-    const message = { ...one.message, body };
-    const replaced = replacesWaiting
-      ? yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs)
-      : undefined;
-    if (replacesWaiting && replaced === undefined && fired.length === 0) continue;
-    // It is being sent, or was: the message is another one.
-    const messageId = replacesWaiting ? `${message.messageId}_${chunk.after}` : message.messageId;
-    const delivery =
-      replaced ?? (yield* addDelivery(organization, destination, { ...message, messageId }, dueAtMs, nowMs));
-    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities.filter(isThere));
-  }
+  yield* addMessages(chunk, isThere, fired.length > 0, nowMs);
   // A message that was replaced does not name excluded entities any more, and is not canceled.
   yield* closeAlerts(organization, rule, closed, nowMs);
+}
+
+/** Adds the messages of a chunk, or gives those that wait their new bodies. */
+function* addMessages(
+  { organization, messages, after }: DrawnChunk,
+  isThere: (entity: RuleEntity) => boolean,
+  hasFired: boolean,
+  nowMs: number,
+): Work<void> {
+  const added: NewDelivery[] = [];
+  for (const { destination, message: whole, dueAtMs, entities: all, replacesWaiting = false } of messages) {
+    const gone = all.filter((entity) => !isThere(entity)).map(keyOfEntity);
+    const body = gone.length === 0 ? whole.body : withoutEntities(whole.body, new Set(gone));
+    if (body === undefined) continue;
+    const message = { ...whole, body };
+    const entities = all.filter(isThere);
+    if (!replacesWaiting) {
+      added.push({ destination, message, dueAtMs, entities });
+      continue;
+    }
+    const replaced = yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs);
+    if (replaced !== undefined) {
+      yield* nameEntities(organization, [{ delivery: replaced, entities }]);
+    } else if (hasFired) {
+      // It is being sent, or was: the message is another one.
+      const messageId = `${message.messageId}_${after}`;
+      added.push({ destination, message: { ...message, messageId }, dueAtMs, entities });
+    }
+  }
+  yield* addDeliveries(organization, added, nowMs);
 }
 
 /** Counts entities that came inside only by settings. The chunks of a day are counted together. */

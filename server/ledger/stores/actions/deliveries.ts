@@ -14,7 +14,7 @@ import { afterAttempt, type Destination, destinationDisabledNote } from "../../p
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import { serviceItself } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { forKeyShare, forUpdate, ids, skipLocked, skipLockedRows } from "../engine/dialect.ts";
+import { forKeyShare, forUpdate, ids, records, skipLocked, skipLockedRows } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   count,
@@ -48,6 +48,9 @@ const deliveryRow = new RowOf<Delivery>({
   createdAtMs: integer(),
 });
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
+const addedRow = new RowOf<Pick<Delivery, "id" | "destination" | "messageId">>({
+  ...{ id: integer(), destination: integer(), messageId: text() },
+});
 const destinationRow = new RowOf<Destination>(destinationColumns);
 
 /** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */
@@ -73,8 +76,7 @@ export function deliveryStore(engine: Engine): DeliveryStore {
       await engine.transaction(function* () {
         const isThere = yield* existing(organization, entities);
         if (!entities.every(isThere)) return;
-        const added = yield* addDelivery(organization, destination, message, nowMs, nowMs);
-        if (added !== undefined) yield* nameEntities(organization, added, entities);
+        yield* addDeliveries(organization, [{ destination, message, dueAtMs: nowMs, entities }], nowMs);
       });
     },
 
@@ -115,18 +117,47 @@ const insertion = (
     FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
       ${forKeyShare}`;
 
-/** Adds a message for a destination, as `DeliveryStore.add`. @returns its id. Undefined when it is not added */
-export function* addDelivery(
+/** A message for a destination, and the users and accounts that it names. */
+export interface NewDelivery {
+  readonly destination: number;
+  readonly message: OutgoingMessage;
+  readonly dueAtMs: number;
+  readonly entities: readonly RuleEntity[];
+}
+
+/** Adds messages, as `DeliveryStore.add`, in two statements: 20 messages alone took 40. */
+export function* addDeliveries(
   organization: number,
-  destination: number,
-  message: OutgoingMessage,
-  dueAtMs: number,
+  added: readonly NewDelivery[],
   nowMs: number,
-): Work<number | undefined> {
-  const [added] = yield* returning(idRow)`
-    ${insertion(organization, destination, message, dueAtMs, nowMs)}
+): Work<void> {
+  if (added.length === 0) return;
+  const given = records(
+    added.map(({ destination, message: { messageId, type, body }, dueAtMs }) => {
+      return { destination, messageId, type, body, dueAtMs };
+    }),
+    { destination: "bigint", messageId: "text", type: "text", body: "text", dueAtMs: "bigint" },
+  );
+  const rows = yield* returning(addedRow)`
+    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
+      claimed_until_ms, created_at_ms)
+    SELECT CAST(${organization} AS bigint), to_send.id, given."messageId", given.type, given.body,
+      CASE to_send.state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, given."dueAtMs", 0, CAST(${nowMs} AS bigint)
+    FROM ${given} JOIN destinations AS to_send ON to_send.id = given.destination
+    WHERE to_send.organization = ${organization} AND to_send.state IN ('active', 'paused')
+      ${forKeyShare}
     ON CONFLICT (destination, message_id) DO NOTHING`;
-  return added?.id;
+  const keyOf = (destination: number, messageId: string) => JSON.stringify([destination, messageId]);
+  const entities = new Map(
+    added.map((one) => [keyOf(one.destination, one.message.messageId), one.entities] as const),
+  );
+  yield* nameEntities(
+    organization,
+    rows.map(({ id, destination, messageId }) => ({
+      delivery: id,
+      entities: entities.get(keyOf(destination, messageId)) ?? [],
+    })),
+  );
 }
 
 /** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was canceled waits again. One
@@ -153,16 +184,21 @@ export function* replaceWaiting(
 /** Remembers the users and accounts that a message names. */
 export function* nameEntities(
   organization: number,
-  delivery: number,
-  entities: readonly RuleEntity[],
+  named: readonly { readonly delivery: number; readonly entities: readonly RuleEntity[] }[],
 ): Work<void> {
-  for (const entity of entities) {
-    if (entity.kind === "source") continue;
-    const [user, account] = entity.kind === "user" ? [entity.number, 0] : [0, entity.number];
-    yield* run`
-      INSERT INTO delivery_entities (organization, delivery, user_number, account_number)
-      VALUES (${organization}, ${delivery}, ${user}, ${account}) ON CONFLICT DO NOTHING`;
-  }
+  const rows = named.flatMap(({ delivery, entities }) =>
+    entities.flatMap((entity) => {
+      if (entity.kind === "source") return [];
+      const [user, account] = entity.kind === "user" ? [entity.number, 0] : [0, entity.number];
+      return [{ delivery, user, account }];
+    }),
+  );
+  if (rows.length === 0) return;
+  const given = records(rows, { delivery: "bigint", user: "bigint", account: "bigint" });
+  yield* run`
+    INSERT INTO delivery_entities (organization, delivery, user_number, account_number)
+    SELECT CAST(${organization} AS bigint), delivery, "user", account FROM ${given} WHERE true
+    ON CONFLICT DO NOTHING`;
 }
 
 const isClaimed = (nowMs: number) => part`state = 'pending' AND claimed_until_ms > ${nowMs}`;
