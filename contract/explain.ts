@@ -86,12 +86,12 @@ function sendByType(schema: unknown): string | undefined {
   const values = valuesOf(schema);
   if (values.length > 0) return values.length === 1 ? String(values[0]) : `one of ${values.join(", ")}`;
   if (!isObject(schema)) return undefined;
-  const { type, minimum, maximum, maxLength, format, pattern } = schema;
+  const { type, minimum, maximum, maxLength, format } = schema;
   if (type === "boolean") return "true or false";
   if (type === "array") return "a JSON array";
   if (type === "string") {
     if (format === "date") return "a date, 2026-01-31 say";
-    if (pattern !== undefined) return undefined;
+    if (schema.pattern !== undefined) return undefined;
     return maxLength === undefined ? "a text" : `1 to ${maxLength} characters`;
   }
   if (type !== "integer" && type !== "number") return undefined;

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { contactKinds, taskLists, timelineKinds, workLimits } from "./work.ts";
+import { contactKinds, taskLists, workLimits } from "./work.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
 const anyText = (characters: number) =>
@@ -184,13 +184,11 @@ export const ContactBody = closedObject(
   { "x-send": "a JSON object, which may be empty" },
 );
 
-/** All that a timeline has but events, for a pattern. */
-const kindsWithNumbers = timelineKinds.filter((kind) => kind !== "event").join("|");
-
 /** To read a timeline on. */
 export const beforeParameter = Type.Optional(
   Type.String({
-    pattern: `^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(${kindsWithNumbers})-[0-9]{1,15})$`,
+    pattern:
+      "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(alert|task_done|task|note)-[0-9]{1,15})$",
     description:
       "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
     "x-send": "the `next` of an answer",

@@ -87,6 +87,8 @@ export function readingInScope(
   reading: Reading,
   { isIn, isBySettings }: { readonly isIn: boolean; readonly isBySettings: boolean },
 ): Reading {
-  if (!isIn) return { ...reading, isInside: false, isInsideAsBefore: false, isOut: true };
+  // Only an entity that is inside is taken over.
+  const standing = reading.standing === "adopted" ? "present" : reading.standing;
+  if (!isIn) return { ...reading, isInside: false, isInsideAsBefore: false, isOut: true, standing };
   return isBySettings ? { ...reading, isInsideAsBefore: false } : reading;
 }
