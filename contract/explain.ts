@@ -88,7 +88,9 @@ function sendByType(schema: unknown): string | undefined {
   if (!isObject(schema)) return undefined;
   const { type, minimum, maximum, maxLength, format } = schema;
   if (type === "boolean") return "true or false";
-  if (type === "array") return "a JSON array";
+  if (type === "array") {
+    return schema.maxItems === undefined ? "a JSON array" : `a JSON array of up to ${schema.maxItems}`;
+  }
   if (type === "string") {
     if (format === "date") return "a date, 2026-01-31 say";
     if (schema.pattern !== undefined) return undefined;

@@ -243,8 +243,7 @@ describe("users", () => {
     [{ traits: "plan" }, "traits"],
     [{ traits: '{"trait":"plan"}' }, "traits"],
     [{ traits: '[{"trait":"plan"}]' }, "traits"],
-    [{ traits: '[{"trait":"plan","match":"like","value":"x"}]' }, "traits"],
-    [{ traits: JSON.stringify(Array(9).fill({ trait: "plan", match: "isEmpty" })) }, "traits"],
+    [{ traits: '[{"trait":"plan","match":"like","value":"x"}]' }, "traits.0.match"],
     [{ sort: "trait" }, "sortTrait"],
     [{ state: "gone" }, "state"],
     [{ seenWithinDays: 0 }, "seenWithinDays"],
@@ -256,6 +255,12 @@ describe("users", () => {
     [{ moved: "up" }, "moved"],
   ])("%j is refused, and %s is named", async (parameters, name) => {
     await expectError(await get("/api/users", parameters as Parameters), "validation_error", `${name} is`);
+  });
+
+  test("more than eight traits are refused", async () => {
+    const traits = JSON.stringify(Array(9).fill({ trait: "plan", match: "isEmpty" }));
+    const message = "traits has too many items: send a JSON array of up to 8.";
+    await expectError(await get("/api/users", { traits }), "validation_error", message);
   });
 });
 

@@ -254,7 +254,7 @@ describe("refused", () => {
     ["/api/retention", { from: "2999-01-01" }, "from lies after to, or after today"],
     ["/api/retention", { to: "2999-01-01" }, "to is not valid"],
     ["/api/retention", { weekStart: "2" }, "weekStart is not valid"],
-    ["/api/retention", { trait: "" }, "trait is not valid"],
+    ["/api/retention", { trait: "" }, "trait is empty: send 1 to 256 characters."],
     ["/api/retention", { weekstart: "7" }, "weekstart is no parameter of this path"],
     ["/api/retention/people", { at: "0" }, "cohort"],
     ["/api/retention/people", { cohort: "2026-03-02", at: "0", kind: "none" }, "kind is not valid"],
