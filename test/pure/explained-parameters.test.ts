@@ -12,7 +12,7 @@ test.each([
   [{ toCall: "yes" }, "toCall is not valid: send true or false."],
   [{ activeFrom: "2026-13-01" }, "activeFrom is not valid: send a date, 2026-01-31 say."],
   [{ owner: "ada" }, "owner is not valid: send me, nobody, or the id of a team member."],
-  [{ events: "opened" }, "events is not valid: send a JSON array."],
+  [{ events: "opened" }, "events is not valid: send a JSON array of up to 8."],
   [
     { events: [{ event: "opened", days: 0 }] },
     "events.0.days is not valid: send a whole number from 1 to 3650.",
