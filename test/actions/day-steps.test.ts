@@ -10,7 +10,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { EntityStateRow } from "../../server/ledger/ledger.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
-import { plainReadings, randomRows, type ScoreRow, storeDays } from "./rules-support.ts";
+import { plainReadings, randomRows, rowsOfRisks, storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const firstDay = 20_000;
@@ -113,18 +113,7 @@ test("of random histories are those of each rule by plain arithmetic", async () 
 
 /** Everybody is at risk today, and was not yesterday. */
 async function storeRisen(organization: number): Promise<void> {
-  const rows = [1, 2, 3, 4].flatMap((entity) =>
-    [0.1, 0.9].map(
-      (risk, at): ScoreRow => ({
-        entity,
-        day: firstDay + at,
-        state: "active",
-        risk,
-        health: 50,
-        volume28: 1,
-      }),
-    ),
-  );
+  const rows = rowsOfRisks([1, 2, 3, 4], firstDay, [0.1, 0.9]);
   await storeDays(subject, { organization, kind: "user", days: [firstDay, firstDay + 1], rows });
 }
 

@@ -98,6 +98,17 @@ function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
   };
 }
 
+/** Rows of active users, whose risks on the days from one on are all these. */
+export function rowsOfRisks(
+  entities: readonly number[],
+  firstDay: number,
+  risks: readonly number[],
+): ScoreRow[] {
+  return entities.flatMap((entity) =>
+    risks.map((risk, at) => ({ entity, day: firstDay + at, state: "active", risk, health: 50, volume28: 1 })),
+  );
+}
+
 /** Rows of random walks, some of them with days missing at the start, churns and returns. */
 export function randomRows(random: Random, entities: number, days: readonly number[]): ScoreRow[] {
   return Array.from({ length: entities }, (_, index) => {

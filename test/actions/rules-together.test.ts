@@ -7,7 +7,7 @@ import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts
 import type { Organization, RuleToDecide, RuleVersion } from "../../server/ledger/ledger.ts";
 import { newestRun, runsBetween } from "../../server/scoring/scoring.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
-import { type ScoreRow, storeDays } from "./rules-support.ts";
+import { rowsOfRisks, storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const firstDay = 20_000;
@@ -33,18 +33,7 @@ function ruleOf(organization: number, rule: number, exemptions: RuleExemptions):
 test("a rule without its segment, and one that was changed meanwhile, fail alone", async () => {
   const organization = subject.newOrganization();
   const days = [firstDay, firstDay + 1, firstDay + 2];
-  const rows = [1, 2, 3].flatMap((entity) =>
-    [0.1, 0.1, 0.9].map(
-      (risk, at): ScoreRow => ({
-        entity,
-        day: firstDay + at,
-        state: "active",
-        risk,
-        health: 50,
-        volume28: 1,
-      }),
-    ),
-  );
+  const rows = rowsOfRisks([1, 2, 3], firstDay, [0.1, 0.1, 0.9]);
   await storeDays(subject, { organization, kind: "user", days, rows });
   const committed: [rule: number, day: number | null, fired: number][] = [];
   const parts: DecisionParts = {

@@ -69,7 +69,7 @@ async function withoutSettings(
   const judged = new Map(steps);
   const changed = [...steps].flatMap(([rule, own]) => {
     const { condition, takesOver } = rule;
-    const rules = rule.before ?? last;
+    const rules = comparedRun(rule, last);
     const firing = own.filter(hasFired).map(({ number }) => number);
     if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return [];
     if (takesOver || rules === undefined || rulesKey(rules) === rulesKey(run) || firing.length === 0)
@@ -97,6 +97,11 @@ async function withoutSettings(
   return judged;
 }
 
+/** The run whose values and rules the day is compared with. */
+function comparedRun({ before }: RuleOnDay, last: Run | undefined): Run | undefined {
+  return before ?? last;
+}
+
 /** The facts of those with a row of the day. */
 async function factsOfSteps(
   { warehouse }: FiringParts,
@@ -109,9 +114,9 @@ async function factsOfSteps(
   const figures = (of: Run, numbers: readonly number[]) => scoreFigures(warehouse, id, kind, of, numbers);
   const now = await figures(run, numbersOf(steps.values()));
   const facts = new Map<RuleOnDay, ReadonlyMap<number, AlertFacts>>();
-  for (const some of Map.groupBy(steps, ([rule]) => (rule.before ?? last)?.day).values()) {
+  for (const some of Map.groupBy(steps, ([rule]) => comparedRun(rule, last)?.day).values()) {
     const [[first]] = some as [(typeof some)[number]];
-    const of = first.before ?? last;
+    const of = comparedRun(first, last);
     const before = of === undefined ? undefined : await figures(of, numbersOf(some.map(([, own]) => own)));
     for (const [rule, own] of some) {
       const ofRule = own.flatMap(({ number }): [number, AlertFacts][] => {

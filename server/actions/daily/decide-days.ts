@@ -107,16 +107,16 @@ async function decideTogether(
   if (first === undefined || run === undefined) return [];
   const zoned = { id: organization.id, zone: zoneOf(organization.timezone) };
   const day: Day = { organization: zoned, kind: first.due.kind, run, last: lastOf(first.due), rules };
-  const decisions = await decisionsOfDay(parts, organization, day).catch((error: unknown) => {
-    if (rules.length === 1) failed(first.due, error);
-  });
-  if (decisions === undefined && rules.length === 1) return [];
+  let decisions: Awaited<ReturnType<typeof decisionsOfDay>>;
+  try {
+    decisions = await decisionsOfDay(parts, organization, day);
+  } catch (error) {
+    if (rules.length > 1) return decideEach(parts, organization, rules, failed);
+    failed(first.due, error);
+    return [];
+  }
   const decided: DueRule[] = [];
   for (const rule of rules) {
-    if (decisions === undefined) {
-      decided.push(...(await decideTogether(parts, organization, [rule], failed)));
-      continue;
-    }
     const { due } = rule;
     try {
       const watermark = await commitDay(parts, rule, run, decisions.get(rule) ?? []);
@@ -125,5 +125,16 @@ async function decideTogether(
       failed(due, error);
     }
   }
+  return decided;
+}
+
+async function decideEach(
+  parts: DecisionParts,
+  organization: Organization,
+  rules: readonly RuleOnDay[],
+  failed: Failed,
+): Promise<DueRule[]> {
+  const decided: DueRule[] = [];
+  for (const rule of rules) decided.push(...(await decideTogether(parts, organization, [rule], failed)));
   return decided;
 }
