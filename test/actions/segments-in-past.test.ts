@@ -180,8 +180,8 @@ test("the members of past days are those that lists had", async () => {
   const sizes = world.segments.map(({ id }) =>
     seen.filter(({ segment }) => segment === id).reduce((sum, { members }) => sum + members.length, 0),
   );
-  // All of a kind would be no comparison.
-  expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(sizes.length - 12);
+  // Few that have members would be no comparison. How many have any depends on the seed.
+  expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(sizes.length / 2);
 }, 300_000);
 
 test("a preview without a scored day has no figures", async () => {

@@ -156,8 +156,8 @@ function useMemberChanges() {
   const tell = useTell();
   const change = useChange("PATCH /api/members/:id");
   const removal = useConfirmedChange("DELETE /api/members/:id");
-  const mayManage = useMayAs("owner");
-  const keysAsked = useRead("/api/read-keys", { enabled: mayManage });
+  // Asked before the question, not beside it: without the keys it would not offer to keep them.
+  const keysAsked = useRead("/api/read-keys", { enabled: false });
   const changeRole = async ({ id, name }: Member, role: Role) => {
     const question = id === person.id ? ownRoleQuestion(role) : role === "owner" && ownerQuestion(name);
     if (question !== false && !(await confirm(question))) return;
@@ -170,8 +170,11 @@ function useMemberChanges() {
       },
     );
   };
-  const remove = ({ id, name }: Member) => {
-    const keys = (keysAsked.data?.readKeys ?? []).filter(
+  const remove = async ({ id, name }: Member) => {
+    if (keysAsked.isFetching) return;
+    const { data, error } = await keysAsked.refetch();
+    if (error !== null) return tell.failed(error);
+    const keys = (data?.readKeys ?? []).filter(
       ({ madeBy, revokedAt }) => madeBy?.id === id && revokedAt === null,
     );
     const those = `the ${keys.length === 1 ? "read key" : `${keys.length} read keys`} that ${name} made`;
