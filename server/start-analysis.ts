@@ -69,7 +69,9 @@ function ownStores(config: Config, log: Logger): AnalysisHost {
       return work ?? {};
     },
     async begin() {
-      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, config.publicUrl, log);
+      // SQLite writes on the thread that answers requests.
+      const about = { address: config.publicUrl, commitsHoldUpRequests: true };
+      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, about, log);
     },
     leave: async () => undefined,
     async close() {

@@ -42,8 +42,12 @@ export async function addRules(
 async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<void> {
   const nowMs = () => atMs;
   const sources = new SourceWatch(ledger, nowMs);
-  const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
-  await new RuleDecider({ ...parts, host: analysis, segmentOf: segmentsForRules(parts) }).work();
+  const parts = {
+    ...{ ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log },
+    commitsHoldUpRequests: false,
+  };
+  const ruleParts = { ...parts, host: analysis, segmentOf: segmentsForRules(parts) };
+  await new RuleDecider(ruleParts, "once a scored day").work();
 }
 
 /** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all destinations and take all

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
-import { decideRules } from "../../server/actions/rules/decide-rules.ts";
+import { decideEveryLook, decideScoredDays } from "../../server/actions/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import type {
@@ -99,11 +99,13 @@ export class LedgerInMemory {
     for (let isDone = false; !isDone; ) {
       isDone = true;
       const own = { ...parts, seenOwners: this.#seenOwners };
-      await decideRules(own, organization, (_, error) => {
+      const failed = (_: unknown, error: unknown) => {
         if (!(error instanceof Killed)) throw error;
         this.#seenOwners = new SeenOwners();
         isDone = false;
-      });
+      };
+      await decideEveryLook(own, organization, failed);
+      await decideScoredDays(own, organization, failed);
     }
   }
 

@@ -1,14 +1,22 @@
-/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. */
+/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. Rules that are judged once a
+ * scored day have looks of their own, so that those about moments do not wait for them. */
 import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type {
+  DecisionChunk,
+  Organization,
+  RuleVersion,
+  SharedLedger,
+  Watermark,
+} from "../../ledger/ledger.ts";
 import { isPastChanged, newestRun, runsBetween, type SourceWatch } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
-import { decideRules } from "../rules/decide-rules.ts";
+import { decideEveryLook, decideScoredDays } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import { commitChunk } from "./commit-chunk.ts";
+import { CommitRests } from "./commit-rests.ts";
 import { excludedEntities } from "./message-exclusions.ts";
 import { nextMorningMs } from "./next-morning.ts";
 
@@ -23,16 +31,27 @@ export interface RuleDeciderParts {
   readonly segmentOf: DecisionParts["segmentOf"];
   /** Of the service, as people reach it. */
   readonly address: string;
+  /** Whether a commit holds up the requests that come meanwhile. */
+  readonly commitsHoldUpRequests: boolean;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
 export class RuleDecider {
   readonly #parts: RuleDeciderParts;
+  readonly #decide: typeof decideScoredDays;
   readonly #seenOwners = new SeenOwners();
+  readonly #rests = new CommitRests();
 
-  constructor(parts: RuleDeciderParts) {
+  /** @param judged when the rules are judged that it decides */
+  constructor(parts: RuleDeciderParts, judged: "at every look" | "once a scored day") {
     this.#parts = parts;
+    this.#decide = judged === "at every look" ? decideEveryLook : decideScoredDays;
+  }
+
+  /** Decides without rests from now on. */
+  stop(): void {
+    this.#rests.stop();
   }
 
   /** Looks once. */
@@ -42,23 +61,17 @@ export class RuleDecider {
       const organization = await ledger.organizations.find(id);
       if (organization === undefined) continue;
       // A rule that fails is tried again, and keeps no other back.
-      await decideRules(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
+      await this.#decide(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
         log.warn({ err: error, organization: id, rule }, "an alert rule is decided at the next look"),
       );
     }
   }
 
-  #partsOf({ id: organization, timezone }: Organization): DecisionParts {
-    const { ledger, warehouse, host, sources, segmentOf, address, nowMs } = this.#parts;
+  #partsOf(organization: Organization): DecisionParts {
+    const { ledger, warehouse, host, sources, segmentOf, nowMs } = this.#parts;
     return {
       ...{ warehouse, sources, nowMs, rules: ledger.ruleDecisions, segmentOf: readOnce(segmentOf) },
-      commit: (version, chunk) => {
-        const morningMs = nextMorningMs(zoneOf(timezone), nowMs());
-        return commitChunk(ledger, version, chunk, {
-          ...{ address, nowMs: nowMs(), nextMorningMs: morningMs },
-          excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
-        });
-      },
+      commit: (version, chunk) => this.#commit(organization, version, chunk),
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
       runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),
       isPastChanged: readOnce((question) => isPastChanged(warehouse, question)),
@@ -68,6 +81,22 @@ export class RuleDecider {
       lastImportAtMs: (id) => ledger.lastImportAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
     };
+  }
+
+  async #commit(
+    { id: organization, timezone }: Organization,
+    version: RuleVersion,
+    chunk: DecisionChunk,
+  ): Promise<Watermark> {
+    const { ledger, warehouse, address, commitsHoldUpRequests, nowMs } = this.#parts;
+    const startedMs = performance.now();
+    const watermark = await commitChunk(ledger, version, chunk, {
+      ...{ address, nowMs: nowMs(), nextMorningMs: nextMorningMs(zoneOf(timezone), nowMs()) },
+      excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
+    });
+    if (commitsHoldUpRequests && chunk.states.length > 0)
+      await this.#rests.after(performance.now() - startedMs);
+    return watermark;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Decides all rules of an organization that are due. */
+/** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../contract/actions/rules.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
 import { decideDailyRules } from "../daily/decide-days.ts";
@@ -9,19 +9,33 @@ import { decideSources } from "./decide-sources.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { DailyRuleCondition } from "./segments.ts";
 
-/** Moments and sources one rule after another, then those of scored days. A rule that fails does not keep the others back.
- * @param failed is called with the error of a rule */
-export async function decideRules(
+/** Is called with the error of a rule. A rule that fails does not keep the others back. */
+type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
+
+/** Decides the rules that are judged at every look: those about moments and sources, one after another. */
+export async function decideEveryLook(
   parts: DecisionParts,
   organization: Organization,
-  failed: (rule: Pick<RuleToDecide, "version">, error: unknown) => void,
+  failed: Failed,
 ): Promise<void> {
-  const daily: [RuleToDecide, DailyRuleCondition][] = [];
   for (const rule of await parts.rules.toDecide(organization.id)) {
     const { condition } = rule.version;
-    if (isDaily(condition)) daily.push([rule, condition]);
-    else await decideNow(parts, organization, rule, condition).catch((error: unknown) => failed(rule, error));
+    if (isDaily(condition)) continue;
+    await decideNow(parts, organization, rule, condition).catch((error: unknown) => failed(rule, error));
   }
+}
+
+/** Decides the rules that are judged once a scored day. */
+export async function decideScoredDays(
+  parts: DecisionParts,
+  organization: Organization,
+  failed: Failed,
+): Promise<void> {
+  const rules = await parts.rules.toDecide(organization.id);
+  const daily = rules.flatMap((rule): (readonly [RuleToDecide, DailyRuleCondition])[] => {
+    const { condition } = rule.version;
+    return isDaily(condition) ? [[rule, condition]] : [];
+  });
   await decideDailyRules(parts, organization, daily, failed);
 }
 
