@@ -34,6 +34,7 @@ export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
 export { rhythmInWords } from "./data-quality/rhythm.ts";
 export { type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
+export { withDeadline } from "./preview/deadline.ts";
 export type { BandMove } from "./preview/moves.ts";
 export { type HorizonProof, type KindPreview, uncountedSettings } from "./preview/preview.ts";
 export { rulesKey, scoresByRules } from "./preview/scores-by-rules.ts";

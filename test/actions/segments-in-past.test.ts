@@ -6,6 +6,7 @@ import { segmentsNamed } from "../../server/actions/rules/past-segments.ts";
 import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { withDeadline } from "../../server/scoring/scoring.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { PastWorld } from "./past-world.ts";
@@ -194,6 +195,20 @@ test("a preview without a scored day has no figures", async () => {
     },
   );
   expect(preview).toMatchObject({ days: [], fired: 0, insideNow: 0, churnedEntities: 0 });
+});
+
+test("a preview that takes too long is refused", async () => {
+  const warehouse = withDeadline(subject.warehouse, Date.now() - 1, "It took too long.");
+  const asked = {
+    ...{
+      organization: { id: world.organization, zone: new Zone("UTC") },
+      cooldownDays: null,
+      horizonDays: 14,
+    },
+    ...({ scope: { kind: "users" }, condition: { kind: "inSegment", segment: 18 }, today } as const),
+  };
+  const late = previewRule({ warehouse, findSegment: world.findSegment }, asked);
+  await expect(late).rejects.toThrow("It took too long.");
 });
 
 describe("the preview of a rule about segments has the alerts of a live run", () => {

@@ -210,11 +210,12 @@ export class SegmentKeeper {
     const { host, nowMs } = this.#parts;
     const { isStopped, ...ground } = await this.#ground(organization);
     const batches = host.loadedBatches(organization.id);
+    const contentOf = contentKeys(segments);
     return {
       ground,
       segments: segments.flatMap((segment) => {
         const kept = memory.last.get(segment.id);
-        const content = contentKey(segments, segment);
+        const content = contentOf(segment);
         const moment = { nowMs: nowMs(), isStopped, hasNewData: kept?.batches !== batches };
         if (this.#failures.isResting(`${organization.id}/${segment.id}`, content)) return [];
         return isDue(kept?.evaluation, { ...ground, content }, moment) ? [segment.id] : [];
@@ -269,10 +270,11 @@ export class SegmentKeeper {
     });
     const erased = sinceMs.length === 0 ? [] : await ledger.erasures.accountsSince(id, Math.min(...sinceMs));
     if (!(await this.#isStill(id, ground))) return;
-    const present = await ledger.segments.list(id);
+    const contentThen = contentKeys(now.segments);
+    const contentNow = contentKeys(await ledger.segments.list(id));
     for (const { segment, members } of found) {
-      const content = contentKey(now.segments, segment);
-      if (this.#isStopping || content !== contentKey(present, segment)) continue;
+      const content = contentThen(segment);
+      if (this.#isStopping || content !== contentNow(segment)) continue;
       const last = memory.last.get(segment.id)?.evaluation;
       const whole = { ...ground, content, loadedUptoMs: loadedUptoMs ?? 0 };
       const readsScores = now.readsScores(segment.id);
@@ -301,6 +303,7 @@ export class SegmentKeeper {
   /** A segment that cannot be evaluated, because its filter needs a setting that is gone for example, does not stop the others. */
   async #membersOf(organization: number, now: SegmentsNow, segments: readonly number[]): Promise<Found[]> {
     const found: Found[] = [];
+    const contentOf = contentKeys(now.segments);
     for (const segment of now.segments.filter(({ id }) => segments.includes(id))) {
       if (this.#isStopping) break;
       const key = `${organization}/${segment.id}`;
@@ -308,7 +311,7 @@ export class SegmentKeeper {
         found.push({ segment, members: await now.membersOf(segment.id) });
         this.#failures.succeeded(key);
       } catch (error) {
-        this.#failed(key, error, contentKey(now.segments, segment));
+        this.#failed(key, error, contentOf(segment));
       }
     }
     return found;
@@ -365,11 +368,10 @@ function isSame(last: Evaluation, now: Evaluation): boolean {
   return names.every((name) => last[name] === now[name]);
 }
 
-/** Another key for another content of the segment, or of one below it. */
-function contentKey(segments: readonly Segment[], { id }: Pick<Segment, "id">): string {
-  return keyOf(
-    segmentWithThoseBelow(segments, id).map((one) => [one.id, one.contentAtMs, JSON.stringify(one.filter)]),
-  );
+/** Another key for another content of a segment, or of one below it. Each filter is read once. */
+function contentKeys(segments: readonly Segment[]): (segment: Pick<Segment, "id">) => string {
+  const own = new Map(segments.map((one) => [one.id, keyOf([one.id, one.contentAtMs, one.filter])]));
+  return ({ id }) => keyOf(segmentWithThoseBelow(segments, id).map((one) => own.get(one.id)));
 }
 
 function keyOf(value: unknown): string {

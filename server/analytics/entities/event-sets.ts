@@ -1,4 +1,4 @@
-/** Users who did events so often within some days, or accounts in which they were done: all conditions in one pass over the
+/** Users who did events so often within some days, or accounts in which they were done: up to 200 conditions in one pass over the
  * rollup. */
 import { dayParameter, isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { bitmapText, type EntitySet } from "./entity-sets.ts";
@@ -10,18 +10,35 @@ export interface EventsDone {
   readonly days: number;
 }
 
-/** The set of each condition, in the same order. Excluded users are in none, and their events count for no account.
- * @param toDay in days since 1970-01-01 */
+/** Conditions of a statement: the engine parses no text with 1,600. */
+const conditionsTogether = 200;
+
+interface Asked {
+  readonly organization: number;
+  /** In days since 1970-01-01. */
+  readonly toDay: number;
+  readonly conditions: readonly EventsDone[];
+}
+
+/** The set of each condition, in the same order. Excluded users are in none, and their events count for no account. */
 export async function eventSets(
   warehouse: Warehouse,
   of: EntitySet["of"],
-  {
-    organization,
-    toDay,
-    conditions,
-  }: { readonly organization: number; readonly toDay: number; readonly conditions: readonly EventsDone[] },
+  { conditions, ...about }: Asked,
 ): Promise<EntitySet[]> {
-  if (conditions.length === 0) return [];
+  const sets: EntitySet[] = [];
+  for (let at = 0; at < conditions.length; at += conditionsTogether) {
+    const some = conditions.slice(at, at + conditionsTogether);
+    sets.push(...(await setsOfStatement(warehouse, of, { ...about, conditions: some })));
+  }
+  return sets;
+}
+
+async function setsOfStatement(
+  warehouse: Warehouse,
+  of: EntitySet["of"],
+  { organization, toDay, conditions }: Asked,
+): Promise<EntitySet[]> {
   const parameters: Record<string, Parameter> = {
     ...{ organization, toDay, fromDay: toDay - Math.max(...conditions.map(({ days }) => days)) + 1 },
     events: [...new Set(conditions.map(({ event }) => event))],

@@ -62,16 +62,21 @@ function notValid(condition: string, why: string): Refusal {
   return new Refusal(`filter.${condition} is not valid: ${why}.`);
 }
 
-/** A segment, and those that its filter names, on all levels. None for an id that is not among them. */
+/** A segment, and those that its filter names, on all levels, each once. None for an id that is not among them. */
 export function segmentWithThoseBelow<Node extends SegmentNode>(
   segments: readonly Node[],
   id: number,
 ): readonly Node[] {
-  const own = segments.find((segment) => segment.id === id);
-  const below = own?.filter?.segments ?? [];
-  return own === undefined
-    ? []
-    : [own, ...below.flatMap(({ segment }) => segmentWithThoseBelow(segments, segment))];
+  const byId = new Map(segments.map((segment) => [segment.id, segment]));
+  const found = new Map<number, Node>();
+  const add = (one: number) => {
+    const segment = byId.get(one);
+    if (segment === undefined || found.has(one)) return;
+    found.set(one, segment);
+    for (const below of segment.filter?.segments ?? []) add(below.segment);
+  };
+  add(id);
+  return [...found.values()];
 }
 
 /**

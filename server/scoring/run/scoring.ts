@@ -74,6 +74,8 @@ export interface ScoringService {
 
 /** A change of the horizon trains and back-tests models of both kinds. */
 const longestPreviewMs = 60_000;
+const previewTookLong =
+  "the preview took longer than a minute, or waited so long for a scoring run. Try again in a few minutes, or save the change to see its effect.";
 
 /** Ends a run that is in hand when the service stops. */
 export class ServiceStopping extends Refusal {
@@ -133,11 +135,12 @@ export class Scoring implements ScoringService {
       before: await appliedSettings(host.warehouse, id, before),
       after: await appliedSettings(host.warehouse, id, after),
     };
-    const inTime = withDeadline(host.warehouse, untilMs);
+    const inTime = withDeadline(host.warehouse, untilMs, previewTookLong);
     if (before.churnHorizonDays === after.churnHorizonDays) return previewSettings(inTime, question);
     const warehouse = statementByStatement(inTime, (work) => this.#inTurn(id, work));
     return resultBy(
       untilMs,
+      previewTookLong,
       this.#oneByOne(id, () => previewSettings(warehouse, question)),
     );
   }

@@ -1,6 +1,6 @@
 /**
  * The users or accounts of segments, as of now. An evaluation reads the segments of an organization once, counts the events of all conditions
- * in one pass, and evaluates each segment once.
+ * together, and evaluates each segment once.
  */
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
@@ -155,7 +155,7 @@ class Evaluation {
     this.#segments = new Map(segments.map((segment) => [segment.id, segment]));
   }
 
-  /** Counts the events of these filters and of all segments below them, in one pass for each kind. */
+  /** Counts the events of these filters and of all segments below them, those of each kind together. */
   async countEvents(asked: readonly Asked[]): Promise<void> {
     const all = [...asked];
     const seen = new Set<number>();

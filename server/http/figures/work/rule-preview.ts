@@ -5,19 +5,24 @@ import { errorMessages } from "../../../../contract/errors.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import { previewRule } from "../../../actions/actions.ts";
 import { formatDay } from "../../../calendar/calendar.ts";
+import { withDeadline } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull } from "../rows.ts";
 import { segmentsInPast } from "../segments/in-past.ts";
 
 const retryAfterSeconds = 5;
+/** A segment over many others can have hundreds of conditions, each of which reads all days. */
+const longestMs = 60_000;
+const tookLong =
+  "the preview took longer than a minute. Preview a rule with a smaller segment, or try again when less is computed.";
 /** Organizations that wait for a preview: it reads the scores of 90 days. */
 const inHand = new Set<number>();
 
 export const rulePreviewHandlers = {
   /** @throws ApiError while another preview of the organization is computed, and Refusal for conditions without a preview */
   "POST /api/alert-rules/preview": async (context) => {
-    const { warehouse, ledger, organization, zone, body } = context;
+    const { ledger, organization, zone, body } = context;
     const { id } = organization;
     const invalid = whyNotCondition(body.condition);
     if (invalid !== undefined) throw new ApiError("validation_error", invalid);
@@ -25,11 +30,12 @@ export const rulePreviewHandlers = {
       throw new ApiError("rate_limit_exceeded", errorMessages.rulePreviewInHand, retryAfterSeconds);
     }
     inHand.add(id);
+    const warehouse = withDeadline(context.warehouse, Date.now() + longestMs, tookLong);
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;
       const { days, weeks, precision, baseRate, ...counts } = await previewRule(
-        { warehouse, findSegment: segmentsInPast(context) },
+        { warehouse, findSegment: segmentsInPast({ ...context, warehouse }) },
         {
           ...{ organization: { id, zone }, horizonDays, today: today(context) },
           ...{ scope: body.scope, condition: conditionOf(body.condition) },
