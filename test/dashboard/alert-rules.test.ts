@@ -102,38 +102,43 @@ test("a rule is added from a template, after its preview says how it would have 
 });
 
 /** Figures of the only rule, which take alerts of months. */
-async function withFigures(page: Page): Promise<void> {
+async function withFigures(page: Page, { perWeek }: { perWeek: number | null }): Promise<void> {
   const [rule] = await savedRules();
   const outcomes = { interval: { low: 0.24, high: 0.58 }, medianLeadDays: 9.5 };
   const figures = {
-    ...{ id: rule?.id, name: rule?.name, perWeek: 2.5, baseRate: { count: 100, churned: 12, rate: 0.12 } },
+    ...{ id: rule?.id, name: rule?.name, fired: 32, since: "2026-05-03", perWeek },
+    baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
     weeks: [{ monday: "2026-05-04", fired: 7 }],
     holdOut: { share: 0.2, horizonDays: 28, since: "2026-05-03", treated: 12, controls: 3 },
   };
-  await page.route(/\/api\/alert-rules\/figures\?/, (route) =>
-    route.fulfill({ json: { horizonDays: 28, rules: [figures] } }),
-  );
+  await page.unroute(figuresPath);
+  await page.route(figuresPath, (route) => route.fulfill({ json: { horizonDays: 28, rules: [figures] } }));
+  await page.reload();
 }
+
+const figuresPath = /\/api\/alert-rules\/figures\?/;
 
 test("a rule has its precision, with touched alerts beside it, and its weeks beside those of the preview", async () => {
   const { page, complaints } = await openRules(people.member);
   const figures = page.getByRole("list", { name: `Figures of ${longName}` });
-  await figures.getByText("No alert in the last 90 days.").waitFor();
+  await figures.getByText("No alert yet.").waitFor();
   await figures.getByText("No untouched alert is older than the churn horizon of 28 days").waitFor();
-  await figures.getByText(": 0 controls, 0 with messages.").waitFor();
+  await figures.getByText(": 0 controls without messages, 0 others with messages.").waitFor();
   await page.getByText("Alerts by week").click();
   await page.getByRole("button", { name: `Compare with the preview of ${longName}` }).click();
   await page.getByRole("columnheader", { name: "Preview" }).waitFor();
   await isRightOnPhones(page);
-  await withFigures(page);
-  await page.reload();
+  await withFigures(page, { perWeek: null });
+  await figures.getByText("32 alerts since 3 May 2026.", { exact: true }).waitFor();
+  await withFigures(page, { perWeek: 2.5 });
   for (const sentence of [
-    "Fired 2.5 times a week.",
+    "Fired 2.5 times a week: 32 alerts since 3 May 2026.",
     "Precision: 40% of 25 untouched alerts were followed by churn (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
     "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
-    "Hold-out since 3 May 2026: 3 controls, 12 with messages.",
+    "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages.",
+    "Alerts of controls count as fired. They are not among the open alerts before their churn horizon of 28 days is over.",
   ]) {
     await figures.getByText(sentence).waitFor();
   }
