@@ -230,7 +230,9 @@ describe("a rule", () => {
       "hook",
     );
     expect(await server.command("alert-rule", "list", ...of)).toMatch(/Payment failed +paymentFailed +on/);
-    expect(await server.command("alert", "list", ...of)).toMatch(/High risk +eve +Name of eve +0.50 +silent for 9 days/);
+    expect(await server.command("alert", "list", ...of)).toMatch(
+      /High risk +eve +Name of eve +0.50 +silent for 9 days/,
+    );
     const refused = { ...body, name: "b", condition: { kind: "riskUp", by: 2, days: 7 } };
     expect((await owner.ask("POST", at("/api/alert-rules"), refused)).status).toBe(400);
     await server.command("alert-rule", "delete", String(rule.id), ...of);

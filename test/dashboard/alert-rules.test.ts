@@ -88,6 +88,7 @@ test("a rule is added from a template, after its preview says how it would have 
   await page.getByRole("button", { name: "Save rule" }).click();
   const rules = page.getByRole("list", { name: "Alert rules" });
   await rules.getByText("opened not done for 5 days").waitFor();
+  await rules.getByText("Inbox only", { exact: true }).waitFor();
   await rules.getByText(`hold-out 20%, not of ${keySegment} or an MRR above $512.50`).waitFor();
   expect(await savedRules()).toMatchObject([
     {
@@ -222,5 +223,32 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   expect(await savedRules()).toMatchObject([
     { version: 1, scope: { kind: "accounts", segment: id }, condition: { kind: "inSegment", segment: id } },
   ]);
+  expect(complaints).toEqual([]);
+});
+
+test("a rule says to which destinations it sends, and when", async () => {
+  const { owner, at } = people;
+  const added = async (kind: string, name: string) => {
+    const body = { kind, name, address: `https://hooks.example.com/${kind}` };
+    type Added = { readonly destination: { readonly id: number } };
+    return (await owner.json<Added>("POST", at("/api/destinations"), body, 201)).destination.id;
+  };
+  const wide = "W".repeat(80);
+  const destinations = [await added("webhook", "CRM"), await added("slack", wide)];
+  destinations.push(await added("slack", "Channel"));
+  await owner.json("PATCH", at(`/api/destinations/${destinations[2]}`), { state: "paused" });
+  const rule = { scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, destinations };
+  const rules = [{ name: "Morning" }, { name: "Now", when: "at once" }, { name: "Silent", cap: 0 }];
+  for (const one of rules) await owner.json("POST", at("/api/alert-rules"), { ...rule, ...one }, 201);
+  const { page, complaints } = await openRules(people.viewer);
+  for (const [name, text] of [
+    ["Morning", `Sends to CRM at once, and to Channel (paused) and ${wide} at 08:00`],
+    ["Now", `Sends to CRM, Channel (paused) and ${wide} at once`],
+    ["Silent", "Inbox only: at most 0 alerts a day in messages"],
+  ] as const) {
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
+    await row.getByText(text, { exact: true }).waitFor();
+  }
+  await isRightOnPhones(page);
   expect(complaints).toEqual([]);
 });
