@@ -67,6 +67,9 @@ test("a webhook is added, shows its secret once, is tested, and its messages ver
   await page.getByText("No destination yet").waitFor();
   await add(page, "Webhook", "Pager", "URL", "http://example.com/");
   await page.getByText("This is").or(page.getByRole("alert")).first().waitFor();
+  await page.getByLabel("URL").fill("https://10.0.0.5/hook");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("This is not valid: 10.0.0.5 is no public address.").waitFor();
   await page.getByLabel("URL").fill(receiver.address("/200"));
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const secret = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
