@@ -7,6 +7,7 @@ import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import {
   axe,
+  becomes,
   notedMessages,
   openPage,
   phone,
@@ -111,7 +112,11 @@ async function withFigures(page: Page, { perWeek }: { perWeek: number | null }):
     baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
-    weeks: [{ monday: "2026-05-04", fired: 7 }],
+    weeks: [
+      { monday: "2026-04-20", fired: 0 },
+      { monday: "2026-04-27", fired: 0 },
+      { monday: "2026-05-04", fired: 7 },
+    ],
     holdOut: { share: 0.2, horizonDays: 28, since: "2026-05-03", treated: 12, controls: 3 },
   };
   await page.unroute(figuresPath);
@@ -126,7 +131,9 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
   const figures = page.getByRole("list", { name: `Figures of ${longName}` });
   await figures.getByText("No alert yet.").waitFor();
   await figures.getByText("No untouched alert is older than the churn horizon of 28 days").waitFor();
-  await figures.getByText(": 0 controls without messages, 0 others with messages.").waitFor();
+  await figures
+    .getByText(": 0 controls without messages, 0 others with messages. An account counts once.")
+    .waitFor();
   await page.getByText("Alerts by week").click();
   await page.getByRole("button", { name: `Compare with the preview of ${longName}` }).click();
   await page.getByRole("columnheader", { name: "Preview" }).waitFor();
@@ -138,13 +145,16 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
     "Fired 2.5 times a week: 32 alerts since 3 May 2026.",
     "Precision: 40% of 25 untouched alerts were followed by churn (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
     "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
-    "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages.",
+    "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages. An account counts once.",
     "Alerts of controls count as fired. They are not among the open alerts before their churn horizon of 28 days is over.",
   ]) {
     await figures.getByText(sentence).waitFor();
   }
   await page.getByText("Alerts by week").click();
-  await page.getByRole("row", { name: "4 May 2026 7" }).waitFor();
+  // Before the rule there is no figure.
+  for (const name of ["20 Apr 2026 –", "27 Apr 2026 0", "4 May 2026 7"]) {
+    await page.getByRole("row", { name, exact: true }).waitFor();
+  }
   await isRightOnPhones(page);
   expect(complaints).toEqual([]);
 });
@@ -240,7 +250,7 @@ test("a rule says to which destinations it sends, and when", async () => {
   const rule = { scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, destinations };
   const rules = [{ name: "Morning" }, { name: "Now", when: "at once" }, { name: "Silent", cap: 0 }];
   for (const one of rules) await owner.json("POST", at("/api/alert-rules"), { ...rule, ...one }, 201);
-  const { page, complaints } = await openRules(people.viewer);
+  const { page, complaints } = await openRules(people.member);
   for (const [name, text] of [
     ["Morning", `Sends to CRM at once, and to Channel (paused) and ${wide} at 08:00`],
     ["Now", `Sends to CRM, Channel (paused) and ${wide} at once`],
@@ -249,6 +259,19 @@ test("a rule says to which destinations it sends, and when", async () => {
     const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
     await row.getByText(text, { exact: true }).waitFor();
   }
+  await isRightOnPhones(page);
+  await page.route(/\/api\/destinations\?/, async (route) => {
+    const answer = (await (await route.fetch()).json()) as { destinations: readonly object[] };
+    const own = { ...answer.destinations[0], id: 9_999, kind: "email", name: "Digest of member 3" };
+    await route.fulfill({ json: { destinations: [...answer.destinations, own] } });
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Change Morning" }).click();
+  const offered = page.getByRole("group", { name: "Destinations" }).getByRole("checkbox");
+  await becomes(
+    () => offered.evaluateAll((all) => all.map((one) => one.parentElement?.textContent)),
+    [...["CRM", "Channel", wide]],
+  );
   await isRightOnPhones(page);
   expect(complaints).toEqual([]);
 });

@@ -40,7 +40,7 @@ function holdOutSentences(
   { since, controls, treated, horizonDays }: NonNullable<FiguresOfRule["holdOut"]>,
   usualHorizonDays: number,
 ): readonly string[] {
-  const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages.`;
+  const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
   if (controls === 0) return [drawn];
   const days = counted(horizonDays ?? usualHorizonDays, "day");
   return [
