@@ -131,7 +131,9 @@ test("a failed test says why; messages are held while a destination is paused, t
 
   await page.getByRole("button", { name: "Pause Channel" }).click();
   await told("Channel is paused. Its messages are held.");
-  await row(page, "Channel").getByText("1 message held. Drop it, or resume first.").waitFor();
+  await row(page, "Channel")
+    .getByText("1 message held. Drop it, or resume the destination to send it.")
+    .waitFor();
   await page.getByRole("button", { name: "Change Channel" }).click();
   await page.getByLabel("Incoming webhook's URL").fill(receiver.address("/200"));
   await page.getByRole("button", { name: "Save", exact: true }).click();

@@ -104,7 +104,10 @@ function Held({ destination: { id, name, held, state } }: { destination: Destina
   return (
     <div className="flex flex-wrap items-center gap-2 rounded border border-line bg-sunk px-3 py-2">
       <span className="mr-auto">
-        {messages} held. {state === "active" ? `Send or drop ${them}.` : `Drop ${them}, or resume first.`}
+        {messages} held.{" "}
+        {state === "active"
+          ? `Send or drop ${them}.`
+          : `Drop ${them}, or resume the destination to send ${them}.`}
       </span>
       <Button
         isSmall
