@@ -88,9 +88,10 @@ function change(
 
 function printAlerts(alerts: readonly Alert[]): void {
   printTable(
-    ["ID", "DAY", "RULE", "ABOUT", "RISK", "REASON", "STATE", "ASSIGNEE", "NOTE"],
+    ["ID", "DAY", "RULE", "ABOUT", "NAME", "RISK", "REASON", "STATE", "ASSIGNEE", "NOTE"],
     alerts.map((alert) => [
       ...[String(alert.id), alert.firedDay, oneLine(alert.rule.name), oneLine(alert.entityId)],
+      alert.entityLabel === alert.entityId ? "-" : oneLine(alert.entityLabel),
       ...[alert.risk === null ? "-" : alert.risk.toFixed(2), oneLine(alert.reasons[0] ?? "")],
       ...[stateOf(alert), oneLine(alert.assignee?.name ?? "-"), oneLine(alert.note ?? "-")],
     ]),

@@ -44,9 +44,12 @@ export function printPreview(preview: Preview): void {
 /** One line for each rule. */
 export function printFigures(rules: Figures): void {
   printTable(
-    ["ID", "NAME", "ALERTS A WEEK", "FOLLOWED BY CHURN", "BASE RATE", "LEAD DAYS", "TOUCHED ALERTS"],
-    rules.map(({ id, name, perWeek, untouched, touched, baseRate }) => [
-      ...[String(id), oneLine(name), perWeek === null ? "-" : perWeek.toFixed(1)],
+    [
+      ...["ID", "NAME", "ALERTS", "SINCE", "ALERTS A WEEK"],
+      ...["FOLLOWED BY CHURN", "BASE RATE", "LEAD DAYS", "TOUCHED ALERTS"],
+    ],
+    rules.map(({ id, name, fired, since, perWeek, untouched, touched, baseRate }) => [
+      ...[String(id), oneLine(name), String(fired), since, perWeek === null ? "-" : perWeek.toFixed(1)],
       outcome(untouched.churned, untouched.mature, untouched.rate),
       ...[percent(baseRate.rate), String(untouched.medianLeadDays ?? "-")],
       outcome(touched.churned, touched.mature, touched.rate),

@@ -28,7 +28,9 @@ export const RuleFiguresAnswer = Type.Object({
   rules: listOf("By name.", {
     id: Field.integer("Of the rule."),
     name: Field.text("Its name."),
-    perWeek: Field.number("Alerts a week, in the last 90 days, or since the rule was created."),
+    fired: Field.count("Alerts since the day `since`, those of controls among them."),
+    since: Field.day("90 days ago, or the first day of a newer rule."),
+    perWeek: nullable(Field.number("Alerts a week since then. Null before a whole week is over.")),
     weeks: listOf("Weeks from Monday, of the last 90 days. The first and the last are parts of a week.", {
       monday: Field.day("Its first day."),
       fired: Field.count("Alerts of the week, those of controls among them."),

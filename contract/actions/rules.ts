@@ -168,7 +168,7 @@ export const ruleTemplates: readonly RuleTemplate[] = [
   },
   {
     key: "usage-down",
-    name: "Usage down 50 % in 4 weeks",
+    name: "Usage down 50% in 4 weeks",
     scope: accounts,
     condition: { kind: "usageDown", percent: 50 },
   },

@@ -13,7 +13,7 @@ export { OrganizationReader } from "./notices/organization-now.ts";
 export type { FindSegment, SegmentField } from "./rules/past-segments.ts";
 export { previewRule } from "./rules/preview.ts";
 export { SegmentKeeper, type SegmentKeeperParts } from "./segments/segment-keeper.ts";
-export { destinationUrl } from "./send/allowed-address.ts";
+export { savedAddress } from "./send/allowed-address.ts";
 export { invitationMail, passwordMail } from "./send/link-mails.ts";
 export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";
 export { plainMail } from "./send/message-body.ts";

@@ -197,7 +197,9 @@ describe("an alert", () => {
   });
 
   test("is assigned, snoozed, judged, opened again and gets a note", async () => {
-    expect(await rekindle("alert", "list")).toMatch(/Account enters high risk +u3 +0.60 +.* open +- +-\n$/);
+    expect(await rekindle("alert", "list")).toMatch(
+      /Account enters high risk +u3 +u3@example.com +0.60 +.* open +- +-\n$/,
+    );
     const { email } = ours.member;
     await rekindle("alert", "assign", id, email);
     expect(await alerts("--assignee", email, "--user", "u3")).toMatchObject({ total: 1 });

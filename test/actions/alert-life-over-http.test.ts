@@ -101,24 +101,60 @@ test("a rule about the health of accounts fires once for each, by scores of even
   ]);
 }, 300_000);
 
-test("an account that is excluded before the morning leaves the message to Slack", async () => {
+/** A rule about failed payments that names one account in its message of the morning, and the payments of two. @returns its id */
+async function failedPayments(slack: number): Promise<number> {
+  const { owner, at } = ours;
+  const rule = {
+    ...{ name: "Payment failed", scope: { kind: "accounts" }, condition: { kind: "paymentFailed" } },
+    ...{ destinations: [slack], when: "08:00", cap: 1 },
+  };
+  const { id } = await owner.json<{ id: number }>("POST", at("/api/alert-rules"), rule, 201);
+  const own = async () => {
+    const { rules } = await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"));
+    return rules.find((one) => one.id === id);
+  };
+  await until(async () => (await own())?.decidedThrough != null);
+  // They have the same risk, so the first one comes first.
+  for (const [index, account] of ["tools", "engines"].entries()) {
+    const event = { type: "track", userId: `ada of ${account}`, event: "payment_failed" };
+    const properties = { subscriptionId: `of ${account}`, amount: 900, currency: "USD" };
+    expect((await server.post("/batch", ours.token, { batch: [{ ...event, properties }] })).status).toBe(201);
+    await until(async () => (await own())?.openAlerts === index + 1);
+  }
+  return id;
+}
+
+interface Rule {
+  readonly id: number;
+  readonly decidedThrough: string | null;
+  readonly openAlerts: number;
+}
+
+test("an account that is excluded before the morning leaves the messages to Slack, and another takes its place", async () => {
   const { organization } = ours.owner;
   const absent = () => Promise.reject(new Error("is not asked for here"));
   const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
-  const waiting = async () => {
+  const slack = (await ledger.destinations.list(organization)).find(({ kind }) => kind === "slack");
+  const payments = await failedPayments(slack?.id ?? 0);
+  const waiting = async (rule: string) => {
     const list = await ledger.deliveries.list(organization, { state: "pending", limit: 9 });
-    return list[0]?.body ?? "";
+    return list.find(({ body }) => body.includes(rule))?.body ?? "";
   };
-  expect(await waiting()).toContain("The tools");
+  for (const rule of ["Low health", "Payment failed"]) expect(await waiting(rule)).toContain("The tools");
   await server.command("exclude", "add", "--organization", "Lively", "--account", "tools");
   setClock(morningMs - 60_000);
-  await until(async () => !(await waiting()).includes("The tools"));
+  for (const rule of ["Low health", "Payment failed"]) {
+    await until(async () => !(await waiting(rule)).includes("The tools"));
+  }
   expect(got("slack")).toEqual([]);
   setClock(morningMs + 1_000);
-  await until(() => got("slack").length > 0);
-  const [{ body } = { body: "" }] = got("slack");
-  expect(body).toContain("Low health: 1 alert fired.");
-  expect([body.includes("The engines"), body.includes("The tools")]).toEqual([true, false]);
+  await until(() => got("slack").length > 1);
+  for (const rule of ["Low health", "Payment failed"]) {
+    const { body } = got("slack").find((one) => one.body.includes(rule)) ?? { body: "" };
+    expect(body).toContain(`${rule}: 1 alert fired.`);
+    expect([body.includes("The engines"), body.includes("The tools")]).toEqual([true, false]);
+  }
+  await ours.owner.done("DELETE", ours.at(`/api/alert-rules/${payments}`));
 }, 300_000);
 
 test("the alert ends after two days out and the cooldown, and its end reaches the webhook as the document describes it", async () => {

@@ -157,7 +157,14 @@ describe("an alert", () => {
     expect(figures).toMatchObject({
       rules: [
         {
-          ...{ id: rule.id, name: "High risk", perWeek: 3, holdOut: null },
+          ...{
+            id: rule.id,
+            name: "High risk",
+            fired: 3,
+            since: formatDay(today),
+            perWeek: null,
+            holdOut: null,
+          },
           untouched: { mature: 0, churned: 0, rate: null, interval: null, medianLeadDays: null },
           ...{ touched: { mature: 0 }, baseRate: { count: 0, rate: null } },
         },
@@ -223,7 +230,9 @@ describe("a rule", () => {
       "hook",
     );
     expect(await server.command("alert-rule", "list", ...of)).toMatch(/Payment failed +paymentFailed +on/);
-    expect(await server.command("alert", "list", ...of)).toMatch(/High risk +eve +0.50 +silent for 9 days/);
+    expect(await server.command("alert", "list", ...of)).toMatch(
+      /High risk +eve +Name of eve +0.50 +silent for 9 days/,
+    );
     const refused = { ...body, name: "b", condition: { kind: "riskUp", by: 2, days: 7 } };
     expect((await owner.ask("POST", at("/api/alert-rules"), refused)).status).toBe(400);
     await server.command("alert-rule", "delete", String(rule.id), ...of);

@@ -130,6 +130,7 @@ describe("a destination", () => {
     const add = ["destination", "add", "Bad", "--kind", "webhook"];
     expect(await failed(...add)).toContain("give --address or --address-file");
     expect(await failed(...add, "--address", "http://10.0.0.1/")).toContain("https");
+    expect(await failed(...add, "--address", "https://[::1]/")).toContain("::1 is no public address");
     expect(await failed(...add, "--address-file", "/nowhere/file")).toContain(
       "--address-file cannot be read",
     );

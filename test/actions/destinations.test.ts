@@ -174,6 +174,13 @@ test("only owners change destinations, of their own organization, at addresses t
       "validation_error",
     );
   }
+  const hidden = { address: "https://10.0.0.5/hook" };
+  for (const refused of [
+    await owner.ask("POST", at("/api/destinations"), { ...body, ...hidden }),
+    await owner.ask("PATCH", one(), hidden),
+  ]) {
+    await expectError(refused, "validation_error", "10.0.0.5 is no public", "ALLOW_PRIVATE_DESTINATIONS");
+  }
   await expectError(
     await owner.ask("POST", at("/api/destinations"), { ...body, name: "Hooks" }),
     "validation_error",

@@ -243,14 +243,14 @@ describe("the content", () => {
     expect(type).toBe("digest");
     expect(data.text).toBe("Acme: daily digest of 2026-11-30. 3 accounts entered high risk, 1 left it.");
     expect(data.rows?.map(({ name, text }) => `${name}: ${text}`)).toEqual([
-      "Ada & Co: entered high risk: 62 %, was 30 %, expected loss 1,201 EUR a month",
-      "Entered high risk: another 2.",
+      "Ada & Co: entered high risk: 62%, was 30%, expected loss 1,201 EUR a month",
+      "Entered high risk: 2 more.",
       "Ada & Co: churned, expected loss 1,201 EUR a month",
       "By settings: 2 accounts moved only by other settings or another model.",
       "By settings: 3 users or accounts have no alert: only other settings or another model put them inside a rule.",
-      "Ada & Co: number 1 by expected loss: 62 %, expected loss 1,201 EUR a month",
+      "Ada & Co: number 1 by expected loss: 62%, expected loss 1,201 EUR a month",
       "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
-      "Alerts: Precision so far: 40 % of 10 untouched alerts churned (16 % to 68 %).",
+      "Alerts: Precision so far: 40% of 10 untouched alerts churned (16% to 68%).",
       "Changed: Settings changed on 2026-11-29: riskBands.",
       "Data: Segment has sent no data since 1 Jan 1970, 00:00 UTC.",
       "Data: 1 rejected event to look at.",

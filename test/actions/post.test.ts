@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { savedAddress } from "../../server/actions/send/allowed-address.ts";
 import { post, usualRules } from "../../server/actions/send/post.ts";
 import { newSecret, signedHeaders } from "../../server/actions/send/signature.ts";
 import { readConfig } from "../../server/config.ts";
@@ -112,6 +113,9 @@ describe("an address is refused", () => {
     expect(sent.status).toBeNull();
     expect(sent.said).toMatch(/^The address \S+ is not allowed: messages go to public addresses|not valid/);
     expect(receiver.got.length).toBe(before);
+    expect(() => savedAddress(address, allowed().exceptions)).toThrow(
+      /^address is not valid: .*(?:ALLOW_PRIVATE_DESTINATIONS|https:|password)/,
+    );
   });
 
   test("whose name resolves to this machine at the second look-up", async () => {
@@ -139,7 +143,57 @@ describe("an address is refused", () => {
   });
 });
 
+/** Addresses on both sides of the edges of networks. */
+const edges = [
+  ...["0.255.255.255", "1.0.0.0", "9.255.255.255", "10.255.255.255", "11.0.0.0", "100.63.255.255"],
+  ...["100.127.255.255", "100.128.0.0", "126.255.255.255", "127.255.255.255", "128.0.0.0", "168.63.129.15"],
+  ...["168.63.129.17", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.31.255.255", "172.32.0.0"],
+  ...["191.255.255.255", "192.0.0.255", "192.0.1.0", "192.0.2.255", "192.0.3.0", "192.31.195.255"],
+  ...["192.31.196.255", "192.31.197.0", "192.52.192.255", "192.52.193.255", "192.52.194.0", "192.88.98.255"],
+  ...["192.88.99.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "192.175.47.255", "192.175.48.255"],
+  ...["192.175.49.0", "198.17.255.255", "198.19.255.255", "198.20.0.0", "198.51.99.255", "198.51.100.255"],
+  ...["198.51.101.0", "203.0.112.255", "203.0.113.255", "203.0.114.0", "223.255.255.255", "239.255.255.255"],
+  ...["::2", "::fffe:ffff:ffff", "::ffff:8.8.8.8", "::1:0:0:0", "::ffff:0:808:808", "::ffff:1:808:808"],
+  ...["64:ff9b::1:0:0", "64:ff9b:1:ffff::", "64:ff9b:2::", "100::ffff:0:0:0", "100:0:0:1::", "2000:ffff::"],
+  ...["2001:1ff:ffff::", "2001:200::", "2001:db7:ffff::", "2001:db8:ffff::", "2001:db9::", "2002:ffff::"],
+  ...["2003::", "2620:4f:7fff::", "2620:4f:8000:ffff::", "2620:4f:8001::", "3ffe:ffff::", "3fff:fff::"],
+  ...["3fff:1000::", "5eff:ffff::", "5f00:ffff::", "5f01::", "fbff::", "fdff::", "fe00::", "fe7f:ffff::"],
+  ...["febf::", "feff::"],
+];
+
+test("a literal address is saved if, and only if, messages to it are sent", async () => {
+  const isSaved = (address: string) => {
+    try {
+      return savedAddress(`https://${address.includes(":") ? `[${address}]` : address}/`, []) !== "";
+    } catch {
+      return false;
+    }
+  };
+  const isSent = async (address: string) => {
+    // The second address ends the attempt without a connection. The answer names the first one that is refused.
+    const lookup: LookupFunction = (_, __, done) =>
+      done(
+        null,
+        [address, "127.0.0.1"].map((one) => ({ address: one, family: one.includes(":") ? 6 : 4 })),
+      );
+    const { said } = await post({ ...to("/"), address: "https://edge.example/" }, { ...usualRules, lookup });
+    expect(said).toContain("not allowed");
+    return said.includes("The address 127.0.0.1 ");
+  };
+  const judged = await Promise.all(edges.map(async (one) => [one, await isSent(one)]));
+  expect(edges.map((one) => [one, isSaved(one)])).toEqual(judged);
+  expect(judged.filter(([, is]) => is).length).toBeGreaterThan(30);
+});
+
 describe("private destinations", () => {
+  test("are saved by a literal address, at its port alone", () => {
+    const exceptions = privateDestinations("10.0.0.7:8080=10.0.0.7");
+    const hook = "http://10.0.0.7:8080/hook";
+    expect(savedAddress(hook, exceptions)).toBe(hook);
+    expect(() => savedAddress("https://10.0.0.7/hook", exceptions)).toThrow(
+      "address is not valid: 10.0.0.7 is no public address. ALLOW_PRIVATE_DESTINATIONS does not allow it at port 443.",
+    );
+  });
   test("are read", () => {
     expect(privateDestinations("A.internal:8080=10.0.0.7, b:443=fd12::1")).toEqual([
       { name: "a.internal", port: 8080, address: "10.0.0.7" },

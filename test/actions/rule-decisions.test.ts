@@ -94,7 +94,27 @@ test("a day with 350 alerts is committed in parts, and goes on behind the last o
   expect(new Set(ledger.fired.map(({ entity }) => JSON.stringify(entity))).size).toBe(350);
   expect(ledger.commits).toBe(5);
   expect(ledger.fired[0]).toMatchObject({ before: 0.1, after: 0.9, risk: 0.9, account: null });
-  expect(ledger.fired[0]?.reasons[0]?.text).toBe("Churn risk 90 %, was 10 %");
+  expect(ledger.fired[0]?.reasons[0]?.text).toBe("Churn risk 90%, was 10%");
+});
+
+test("reasons round scores down, so that none seems to be outside", async () => {
+  const organization = subject.newOrganization();
+  const days = [today - 1, today];
+  const rows: ScoreRow[] = days.map((day) => ({
+    ...{ entity: 1, day, state: "active" as const, volume28: 1 },
+    ...(day === today ? { health: 39.75, risk: 0.2969 } : { health: 60.5, risk: 0.0625 }),
+  }));
+  await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
+  const texts: (string | undefined)[] = [];
+  for (const condition of [
+    { kind: "healthBelow", below: 40 } as const,
+    { kind: "riskUp", by: 0.1, days: 1 } as const,
+  ]) {
+    const ledger = new LedgerInMemory(organization, condition);
+    await live(ledger, days);
+    texts.push(ledger.fired[0]?.reasons[0]?.text);
+  }
+  expect(texts).toEqual(["Health 39, was 60", "Churn risk 29%, was 6%"]);
 });
 
 test("an alert of a user who is out ends when its cooldown is over, although nothing crosses on that day", async () => {

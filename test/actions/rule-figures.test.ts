@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { contactEvent } from "../../contract/api/contacts.ts";
 import { defaultSettings } from "../../contract/settings.ts";
-import { readRuleFigures, weeksOf } from "../../server/actions/alerts/rule-figures.ts";
+import { rateOf, readRuleFigures, weeksOf } from "../../server/actions/alerts/rule-figures.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { FiredRecord } from "../../server/ledger/ledger.ts";
 import type { FiredQuestion } from "../../server/ledger/ports/actions/alerts.ts";
@@ -105,7 +105,7 @@ test("touched alerts are in no precision, and alerts that were not useful are", 
   // Users 2, 5 and 6: the contact counts as work.
   expect(own?.touched).toMatchObject({ mature: 3, churned: 1, medianLeadDays: horizonDays - 10 });
   expect(own?.baseRate).toEqual({ count: 6, churned: 3 });
-  expect(own?.perWeek).toBe(1);
+  expect(own).toMatchObject({ fired: 8, sinceDay: today - 55, perWeek: 1 });
   expect(own?.experiment).toMatchObject({ experiment: 2 });
   const weeks = own?.weeks.filter((week) => week.fired > 0);
   expect(weeks).toEqual([
@@ -114,7 +114,7 @@ test("touched alerts are in no precision, and alerts that were not useful are", 
   ]);
   expect(ofSource).toMatchObject({
     untouched: { mature: 0, rate: null, interval: null, medianLeadDays: null },
-    ...{ perWeek: 0, baseRate: { count: 0, churned: 0 }, experiment: undefined },
+    ...{ fired: 0, perWeek: 0, baseRate: { count: 0, churned: 0 }, experiment: undefined },
   });
 }, 400_000);
 
@@ -123,4 +123,17 @@ test("weeks without an alert are there, from the one 90 days ago to that of toda
   expect(weeks).toHaveLength(13);
   expect(weeks.at(0)).toEqual({ monday: today - 84, fired: 0 });
   expect(weeks.at(-1)).toEqual({ monday: today, fired: 3 });
+});
+
+test("alerts of less than a week are no rate per week", () => {
+  const days = [{ day: today, alerts: 64 }];
+  expect(rateOf(days, today, today)).toEqual({ fired: 64, sinceDay: today, perWeek: null });
+  expect(rateOf(days, today - 6, today)).toEqual({ fired: 64, sinceDay: today - 6, perWeek: null });
+  expect(rateOf(days, today - 7, today)).toEqual({ fired: 64, sinceDay: today - 7, perWeek: 56 });
+  // The first decision of a rule is that of the newest scored day, which may be yesterday.
+  const yesterday = [{ day: today - 1, alerts: 2 }];
+  expect(rateOf(yesterday, today, today)).toEqual({ fired: 2, sinceDay: today - 1, perWeek: null });
+  expect(rateOf([], today - 400, today)).toEqual({ fired: 0, sinceDay: today - 90, perWeek: 0 });
+  // A clock that was ahead.
+  expect(rateOf([], today + 3, today)).toEqual({ fired: 0, sinceDay: today, perWeek: null });
 });

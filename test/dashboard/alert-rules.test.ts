@@ -7,6 +7,7 @@ import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import {
   axe,
+  becomes,
   notedMessages,
   openPage,
   phone,
@@ -88,6 +89,7 @@ test("a rule is added from a template, after its preview says how it would have 
   await page.getByRole("button", { name: "Save rule" }).click();
   const rules = page.getByRole("list", { name: "Alert rules" });
   await rules.getByText("opened not done for 5 days").waitFor();
+  await rules.getByText("Inbox only", { exact: true }).waitFor();
   await rules.getByText(`hold-out 20%, not of ${keySegment} or an MRR above $512.50`).waitFor();
   expect(await savedRules()).toMatchObject([
     {
@@ -102,43 +104,57 @@ test("a rule is added from a template, after its preview says how it would have 
 });
 
 /** Figures of the only rule, which take alerts of months. */
-async function withFigures(page: Page): Promise<void> {
+async function withFigures(page: Page, { perWeek }: { perWeek: number | null }): Promise<void> {
   const [rule] = await savedRules();
   const outcomes = { interval: { low: 0.24, high: 0.58 }, medianLeadDays: 9.5 };
   const figures = {
-    ...{ id: rule?.id, name: rule?.name, perWeek: 2.5, baseRate: { count: 100, churned: 12, rate: 0.12 } },
+    ...{ id: rule?.id, name: rule?.name, fired: 32, since: "2026-05-03", perWeek },
+    baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
-    weeks: [{ monday: "2026-05-04", fired: 7 }],
+    weeks: [
+      { monday: "2026-04-20", fired: 0 },
+      { monday: "2026-04-27", fired: 0 },
+      { monday: "2026-05-04", fired: 7 },
+    ],
     holdOut: { share: 0.2, horizonDays: 28, since: "2026-05-03", treated: 12, controls: 3 },
   };
-  await page.route(/\/api\/alert-rules\/figures\?/, (route) =>
-    route.fulfill({ json: { horizonDays: 28, rules: [figures] } }),
-  );
+  await page.unroute(figuresPath);
+  await page.route(figuresPath, (route) => route.fulfill({ json: { horizonDays: 28, rules: [figures] } }));
+  await page.reload();
 }
+
+const figuresPath = /\/api\/alert-rules\/figures\?/;
 
 test("a rule has its precision, with touched alerts beside it, and its weeks beside those of the preview", async () => {
   const { page, complaints } = await openRules(people.member);
   const figures = page.getByRole("list", { name: `Figures of ${longName}` });
-  await figures.getByText("No alert in the last 90 days.").waitFor();
+  await figures.getByText("No alert yet.").waitFor();
   await figures.getByText("No untouched alert is older than the churn horizon of 28 days").waitFor();
-  await figures.getByText(": 0 controls, 0 with messages.").waitFor();
+  await figures
+    .getByText(": 0 controls without messages, 0 others with messages. An account counts once.")
+    .waitFor();
   await page.getByText("Alerts by week").click();
   await page.getByRole("button", { name: `Compare with the preview of ${longName}` }).click();
   await page.getByRole("columnheader", { name: "Preview" }).waitFor();
   await isRightOnPhones(page);
-  await withFigures(page);
-  await page.reload();
+  await withFigures(page, { perWeek: null });
+  await figures.getByText("32 alerts since 3 May 2026.", { exact: true }).waitFor();
+  await withFigures(page, { perWeek: 2.5 });
   for (const sentence of [
-    "Fired 2.5 times a week.",
+    "Fired 2.5 times a week: 32 alerts since 3 May 2026.",
     "Precision: 40% of 25 untouched alerts were followed by churn (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
     "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
-    "Hold-out since 3 May 2026: 3 controls, 12 with messages.",
+    "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages. An account counts once.",
+    "Alerts of controls count as fired. They are not among the open alerts before their churn horizon of 28 days is over.",
   ]) {
     await figures.getByText(sentence).waitFor();
   }
   await page.getByText("Alerts by week").click();
-  await page.getByRole("row", { name: "4 May 2026 7" }).waitFor();
+  // Before the rule there is no figure.
+  for (const name of ["20 Apr 2026 –", "27 Apr 2026 0", "4 May 2026 7"]) {
+    await page.getByRole("row", { name, exact: true }).waitFor();
+  }
   await isRightOnPhones(page);
   expect(complaints).toEqual([]);
 });
@@ -217,5 +233,45 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   expect(await savedRules()).toMatchObject([
     { version: 1, scope: { kind: "accounts", segment: id }, condition: { kind: "inSegment", segment: id } },
   ]);
+  expect(complaints).toEqual([]);
+});
+
+test("a rule says to which destinations it sends, and when", async () => {
+  const { owner, at } = people;
+  const added = async (kind: string, name: string) => {
+    const body = { kind, name, address: `https://hooks.example.com/${kind}` };
+    type Added = { readonly destination: { readonly id: number } };
+    return (await owner.json<Added>("POST", at("/api/destinations"), body, 201)).destination.id;
+  };
+  const wide = "W".repeat(80);
+  const destinations = [await added("webhook", "CRM"), await added("slack", wide)];
+  destinations.push(await added("slack", "Channel"));
+  await owner.json("PATCH", at(`/api/destinations/${destinations[2]}`), { state: "paused" });
+  const rule = { scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, destinations };
+  const rules = [{ name: "Morning" }, { name: "Now", when: "at once" }, { name: "Silent", cap: 0 }];
+  for (const one of rules) await owner.json("POST", at("/api/alert-rules"), { ...rule, ...one }, 201);
+  const { page, complaints } = await openRules(people.member);
+  for (const [name, text] of [
+    ["Morning", `Sends to CRM at once, and to Channel (paused) and ${wide} at 08:00`],
+    ["Now", `Sends to CRM, Channel (paused) and ${wide} at once`],
+    ["Silent", "Inbox only: at most 0 alerts a day in messages"],
+  ] as const) {
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
+    await row.getByText(text, { exact: true }).waitFor();
+  }
+  await isRightOnPhones(page);
+  await page.route(/\/api\/destinations\?/, async (route) => {
+    const answer = (await (await route.fetch()).json()) as { destinations: readonly object[] };
+    const own = { ...answer.destinations[0], id: 9_999, kind: "email", name: "Digest of member 3" };
+    await route.fulfill({ json: { destinations: [...answer.destinations, own] } });
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Change Morning" }).click();
+  const offered = page.getByRole("group", { name: "Destinations" }).getByRole("checkbox");
+  await becomes(
+    () => offered.evaluateAll((all) => all.map((one) => one.parentElement?.textContent)),
+    [...["CRM", "Channel", wide]],
+  );
+  await isRightOnPhones(page);
   expect(complaints).toEqual([]);
 });

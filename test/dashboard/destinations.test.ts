@@ -67,6 +67,9 @@ test("a webhook is added, shows its secret once, is tested, and its messages ver
   await page.getByText("No destination yet").waitFor();
   await add(page, "Webhook", "Pager", "URL", "http://example.com/");
   await page.getByText("This is").or(page.getByRole("alert")).first().waitFor();
+  await page.getByLabel("URL").fill("https://10.0.0.5/hook");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("This is not valid: 10.0.0.5 is no public address.").waitFor();
   await page.getByLabel("URL").fill(receiver.address("/200"));
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const secret = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
@@ -129,7 +132,7 @@ test("a failed test says why; messages are held while a destination is paused, t
   await page.getByRole("button", { name: "Pause Channel" }).click();
   await told("Channel is paused. Its messages are held.");
   await row(page, "Channel")
-    .getByText("1 message held: send or drop it, once the destination is active.")
+    .getByText("1 message held. Drop it, or resume the destination to send it.")
     .waitFor();
   await page.getByRole("button", { name: "Change Channel" }).click();
   await page.getByLabel("Incoming webhook's URL").fill(receiver.address("/200"));

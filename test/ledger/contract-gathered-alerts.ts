@@ -1,6 +1,6 @@
 /** The part of the contract about moments: those of a day wait as one message for the morning. */
 import { describe, expect, test } from "bun:test";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { commitChunk, gatherWithout } from "../../server/actions/alerts/commit-chunk.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
@@ -48,11 +48,23 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
       ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
       ...changes,
     };
-    const about = { address: "", nowMs: subject.nowMs, nextMorningMs };
-    const excludedAmong = async (entities: readonly RuleEntity[]) =>
-      entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity)));
-    await commitChunk(ledger, version, chunk, { ...about, excludedAmong });
+    await commitChunk(ledger, version, chunk, at(nextMorningMs));
     subject.nowMs += minuteMs;
+  };
+  const at = (nextMorningMs: number) => ({
+    ...{ address: "", nowMs: subject.nowMs, nextMorningMs },
+    excludedAmong: async (entities: readonly RuleEntity[]) =>
+      entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity))),
+  });
+  /** An account is excluded shortly before the morning, as the looks of analysis find it. */
+  const exclude = async (number: number) => {
+    const [rule] = await ledger.ruleDecisions.toDecide(organization);
+    if (rule === undefined) throw new Error("The rule is not decided.");
+    const { entity } = failed(number);
+    excludedNow.push(entity);
+    await gatherWithout(ledger, rule, [entity], at(morningMs));
+    await ledger.ruleDecisions.leaveOut(organization, [entity]);
+    return rule.watermark.sequence;
   };
   /** A payment of an account fails. */
   const fail = (number: number, nextMorningMs?: number) =>
@@ -64,7 +76,8 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
     const { alerts } = await ledger.alerts.list(organization, question);
     return alerts.toSorted((a, b) => a.id - b.id).map(({ closedWhy }) => closedWhy);
   };
-  return { ledger, organization, rule, channel, morningMs, excludedNow, decide, fail, waiting, closings };
+  const kept = { ledger, organization, rule, channel, morningMs, excludedNow };
+  return { ...kept, decide, fail, exclude, waiting, closings };
 }
 
 function failed(number: number) {
@@ -198,5 +211,39 @@ function excludedOnes(subject: LedgerUnderTest): void {
     expect((await waiting()).map(({ state, body }) => [state, namesIn(body)])).toEqual([
       ["pending", names(3)],
     ]);
+  });
+
+  test("name the next one when the only one with a row is excluded before the morning", async () => {
+    const { ledger, organization, fail, exclude, waiting } = await ground(subject, { cap: 1 });
+    for (const number of [1, 2, 4]) await fail(number);
+    const message = async () => {
+      const [only] = await waiting();
+      return [only?.state, (JSON.parse(only?.body ?? "") as Body).data.text, namesIn(only?.body ?? "")];
+    };
+    const next = [
+      "pending",
+      "Payment failed: 2 alerts fired. The most important is below, 1 more is in the inbox.",
+    ];
+    const before = await exclude(4);
+    expect(await message()).toEqual([...next, names(2)]);
+    const sequence = async () => (await ledger.ruleDecisions.toDecide(organization))[0]?.watermark.sequence;
+    expect(await sequence()).toBe(before + 1);
+    await exclude(2);
+    await exclude(1);
+    expect((await waiting()).map(({ state }) => state)).toEqual(["canceled"]);
+    // The rule decides as before.
+    await fail(3);
+    expect((await message())[2]).toEqual(names(3));
+  });
+
+  test("leave out an excluded account without others while a rule takes over its state, which goes on", async () => {
+    const { ledger, organization, rule, fail, exclude, waiting } = await ground(subject, { cap: 1 });
+    for (const number of [1, 2]) await fail(number);
+    for (const isPaused of [true, false]) {
+      await ledger.alertRules.change(organization, rule.id, { isPaused }, by, subject.nowMs);
+    }
+    await exclude(2);
+    expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([[]]);
+    expect((await ledger.ruleDecisions.toDecide(organization))[0]?.watermark.takesOver).toBe(true);
   });
 }

@@ -14,7 +14,7 @@ interface Figure {
   readonly text: (value: number | null) => string;
 }
 
-const risk: Figure = { name: "Churn risk", text: numbers.wholeShare };
+const risk: Figure = { name: "Churn risk", text: numbers.risk };
 const health: Figure = { name: "Health", text: numbers.score };
 const figures: Partial<Readonly<Record<Kind, Figure>>> = {
   riskBand: risk,

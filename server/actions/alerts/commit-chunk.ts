@@ -9,6 +9,7 @@ import {
   type GatheredAlerts,
   keyOfOpenAlert,
   type RuleEntity,
+  type RuleToDecide,
   type RuleVersion,
   type SharedLedger,
   type UnsentAlert,
@@ -63,22 +64,46 @@ export async function commitChunk(
   const isRunOver = chunk.next.part === null;
   const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
-  const isGathered = isMoment(version.condition) && version.when === "08:00";
-  const together = isGathered
-    ? await gathered(ledger, version, drawn, chunk.closed, ground)
+  const without = chunk.closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
+  const together = isGathered(version)
+    ? await gathered(ledger, version, drawn, without, ground)
     : { sent, total };
   const ended = await toldEnds(ledger, version, chunk.closed);
-  const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
-  const names = entities.length === 0 ? {} : await ledger.ruleDecisions.named(organization, entities);
-  const pages = `${ground.address}/o/${organization}`;
-  const about = { version, names, pages, nowMs: ground.nowMs };
-  const destinations = entities.length === 0 ? [] : await ledger.destinations.list(organization);
-  const to = destinations.filter(({ id }) => version.destinations.includes(id));
-  const messages = [...webhookMessages(about, to, sent, ended), ...runMessages(about, to, together, dueAtMs)];
+  const messages = await messagesOf(ledger, version, { sent, together, ended, dueAtMs }, ground);
   const isSent = new Set<UnsentAlert>(sent);
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
   const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
   return ledger.ruleDecisions.commitDecision({ ...chunk, fired, earlier, messages }, ground.nowMs);
+}
+
+/**
+ * Makes the message to which the moments of a rule are gathered anew, without these entities. Alerts that the cap left out take their
+ * place. Without other alerts, or such a message, nothing is committed. A rule that takes over its state is left as it is, because a commit ends that.
+ * @throws Refusal when the rule was decided or changed meanwhile
+ */
+export async function gatherWithout(
+  ledger: Ledger,
+  { version, watermark }: RuleToDecide,
+  without: readonly RuleEntity[],
+  ground: ChunkGround,
+): Promise<void> {
+  if (!isGathered(version) || watermark.takesOver) return;
+  const { organization, rule, version: number } = version;
+  const together = await gathered(ledger, version, [], without, ground);
+  if (together.sent.length === 0) return;
+  const told = { sent: [], together, ended: [], dueAtMs: ground.nextMorningMs };
+  const messages = await messagesOf(ledger, version, told, ground);
+  const { sequence: after, decidedThrough, part, cursor } = watermark;
+  const chunk = {
+    ...{ organization, rule, version: number, after, next: { decidedThrough, part, cursor } },
+    ...{ horizonDays: 0, states: [], fired: [], closed: [], insideBySettings: 0, earlier: [], messages },
+  };
+  await ledger.ruleDecisions.commitDecision(chunk, ground.nowMs);
+}
+
+/** Whether the alerts of a rule are gathered to one message of the morning. */
+function isGathered({ condition, when }: RuleVersion): boolean {
+  return isMoment(condition) && when === "08:00";
 }
 
 const noneSent = { sent: [], total: 0 } as const;
@@ -105,11 +130,10 @@ async function gathered(
   ledger: Ledger,
   version: RuleVersion,
   drawn: readonly DrawnAlert[],
-  closed: readonly ClosedAlert[],
+  without: readonly RuleEntity[],
   ground: ChunkGround,
 ): Promise<ToldTogether> {
   const fired = drawn.filter(({ arm }) => arm !== "control");
-  const without = closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
   if (fired.length === 0 && without.length === 0) return noneSent;
   const dueAtMs = ground.nextMorningMs;
   const waiting = await waitingMoments(ledger, version, without, ground);
@@ -158,6 +182,31 @@ async function toldEnds(
   const entities = ends.map(({ entity }) => entity);
   const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
   return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
+}
+
+interface Told {
+  readonly sent: readonly UnsentAlert[];
+  readonly together: ToldTogether;
+  readonly ended: readonly ClosedAlert[];
+  /** Of the message to Slack and by e-mail. */
+  readonly dueAtMs: number;
+}
+
+/** The messages to all destinations of a rule. */
+async function messagesOf(
+  ledger: Ledger,
+  version: RuleVersion,
+  { sent, together, ended, dueAtMs }: Told,
+  { address, nowMs }: ChunkGround,
+): Promise<readonly DecisionMessage[]> {
+  const { organization, destinations } = version;
+  const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
+  if (entities.length === 0) return [];
+  const names = await ledger.ruleDecisions.named(organization, entities);
+  const about = { version, names, pages: `${address}/o/${organization}`, nowMs };
+  const known = await ledger.destinations.list(organization);
+  const to = known.filter(({ id }) => destinations.includes(id));
+  return [...webhookMessages(about, to, sent, ended), ...runMessages(about, to, together, dueAtMs)];
 }
 
 /** The parts that the messages to all destinations share. */

@@ -1,13 +1,18 @@
 /** Takes excluded users and accounts out of messages before these are sent: those of the morning wait for hours after their decision. */
+import { zoneOf } from "../../calendar/calendar.ts";
 import type { RuleEntity, SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { excludedAmong } from "../rules/standing.ts";
+import { gatherWithout } from "./commit-chunk.ts";
+import { nextMorningMs } from "./next-morning.ts";
 
 interface Parts {
-  readonly ledger: Pick<SharedLedger, "ruleDecisions">;
+  readonly ledger: Pick<SharedLedger, "ruleDecisions" | "destinations" | "organizations">;
   readonly warehouse: Warehouse;
+  /** Of the service, as people reach it. */
+  readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -39,7 +44,25 @@ export class MessageExclusions {
   async #leaveOut(organization: number, named: readonly RuleEntity[]): Promise<void> {
     const { ledger, warehouse } = this.#parts;
     const excluded = await excludedEntities(warehouse, organization, named);
-    if (excluded.length > 0) await ledger.ruleDecisions.leaveOut(organization, excluded);
+    if (excluded.length === 0) return;
+    await this.#gatherWithout(organization, excluded);
+    await ledger.ruleDecisions.leaveOut(organization, excluded);
+  }
+
+  /** Others take the place of excluded entities in gathered messages. Where that fails, these entities still leave the messages. */
+  async #gatherWithout(id: number, excluded: readonly RuleEntity[]): Promise<void> {
+    const { ledger, warehouse, address, nowMs, log } = this.#parts;
+    const organization = await ledger.organizations.find(id);
+    if (organization === undefined) return;
+    const ground = {
+      ...{ address, nowMs: nowMs(), nextMorningMs: nextMorningMs(zoneOf(organization.timezone), nowMs()) },
+      excludedAmong: (entities: readonly RuleEntity[]) => excludedEntities(warehouse, id, entities),
+    };
+    for (const rule of await ledger.ruleDecisions.toDecide(id)) {
+      await gatherWithout(ledger, rule, excluded, ground).catch((error: unknown) =>
+        log.warn({ err: error, organization: id, rule: rule.version.rule }, "a message names fewer alerts"),
+      );
+    }
   }
 }
 

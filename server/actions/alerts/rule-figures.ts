@@ -29,8 +29,11 @@ export interface RuleFigures {
   readonly rule: AlertRule;
   /** Mondays, with the alerts of their weeks. Those of controls are counted. */
   readonly weeks: readonly { readonly monday: number; readonly fired: number }[];
-  /** Alerts a week, since the rule is there. */
-  readonly perWeek: number;
+  /** Alerts since a day: 90 days ago, or that on which the rule began. Those of controls are counted. */
+  readonly fired: number;
+  readonly sinceDay: number;
+  /** Alerts a week since then. Null before a week is over: a rate of some days says nothing about a week. */
+  readonly perWeek: number | null;
   readonly untouched: OutcomeFigures;
   readonly touched: OutcomeFigures;
   /** Of all users, or accounts, on the Mondays of the same days. Of a rule about a source it is empty. */
@@ -71,11 +74,9 @@ export async function readRuleFigures(
     rules: rules.map((rule) => {
       const own = outcomes.filter((one) => one.rule === rule.id);
       const fired = firedByDay.filter((one) => one.rule === rule.id);
-      const firstDay = Math.max(today - pastDays, Math.min(today, zone.dayOf(rule.createdAtMs)));
-      const total = fired.reduce((sum, { alerts }) => sum + alerts, 0);
       const kind = kindOf(rule);
       return {
-        ...{ rule, weeks: weeksOf(fired, today), perWeek: total / Math.max(1, (today - firstDay + 1) / 7) },
+        ...{ rule, weeks: weeksOf(fired, today), ...rateOf(fired, zone.dayOf(rule.createdAtMs), today) },
         untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
         touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
         baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },
@@ -111,6 +112,22 @@ async function basesOf(
     return [kind, { rate, outages }] as const;
   });
   return new Map(await Promise.all(bases));
+}
+
+/**
+ * The number of a rule's alerts, and how many a week these are.
+ * @param createdDay of the rule. Its first alerts may be of the scored day before
+ */
+export function rateOf(
+  fired: readonly { readonly day: number; readonly alerts: number }[],
+  createdDay: number,
+  today: number,
+): Pick<RuleFigures, "fired" | "sinceDay" | "perWeek"> {
+  const total = fired.reduce((sum, { alerts }) => sum + alerts, 0);
+  const began = Math.min(today, createdDay, ...fired.map(({ day }) => day));
+  const sinceDay = Math.max(today - pastDays, began);
+  const perWeek = today - sinceDay < 7 ? null : total / ((today - sinceDay + 1) / 7);
+  return { fired: total, sinceDay, perWeek };
 }
 
 /** All weeks of the past days, also those without an alert. */

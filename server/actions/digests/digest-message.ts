@@ -5,6 +5,7 @@ import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { OutgoingMessage } from "../../ledger/ledger.ts";
 import { silenceSentence } from "../notices/notices.ts";
+import { percentText } from "../rules/facts.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
 import type { Digest, DigestEntity } from "./digest.ts";
 
@@ -97,7 +98,7 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
     ...top.map((one, at) =>
       line(
         one,
-        `number ${at + 1} by ${currency === "" ? "churn risk" : "expected loss"}: ${percent(one.risk)}`,
+        `number ${at + 1} by ${currency === "" ? "churn risk" : "expected loss"}: ${percentText(one.risk)}`,
       ),
     ),
     ...alertLines(digest).map((text) => about("Alerts", text, "alerts")),
@@ -122,7 +123,7 @@ const headBytes = 2_000;
 /** Those without a name here are others and controls of a hold-out. */
 function moreOf({ total, named }: Digest["entered"]): readonly string[] {
   const left = total - named.length;
-  return left === 0 ? [] : [`${named.length === 0 ? "" : "another "}${left}.`];
+  return left === 0 ? [] : [`${left}${named.length === 0 ? "" : " more"}.`];
 }
 
 function alertLines({ alerts, precision }: Digest): readonly string[] {
@@ -134,7 +135,7 @@ function alertLines({ alerts, precision }: Digest): readonly string[] {
     ...(rate === null || interval === null
       ? []
       : [
-          `Precision so far: ${percent(rate)} of ${counted(mature, "untouched alert")} churned (${percent(interval.low)} to ${percent(interval.high)}).`,
+          `Precision so far: ${percentText(rate)} of ${counted(mature, "untouched alert")} churned (${percentText(interval.low)} to ${percentText(interval.high)}).`,
         ]),
   ];
 }
@@ -148,7 +149,7 @@ function dataLines({ data: { silent, stoppedSince, rejectedEvents } }: Digest): 
 }
 
 function risksOf({ risk, riskBefore }: DigestEntity): string {
-  return `${percent(risk)}, was ${percent(riskBefore)}`;
+  return `${percentText(risk)}, was ${percentText(riskBefore)}`;
 }
 
 function lossOf({ expectedLoss }: DigestEntity, currency: string): string {
@@ -157,10 +158,6 @@ function lossOf({ expectedLoss }: DigestEntity, currency: string): string {
     ...{ maximumFractionDigits: 0 },
   });
   return `, expected loss ${amount} ${currency} a month`;
-}
-
-function percent(share: number | null): string {
-  return share === null ? "unknown" : `${Math.floor(Number((share * 100).toPrecision(14)))} %`;
 }
 
 function counted(count: number, singular: string): string {

@@ -176,10 +176,15 @@ function reasonOf(condition: DailyCondition, { before, after }: Values, risk: nu
   switch (condition.kind) {
     case "riskBand":
     case "riskUp":
-      return [{ text: `Churn risk ${compared(percent(after), percent(before))}`, values: { before, after } }];
+      return [
+        {
+          text: `Churn risk ${compared(percentText(after), percentText(before))}`,
+          values: { before, after },
+        },
+      ];
     case "healthBelow":
     case "healthDown":
-      return [{ text: `Health ${compared(rounded(after), rounded(before))}`, values: { before, after } }];
+      return [{ text: `Health ${compared(scoreText(after), scoreText(before))}`, values: { before, after } }];
     case "usageDown":
       return [
         { text: `Volume of 28 days ${compared(rounded(after), rounded(before))}`, values: { before, after } },
@@ -204,6 +209,16 @@ function compared(now: string, before: string): string {
   return before === "unknown" ? now : `${now}, was ${before}`;
 }
 
-const percent = (share: number | null) => (share === null ? "unknown" : `${Math.round(100 * share)} %`);
+/** A share as whole percent, rounded down as the pages do. So a churn risk is never shown in the band above its own. */
+export function percentText(share: number | null): string {
+  return share === null ? "unknown" : `${wholeDown(100 * share)}%`;
+}
+
+/** Noise of sums of doubles is in the 16th digit. */
+function wholeDown(value: number): number {
+  return Math.floor(Number(value.toPrecision(14)));
+}
+
+const scoreText = (score: number | null) => (score === null ? "unknown" : String(wholeDown(score)));
 const rounded = (value: number | null) => (value === null ? "unknown" : String(Math.round(value)));
 const days = (count: number) => (count === 1 ? "1 day" : `${count} days`);

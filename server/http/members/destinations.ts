@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { type DestinationKind, isOwnDigestName } from "../../../contract/actions/destinations.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import {
-  destinationUrl,
   failureOfMail,
   newSecret,
   type Outbox,
   plainMail,
+  savedAddress,
   testMessage,
 } from "../../actions/actions.ts";
 import {
@@ -158,7 +158,7 @@ function refuseAnothersDigest(
 
 /** A destination's address, as its kind needs it. @throws Refusal, ApiError that name the field */
 export function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {
-  if (kind !== "email") return destinationUrl(address, settings.exceptions).href;
+  if (kind !== "email") return savedAddress(address, settings.exceptions);
   if (settings.mail === null) {
     throw new ApiError("conflict", "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.");
   }

@@ -8,24 +8,44 @@ type Outcomes = FiguresOfRule["untouched"];
 
 /** The figures of a rule as sentences. @param isOfSource a source does not churn */
 export function figureSentences(
-  { perWeek, weeks, untouched, touched, baseRate, holdOut }: FiguresOfRule,
+  { fired, since, perWeek, untouched, touched, baseRate, holdOut }: FiguresOfRule,
   horizonDays: number,
   isOfSource: boolean,
 ): readonly string[] {
-  const hasFired = weeks.some(({ fired }) => fired > 0);
   return [
-    hasFired ? `Fired ${numbers.decimal(perWeek)} times a week.` : "No alert in the last 90 days.",
+    firedSentence({ fired, since, perWeek }),
     ...(isOfSource ? [] : [untouchedSentence(untouched, baseRate.rate, horizonDays)]),
     ...(touched.mature === 0
       ? []
       : [
           `Touched (a contact, a task or “handled”), not in the precision: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} were followed by churn.`,
         ]),
-    ...(holdOut === null
-      ? []
-      : [
-          `Hold-out since ${dayText(holdOut.since)}: ${counted(holdOut.controls, "control")}, ${numbers.count(holdOut.treated)} with messages.`,
-        ]),
+    ...(holdOut === null ? [] : holdOutSentences(holdOut, horizonDays)),
+  ];
+}
+
+/** The alerts. A rate per week comes once a week is over. */
+function firedSentence({
+  fired,
+  since,
+  perWeek,
+}: Pick<FiguresOfRule, "fired" | "since" | "perWeek">): string {
+  if (fired === 0) return perWeek === null ? "No alert yet." : "No alert in the last 90 days.";
+  const alerts = `${counted(fired, "alert")} since ${dayText(since)}.`;
+  return perWeek === null ? alerts : `Fired ${numbers.decimal(perWeek)} times a week: ${alerts}`;
+}
+
+/** The drawn entries. Alerts of controls are in the count of those that fired, and not in that of open ones. */
+function holdOutSentences(
+  { since, controls, treated, horizonDays }: NonNullable<FiguresOfRule["holdOut"]>,
+  usualHorizonDays: number,
+): readonly string[] {
+  const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
+  if (controls === 0) return [drawn];
+  const days = counted(horizonDays ?? usualHorizonDays, "day");
+  return [
+    drawn,
+    `Alerts of controls count as fired. They are not among the open alerts before their churn horizon of ${days} is over.`,
   ];
 }
 

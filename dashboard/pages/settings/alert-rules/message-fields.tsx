@@ -1,5 +1,6 @@
 /** The fields that say how alerts of a rule are told. */
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
+import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
 import { ruleLimits, ruleTimes } from "../../../../contract/actions/rules.ts";
 import { useRead } from "../../../api/query.ts";
 import { Input, Select } from "../../../parts/form/field.tsx";
@@ -61,20 +62,23 @@ export function MessageFields({ draft, onChange, isFirst }: MessageFieldsProps):
 
 function Destinations({ draft, onChange }: FieldsProps): ReactElement | null {
   const known = useRead("/api/destinations").data?.destinations;
+  const [before] = useState(draft.destinations);
   if (known === undefined) return null;
-  if (known.length === 0) {
+  const { destinations } = draft;
+  // A member's own digest is for the digest alone. The API takes it, so a saved rule may have one.
+  const offered = known.filter(({ id, name }) => before.includes(id) || !isOwnDigestName(name));
+  if (offered.length === 0) {
     return (
       <p className="text-sm text-soft">
         No destination yet: alerts are on the page Alerts, and no message is sent.
       </p>
     );
   }
-  const { destinations } = draft;
   return (
     <fieldset className="grid min-w-0 gap-1.5 [overflow-wrap:anywhere]">
       <legend className="mb-1.5 font-medium">Destinations</legend>
-      {known.map(({ id, name }) => (
-        <label key={id} className="flex items-center gap-2">
+      {offered.map(({ id, name }) => (
+        <label key={id} className="flex items-baseline gap-2">
           <input
             type="checkbox"
             checked={destinations.includes(id)}

@@ -27,7 +27,7 @@ export default function AlertRules(): ReactElement {
           )
         }
       >
-        A rule opens an alert when a user or an account meets its condition. Rules are decided once a day.
+        A rule opens an alert when a user or an account meets its condition. Most are decided once a day.
         {!mayChange && " Only members and owners can change them."}
       </PageHeader>
       <div className="grid gap-5">

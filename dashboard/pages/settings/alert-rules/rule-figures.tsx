@@ -4,7 +4,7 @@ import { useChange } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";
 import { FormError } from "../../../parts/form/field.tsx";
-import { dayText, numbers } from "../../../text/format.ts";
+import { dayPlus, dayText, nothing, numbers } from "../../../text/format.ts";
 import { hasScope, ofRule, previewOf, type Rule } from "./draft.ts";
 import { type FiguresOfRule, figureSentences } from "./figure-words.ts";
 
@@ -25,14 +25,19 @@ export function RuleFigures({ rule, figures, horizonDays }: FiguresProps): React
       </ul>
       <details>
         <summary className="cursor-pointer text-soft">Alerts by week</summary>
-        <Weeks rule={rule} weeks={figures.weeks} />
+        <Weeks rule={rule} figures={figures} />
       </details>
     </div>
   );
 }
 
+interface WeeksProps {
+  readonly rule: Rule;
+  readonly figures: FiguresOfRule;
+}
+
 /** The preview decides on the scores of now: late events have changed some, so that other alerts would fire. */
-function Weeks({ rule, weeks }: { rule: Rule; weeks: FiguresOfRule["weeks"] }): ReactElement {
+function Weeks({ rule, figures: { weeks, since } }: WeeksProps): ReactElement {
   const mayPreview = useMayAs("member");
   const preview = useChange("POST /api/alert-rules/preview");
   const previewed = preview.data && new Map(preview.data.weeks.map(({ monday, fired }) => [monday, fired]));
@@ -60,7 +65,9 @@ function Weeks({ rule, weeks }: { rule: Rule; weeks: FiguresOfRule["weeks"] }): 
               <th scope="row" className="pr-6 text-left font-normal">
                 {dayText(monday)}
               </th>
-              <td className="pr-6 text-right tabular-nums">{numbers.count(fired)}</td>
+              <td className="pr-6 text-right tabular-nums">
+                {dayPlus(monday, 6) < since ? nothing : numbers.count(fired)}
+              </td>
               {previewed !== undefined && (
                 <td className="text-right tabular-nums">{numbers.count(previewed.get(monday))}</td>
               )}

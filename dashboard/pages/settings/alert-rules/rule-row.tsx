@@ -1,6 +1,6 @@
 /** One alert rule: its state, and what team members do with it. */
 import { type ReactElement, useState } from "react";
-import { useChange } from "../../../api/query.ts";
+import { useChange, useRead } from "../../../api/query.ts";
 import { PageLink } from "../../../app/page-link.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { useReportingCurrency } from "../../../parts/billing/reporting-currency.ts";
@@ -15,7 +15,7 @@ import { hasScope, type Rule } from "./draft.ts";
 import type { Figures } from "./figure-words.ts";
 import { RuleFigures } from "./rule-figures.tsx";
 import { RuleForm } from "./rule-form.tsx";
-import { conditionText, scopeText } from "./words.ts";
+import { conditionText, scopeText, sendingText } from "./words.ts";
 
 interface RowProps {
   readonly rule: Rule;
@@ -45,6 +45,7 @@ export function RuleRow({ rule, figures }: RowWithFigures): ReactElement {
 function Facts({ rule }: RowProps): ReactElement {
   const { id, name, scope, isPaused, version, openAlerts, decidedThrough, condition } = rule;
   const names = useSegmentNames();
+  const known = useRead("/api/destinations").data?.destinations;
   return (
     <div className="grid min-w-0 gap-0.5 [overflow-wrap:anywhere]">
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -54,6 +55,7 @@ function Facts({ rule }: RowProps): ReactElement {
         </span>
       </div>
       <p>{conditionText(rule, names)}</p>
+      {known !== undefined && <p className="text-sm">{sendingText(rule, known)}</p>}
       <ul className="flex flex-wrap gap-x-4 text-sm text-soft">
         {hasScope(condition) && <li>{scopeText(scope, names)}</li>}
         <li>

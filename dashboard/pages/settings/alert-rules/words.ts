@@ -1,10 +1,12 @@
 /** Alert rules and their previews in words. */
 import type { ruleStates } from "../../../../contract/actions/rules.ts";
-import type { Changes } from "../../../api/query.ts";
+import type { Changes, Reads } from "../../../api/query.ts";
 import { counted, daysBetween, dayText, numbers } from "../../../text/format.ts";
 import { sourceName } from "../../../text/source-names.ts";
+import { stateWords as destinationStates } from "../destinations/words.ts";
 import type { Kind, Rule } from "./draft.ts";
 
+type Destination = Reads["/api/destinations"]["answer"]["destinations"][number];
 type Preview = Changes["POST /api/alert-rules/preview"]["answer"];
 
 export const kindWords: Readonly<Record<Kind, string>> = {
@@ -61,6 +63,28 @@ export function conditionText({ condition }: Pick<Rule, "condition">, names: Seg
     ...(source !== undefined && { sourceSilent: `The source ${sourceName(source)} is silent` }),
   };
   return texts[kind] ?? kindWords[kind];
+}
+
+const listed = new Intl.ListFormat("en-GB", { type: "conjunction" });
+
+/** The destinations of a rule, and when they get its messages. Webhooks get theirs at once, whatever the rule's time. */
+export function sendingText(
+  { destinations, when, cap }: Pick<Rule, "destinations" | "when" | "cap">,
+  known: readonly Destination[],
+): string {
+  if (destinations.length === 0) return "Inbox only";
+  if (cap === 0) return "Inbox only: at most 0 alerts a day in messages";
+  const chosen = known.filter(({ id }) => destinations.includes(id));
+  const byTime = Map.groupBy(chosen, ({ kind }) =>
+    kind === "webhook" || when === "at once" ? "at once" : `at ${when}`,
+  );
+  const parts = [...byTime].map(([time, some]) => {
+    const names = some.map(({ name, state }) =>
+      state === "active" ? name : `${name} (${destinationStates[state]})`,
+    );
+    return `${listed.format(names)} ${time}`;
+  });
+  return `Sends to ${parts.join(", and to ")}`;
 }
 
 /** A preview as sentences. @param thing user or account */

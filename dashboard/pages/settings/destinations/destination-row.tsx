@@ -5,7 +5,7 @@ import { type Reads, useChange } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../../parts/form/confirmed-change.ts";
-import { RelativeTime } from "../../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../../parts/time.tsx";
 import { useTell } from "../../../parts/toast.tsx";
 import { classes } from "../../../text/classes.ts";
 import { counted } from "../../../text/format.ts";
@@ -65,7 +65,7 @@ function Facts({ destination }: { destination: Destination }): ReactElement {
           [
             "failing",
             <span key="failing" className="text-at-risk">
-              failing since <RelativeTime instant={failingSince} />
+              failing since <Instant instant={failingSince} />
             </span>,
           ] as const,
         ]),
@@ -100,11 +100,14 @@ function Held({ destination: { id, name, held, state } }: { destination: Destina
   const send = useChange("POST /api/destinations/:id/held");
   const drop = useConfirmedChange("POST /api/destinations/:id/held");
   const messages = counted(held, "message");
+  const them = held === 1 ? "it" : "them";
   return (
     <div className="flex flex-wrap items-center gap-2 rounded border border-line bg-sunk px-3 py-2">
       <span className="mr-auto">
-        {messages} held: send or drop {held === 1 ? "it" : "them"}
-        {state !== "active" && ", once the destination is active"}.
+        {messages} held.{" "}
+        {state === "active"
+          ? `Send or drop ${them}.`
+          : `Drop ${them}, or resume the destination to send ${them}.`}
       </span>
       <Button
         isSmall

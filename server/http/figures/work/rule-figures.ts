@@ -25,12 +25,14 @@ async function highestMrr(context: OrganizationContext, kind: EntityKind): Promi
 type Figures = Awaited<ReturnType<typeof readRuleFigures>>["rules"][number];
 
 function figuresAnswer(
-  { rule: { id, name }, perWeek, weeks, untouched, touched, baseRate, experiment }: Figures,
+  { rule: { id, name }, fired, sinceDay, perWeek, weeks, experiment, ...figures }: Figures,
   zone: Zone,
 ) {
+  const { untouched, touched, baseRate } = figures;
   return {
-    ...{ id, name, perWeek, untouched: outcomesAnswer(untouched), touched: outcomesAnswer(touched) },
-    weeks: weeks.map(({ monday, fired }) => ({ monday: formatDay(monday), fired })),
+    ...{ id, name, fired, since: formatDay(sinceDay), perWeek },
+    ...{ untouched: outcomesAnswer(untouched), touched: outcomesAnswer(touched) },
+    weeks: weeks.map((week) => ({ monday: formatDay(week.monday), fired: week.fired })),
     baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
     holdOut: experiment === undefined ? null : holdOutAnswer(experiment, zone),
   };
