@@ -49,6 +49,21 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   const changed = await rekindle("segment", "change", "Everybody", "--name", "All users");
   expect(changed).toMatch(/^All users +\d+ +users +\{"riskBand":"high"\}/m);
   expect(await rekindle("segment", "list")).not.toContain("Everybody");
+  const silent = [
+    "--template",
+    "payment-failed",
+    "--scope",
+    "users",
+    "--name",
+    "Unpaid",
+    "--segment",
+    "All users",
+  ];
+  await rekindle("alert-rule", "create", ...silent);
+  const used = await run(dataDir, "segment", "delete", "All users", ...of);
+  expect([used.exitCode, used.stderr]).toEqual([
+    ...[1, "rekindle: This segment is used by the alert rule Unpaid: change or delete that rule first.\n"],
+  ]);
   expect(await rekindle("digest", "--period", "daily")).toContain("There are no scores yet.");
   expect(await rekindle("alert", "list", "--json")).toBe('{"total":0,"alerts":[]}\n');
   expect(await rekindle("contact", "list", "--user", "ada")).toMatch(/ada +call +command line/);

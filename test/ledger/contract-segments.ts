@@ -186,8 +186,11 @@ function nested(subject: LedgerUnderTest): void {
     await expect(change(a.id, inside(d.id))).rejects.toThrow("would lead back to itself");
     await expect(change(a.id, inside(a.id))).rejects.toThrow("a would lead back to itself");
     await expect(ledger.segments.remove(id, b.id, commandLine, 1)).rejects.toThrow(
-      "The segment c has it in its filter: change that one first.",
+      "This segment is used by the segment c: change or delete that segment first.",
     );
+    for (const name of ["f", "g", "h"]) await save(name, inside(b.id));
+    const named = "used by the segments c, f, g, and 1 more: change or delete them first.";
+    await expect(ledger.segments.remove(id, b.id, commandLine, 1)).rejects.toThrow(named);
     const deeper = await save("deeper", risky);
     await expect(change(a.id, inside(deeper.id))).rejects.toThrow("d would lead over more than 3 levels");
   });

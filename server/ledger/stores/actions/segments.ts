@@ -14,7 +14,12 @@ import {
   segmentSavedNote,
 } from "../../ports/actions/segments.ts";
 import { noAccount } from "../../rules/member-notes.ts";
-import { refuseInvalidFilter, refuseInvalidSegments, refuseUsedSegment } from "../../rules/segment-rules.ts";
+import {
+  refuseInvalidFilter,
+  refuseInvalidSegments,
+  refuseUsedSegment,
+  segmentsWith,
+} from "../../rules/segment-rules.ts";
 import { ids as idsAsRows, texts } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
@@ -35,7 +40,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
-import { refuseSegmentOfRule } from "./segments-of-rules.ts";
+import { rulesWithSegment } from "./segments-of-rules.ts";
 
 const segmentRow = new RowOf<Segment>({
   id: integer("segments.id"),
@@ -131,8 +136,8 @@ export function segmentStore(engine: Engine): SegmentStore {
         const segments = yield* all(organization);
         const before = segments.find((one) => one.id === id);
         if (before === undefined) return false;
-        refuseUsedSegment(segments, id);
-        yield* refuseSegmentOfRule(organization, id);
+        const others = segmentsWith(segments, id).map(({ name }) => name);
+        refuseUsedSegment(others, yield* rulesWithSegment(organization, id));
         yield* run`DELETE FROM segments WHERE id = ${id}`;
         yield* audit.note(organization, segmentDeletedNote(before), by, nowMs);
         return true;
