@@ -49,6 +49,19 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   const changed = await rekindle("segment", "change", "Everybody", "--name", "All users");
   expect(changed).toMatch(/^All users +\d+ +users +\{"riskBand":"high"\}/m);
   expect(await rekindle("segment", "list")).not.toContain("Everybody");
+  expect(await rekindle("digest", "--period", "daily")).toContain("There are no scores yet.");
+  expect(await rekindle("alert", "list", "--json")).toBe('{"total":0,"alerts":[]}\n');
+  expect(await rekindle("contact", "list", "--user", "ada")).toMatch(/ada +call +command line/);
+  expect(JSON.parse(await rekindle("export", "users"))).toMatchObject({
+    properties: { churnReason: "Too expensive" },
+  });
+  const refused = await run(dataDir, ...add, "http://10.0.0.1/", ...of);
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("https")]);
+  const test = await run(dataDir, "destination", "test", "Hooks", ...of);
+  expect([test.exitCode, test.stderr]).toEqual([1, expect.stringContaining("the service does not run")]);
+}, 180_000);
+
+test("a segment that a rule uses is not deleted, and tasks are listed for its members", async () => {
   const silent = [
     "--template",
     "payment-failed",
@@ -64,14 +77,8 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   expect([used.exitCode, used.stderr]).toEqual([
     ...[1, "rekindle: This segment is used by the alert rule Unpaid: change or delete that rule first.\n"],
   ]);
-  expect(await rekindle("digest", "--period", "daily")).toContain("There are no scores yet.");
-  expect(await rekindle("alert", "list", "--json")).toBe('{"total":0,"alerts":[]}\n');
-  expect(await rekindle("contact", "list", "--user", "ada")).toMatch(/ada +call +command line/);
-  expect(JSON.parse(await rekindle("export", "users"))).toMatchObject({
-    properties: { churnReason: "Too expensive" },
-  });
-  const refused = await run(dataDir, ...add, "http://10.0.0.1/", ...of);
-  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("https")]);
-  const test = await run(dataDir, "destination", "test", "Hooks", ...of);
-  expect([test.exitCode, test.stderr]).toEqual([1, expect.stringContaining("the service does not run")]);
+  await rekindle("segment", "create", "Ada", "--ids", join(dataDir, "users.csv"));
+  await rekindle("task", "add", "Call back", "--user", "ada");
+  expect(await rekindle("task", "list", "--segment", "Ada")).toContain("Call back");
+  expect(await rekindle("task", "list", "--segment", "All users")).not.toContain("Call back");
 }, 180_000);
