@@ -1,6 +1,6 @@
 /** The `rekindle` command: every command on one screen. */
 import { Command } from "commander";
-import { Refusal } from "../contract/refusal.ts";
+import { ApiError, Refusal } from "../contract/refusal.ts";
 import { ConfigError } from "../server/config.ts";
 import { CallFailed, rekindleVersion, Unreachable } from "../server/process/process.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
@@ -56,7 +56,7 @@ export async function rekindleProgram(name: string | undefined): Promise<Command
 
 /** Whether an error's message alone explains the fault and the remedy. */
 export function isForPeople(error: unknown): error is Error {
-  return [Refusal, ConfigError, CallFailed, Unreachable, WarehouseError].some(
+  return [Refusal, ApiError, ConfigError, CallFailed, Unreachable, WarehouseError].some(
     (kind) => error instanceof kind,
   );
 }

@@ -31,6 +31,8 @@ export const errorMessages = {
   twoHosts: "The Host header is there twice: send one.",
   noSuchOrganization: "There is no such organization.",
   analysisStarting: "analysis is starting; try again in a few seconds",
+  noTasksOfSegment:
+    "The tasks for users and accounts of a segment cannot be listed now: analysis does not answer. Try again in a few seconds, or leave out segment.",
   noDefaultExemption:
     "The MRR that the hold-out exempts by default cannot be computed now: analysis does not answer. Try again in a few seconds, or send exemptions.mrrAbove.",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",

@@ -4,9 +4,8 @@ import { type AlertState, alertStates } from "../../contract/actions/rules.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { readId, wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
-import { segmentNamed } from "../segment-named.ts";
 import type { Api } from "./api.ts";
-import { apiCommand, assigneeIn, group, memberId } from "./api-command.ts";
+import { apiCommand, assigneeIn, group, memberId, segmentIdIn } from "./api-command.ts";
 
 type Alert = RouteAnswer<"PATCH /api/alerts/:id">;
 type Change = RouteBody<"PATCH /api/alerts/:id">;
@@ -61,9 +60,7 @@ function list(): Command {
     ],
     run: async (api, _, options) => {
       const { state, rule, user, account, segment: name, assignee, limit, offset } = options;
-      const { installation, organization } = api;
-      const segment =
-        name === undefined ? undefined : (await segmentNamed(installation.ledger, organization.id, name)).id;
+      const segment = await segmentIdIn(api, name);
       const page = { state, rule, user, account, segment, limit, offset };
       const query = { ...page, assignee: await assigneeIn(api, assignee) };
       return api.ask("GET /api/alerts", { query });

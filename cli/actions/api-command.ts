@@ -5,6 +5,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { OfOrganization } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { memberOf, readEmail } from "../people.ts";
+import { segmentNamed } from "../segment-named.ts";
 import { type Api, withApi } from "./api.ts";
 
 interface ApiCommand<Options, Answer> {
@@ -60,6 +61,14 @@ export async function memberId({ installation, organization }: Api, email: strin
 /** The same as a filter of lists, undefined when it is not given. */
 export async function assigneeIn(api: Api, email: string | undefined): Promise<string | undefined> {
   return email === undefined ? undefined : String((await memberId(api, email)) ?? "nobody");
+}
+
+/** The id of the segment with a name, undefined when it is not given. @throws Refusal when there is none */
+export async function segmentIdIn(
+  { installation, organization }: Api,
+  name: string | undefined,
+): Promise<number | undefined> {
+  return name === undefined ? undefined : (await segmentNamed(installation.ledger, organization.id, name)).id;
 }
 
 /** A user or an account, as options name it. */

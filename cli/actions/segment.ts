@@ -171,7 +171,7 @@ function idsIn(csv: string, kind: SegmentKind): string[] {
 
 function remove(): Command {
   return new Command("delete")
-    .description("Delete a segment that no other one has in its filter")
+    .description("Delete a segment that no other segment and no alert rule uses")
     .argument("<name>", "the segment's name")
     .requiredOption(...organizationOption)
     .action((name: string, { organization }: OfOrganization) =>

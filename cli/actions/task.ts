@@ -13,6 +13,7 @@ import {
   group,
   memberId,
   type OfEntity,
+  segmentIdIn,
 } from "./api-command.ts";
 
 type Task = RouteAnswer<"PATCH /api/tasks/:id">;
@@ -40,6 +41,7 @@ export function taskCommand(): Command {
 interface ListOptions {
   readonly list: TaskList;
   readonly assignee?: string;
+  readonly segment?: string;
   readonly limit: number;
   readonly offset: number;
 }
@@ -51,11 +53,15 @@ function list(): Command {
     options: [
       new Option("--list <list>", "which ones").choices(taskLists).default("open"),
       new Option("--assignee <email>", "only those of a team member, or of nobody"),
+      new Option("--segment <name>", "only tasks for users or accounts that are in this segment now"),
       new Option("--limit <number>", "at most so many").argParser(wholeNumber(1, 200)).default(200),
       new Option("--offset <number>", "pass over so many").argParser(wholeNumber(0, 100_000)).default(0),
     ],
-    run: async (api, _, { list: which, assignee, limit, offset }) => {
-      const query = { list: which, limit, offset, assignee: await assigneeIn(api, assignee) };
+    run: async (api, _, { list: which, assignee, segment, limit, offset }) => {
+      const query = {
+        ...{ list: which, limit, offset, assignee: await assigneeIn(api, assignee) },
+        segment: await segmentIdIn(api, segment),
+      };
       return api.ask("GET /api/tasks", { query });
     },
     print: ({ tasks }) => printTasks(tasks),

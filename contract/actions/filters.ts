@@ -149,21 +149,6 @@ const segmentConditions = (description: string) =>
     }),
   );
 
-const ofSegment = {
-  users: "Only users of the segment with this id, or whose account is in it.",
-  accounts: "Only accounts of the segment with this id.",
-  alerts:
-    "Only alerts about users or accounts of the segment with this id, by its current members. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
-  entities:
-    "Only users or accounts of the segment with this id, by its current members, on all days. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
-  payers:
-    "Only payers of the segment with this id, by its current members, in all periods. A segment of accounts has its accounts, and the users of them who pay without an account. A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
-} as const;
-
-/** The parameter of lists and figures for one segment. */
-export const inSegment = (what: keyof typeof ofSegment) =>
-  Type.Optional(Type.Integer({ minimum: 1, description: ofSegment[what] }));
-
 /** Conditions on users. */
 export const userFilters = {
   traits: traitConditions("users", "trait"),

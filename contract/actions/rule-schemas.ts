@@ -1,8 +1,7 @@
 /** Alert rules and alerts, as JSON Schema. */
 import Type, { type TProperties } from "typebox";
-import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { inSegment } from "./filters.ts";
 import { RuleConditionBody, RuleScopeBody } from "./rule-condition.ts";
 import { alertArms, alertClosings, alertStates, alertVerdicts, ruleLimits, ruleTimes } from "./rules.ts";
 

@@ -26,8 +26,10 @@ export const segmentRoutes = {
     answer: schemas.SegmentSavedAnswer,
   }),
   "DELETE /api/segments/:id": intakeRoute.manage({
-    summary: "Delete a segment that no other one has in its filter",
+    summary: "Delete a segment that no other segment and no alert rule uses",
     status: 204,
+    conflict:
+      "Another segment has it in its filter, or an alert rule has it in its scope, condition or exemptions. The message names them.",
   }),
 } as const;
 

@@ -1,8 +1,7 @@
 /** The win-back list, as JSON Schema: users or accounts that churned lately, by the money that they paid. */
 import Type from "typebox";
-import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { kindParameter, scoredDay } from "../api/score-parts.ts";
-import { inSegment } from "./filters.ts";
 import { ownerFields, ownerFilter } from "./work-schemas.ts";
 
 /** Most days that are looked back. */

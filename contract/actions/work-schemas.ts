@@ -1,6 +1,6 @@
 /** Notes, tasks, contacts and owners of users and accounts, as JSON Schema. */
 import Type from "typebox";
-import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
 import { contactKinds, taskLists, workLimits } from "./work.ts";
 
@@ -98,6 +98,7 @@ export const EntityTasksAnswer = Type.Object({
 });
 
 export const TasksParameters = closedObject({
+  segment: inSegment("tasks"),
   list: Parameter.Enum([...taskLists], {
     default: "open",
     description: "due: open, and due today or before. overdue: open, and due before today.",

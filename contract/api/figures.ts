@@ -1,8 +1,7 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { inSegment } from "../actions/filters.ts";
 import { eventLabel } from "./api.ts";
-import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objects, Parameter } from "./schema.ts";
 import { kindParameter } from "./score-parts.ts";
 
 const to = Parameter.optionalDay(

@@ -1,11 +1,11 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { accountFilters, inSegment, namingFilters, oneTrait, userFilters } from "../actions/filters.ts";
+import { accountFilters, namingFilters, oneTrait, userFilters } from "../actions/filters.ts";
 import { timelineKinds } from "../actions/work.ts";
 import { beforeParameter, controlField, ownerFields, ownerText } from "../actions/work-schemas.ts";
 import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { since, Verdict } from "./score-parts.ts";
 import { activityPosition, listedScores, listHead } from "./scores.ts";
 

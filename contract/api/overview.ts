@@ -1,7 +1,7 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { inSegment, toCallText } from "../actions/filters.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { toCallText } from "../actions/filters.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
   churnDefinition,
   dataStoppedSince,

@@ -1,7 +1,6 @@
 /** The questions about retention cohorts as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { inSegment } from "../actions/filters.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 const question = {
   entry: Parameter.Enum(["firstEvent", "signUp", "event"], {

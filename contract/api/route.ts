@@ -23,6 +23,8 @@ export interface Route {
   readonly status: 200 | 201 | 204;
   /** 204 has none. */
   readonly answer?: TSchema;
+  /** When it is answered 409. */
+  readonly conflict?: string;
   /** The array of the answer that is also answered as CSV. */
   readonly table?: string;
   /** Its answer also says how fresh it is. */

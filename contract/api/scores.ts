@@ -1,9 +1,17 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
-import { inSegment } from "../actions/filters.ts";
 import { controlField } from "../actions/work-schemas.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
+import {
+  closedObject,
+  Field,
+  inSegment,
+  listOf,
+  nullable,
+  objectOrNull,
+  objects,
+  Parameter,
+} from "./schema.ts";
 import {
   BgbbParameters,
   churnDefinition,

@@ -1,8 +1,7 @@
 /** The figures of revenue as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { inSegment } from "../actions/filters.ts";
 import { ChurnTarget } from "../api/churn-targets.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 import { dataStoppedSince, scoredDay } from "../api/score-parts.ts";
 
 export const revenueLimits = { periods: 60, months: 120, cohorts: 24, splitCohorts: 12 } as const;

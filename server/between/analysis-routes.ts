@@ -10,6 +10,9 @@ import {
   begun,
   documents,
   startingHeader,
+  taskEntitiesPath,
+  taskEntityHandlers,
+  taskEntityRoutes,
   wholeLists,
 } from "../http/http.ts";
 import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
@@ -34,6 +37,7 @@ import { exportFormats, exportNames, warehouseSize } from "../warehouse/warehous
 import { answerLines, type PreviewOutcome } from "./remote/remote.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
+const ofTasks = new AnalysisApi(taskEntityRoutes, taskEntityHandlers, { wholeLists: {}, documents: {} });
 
 /** The parts that exist before analysis has started. */
 interface AnalysisParts {
@@ -81,6 +85,7 @@ export function answerAnalysis(
   if (pathname.startsWith("/api/")) {
     return api.answer(apiParts({ ledger, log }, started), request);
   }
+  if (pathname === taskEntitiesPath) return ofTasks.answer(apiParts({ ledger, log }, started), request);
   if (pathname === "/status")
     return Response.json(analysis?.status() ?? { state: "starting", waitsFor, why });
   if (analysis === undefined || scoring === undefined) {

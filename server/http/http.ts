@@ -10,6 +10,7 @@ export { analysisHandlers } from "./figures/handlers.ts";
 export { wholeLists } from "./figures/lists.ts";
 export { segmentsForKeeper, segmentsForRules } from "./figures/segments/for-actions.ts";
 export { documents } from "./figures/work/person.ts";
+export { taskEntitiesPath, taskEntityHandlers, taskEntityRoutes } from "./figures/work/tasks.ts";
 export { answerCommand, type CommandParts } from "./members/command-api.ts";
 export { PeopleGate } from "./members/gate.ts";
 export { intakeHandlers } from "./members/handlers.ts";

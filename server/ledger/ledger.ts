@@ -1,6 +1,6 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type { Alert, AlertChange, AlertEntities, AlertFilter, FiredRecord } from "./ports/actions/alerts.ts";
+export type { Alert, AlertChange, FiredRecord } from "./ports/actions/alerts.ts";
 export type {
   ClaimedDelivery,
   Delivery,
@@ -37,6 +37,7 @@ export { runText } from "./ports/actions/run-messages.ts";
 export type { Segment, SegmentContent } from "./ports/actions/segments.ts";
 export {
   churnReasonNote,
+  type EntitiesByNumber,
   type EntityInMessages,
   type EntityNumbers,
   type EntityRef,
@@ -45,6 +46,7 @@ export {
   type Note,
   ownerNote,
   type Task,
+  type TaskFilter,
 } from "./ports/actions/work.ts";
 export {
   comparePositions,

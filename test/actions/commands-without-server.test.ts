@@ -60,3 +60,25 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   const test = await run(dataDir, "destination", "test", "Hooks", ...of);
   expect([test.exitCode, test.stderr]).toEqual([1, expect.stringContaining("the service does not run")]);
 }, 180_000);
+
+test("a segment that a rule uses is not deleted, and tasks are listed for its members", async () => {
+  const silent = [
+    "--template",
+    "payment-failed",
+    "--scope",
+    "users",
+    "--name",
+    "Unpaid",
+    "--segment",
+    "All users",
+  ];
+  await rekindle("alert-rule", "create", ...silent);
+  const used = await run(dataDir, "segment", "delete", "All users", ...of);
+  expect([used.exitCode, used.stderr]).toEqual([
+    ...[1, "rekindle: This segment is used by the alert rule Unpaid: change or delete that rule first.\n"],
+  ]);
+  await rekindle("segment", "create", "Ada", "--ids", join(dataDir, "users.csv"));
+  await rekindle("task", "add", "Call back", "--user", "ada");
+  expect(await rekindle("task", "list", "--segment", "Ada")).toContain("Call back");
+  expect(await rekindle("task", "list", "--segment", "All users")).not.toContain("Call back");
+}, 180_000);

@@ -183,10 +183,25 @@ test("a segment of a rule is checked when the rule is saved, and is not deleted 
   expect(await refused(rule({ kind: "accounts", segment }))).toBe(400);
   expect(await refused(rule({ kind: "users" }, { exemptions: { segment: 9_999 } }))).toBe(400);
   expect(await refused(rule({ kind: "users", segment }, { condition: { kind: "sourceSilent" } }))).toBe(400);
-  const kept = await olga.ask("DELETE", at(`/api/segments/${segment}`));
-  expect([kept.status, await kept.text()]).toEqual([409, expect.stringContaining("Is pro")]);
-  for (const id of [ofMembers, ofSilentMembers, withExempt]) {
-    expect((await olga.ask("DELETE", at(`/api/alert-rules/${id}`))).status).toBe(204);
+  const filter = { segments: [{ segment }] };
+  const inside = await saved("/api/segments", { kind: "users", name: "Inside", filter });
+  const remove = (path: string) => olga.ask("DELETE", at(path));
+  const refusal = async () => {
+    const response = await remove(`/api/segments/${segment}`);
+    return [response.status, await response.json()];
+  };
+  const uses = (by: string) => [409, { message: by, statusCode: 409, name: "conflict" }];
+  const rules = "the alert rules Is pro, Silent, and Silent and pro";
+  expect(await refusal()).toEqual(
+    uses(`This segment is used by the segment Inside and by ${rules}: change or delete them first.`),
+  );
+  for (const id of [ofMembers, ofSilentMembers]) {
+    expect((await remove(`/api/alert-rules/${id}`)).status).toBe(204);
   }
-  expect((await olga.ask("DELETE", at(`/api/segments/${segment}`))).status).toBe(204);
+  expect((await remove(`/api/segments/${inside}`)).status).toBe(204);
+  expect(await refusal()).toEqual(
+    uses("This segment is used by the alert rule Silent: change or delete that rule first."),
+  );
+  expect((await remove(`/api/alert-rules/${withExempt}`)).status).toBe(204);
+  expect((await remove(`/api/segments/${segment}`)).status).toBe(204);
 });

@@ -193,6 +193,37 @@ test("tasks are listed across entities: mine, due, overdue, done and of nobody",
   }
 });
 
+test("tasks are listed for the users and accounts of a segment, and by the command line", async () => {
+  const segment = async (kind: string, name: string, content: object) =>
+    (await post<{ id: number }>("/api/segments", { kind, name, ...content })).id;
+  const list = async (of: number, query = "") => {
+    const { total, tasks } = await get<Tasks>(`/api/tasks?segment=${of}${query}`);
+    expect(tasks).toHaveLength(total);
+    return tasks.map(({ title }) => title);
+  };
+  const bobs = await segment("users", "Bob", { ids: ["bob"] });
+  const gold = await segment("accounts", "Gold", { filter: { traits: [{ trait: "tier", value: "gold" }] } });
+  const carls = await segment("users", "Carl", { ids: ["carl"] });
+  expect([await list(bobs), await list(carls)]).toEqual([["Mine"], []]);
+  // Ada and Bob are users of the account Acme.
+  expect(await list(gold)).toEqual(["Call back", "Mine", "Renew"]);
+  expect(await list(gold, "&assignee=nobody")).toEqual(["Renew"]);
+  expect(await list(gold, "&list=overdue")).toEqual(["Call back"]);
+  expect(await list(gold, `&assignee=${mia.id}`)).toEqual(["Call back", "Mine"]);
+  expect(await list(bobs, "&assignee=me")).toEqual([]);
+  const unknown = await ask(olga, "GET", "/api/tasks?segment=99999");
+  expect([unknown.status, await unknown.json()]).toEqual([
+    ...[400, expect.objectContaining({ message: expect.stringContaining("no segment with the id 99999") })],
+  ]);
+  const command = ["task", "list", "--organization", organization, "--json", "--segment"];
+  const printed = JSON.parse(await server.command(...command, "Gold")) as Tasks;
+  expect(printed.tasks.map(({ title }) => title)).toEqual(["Call back", "Mine", "Renew"]);
+  const wrong = await server.run({}, ...command, "Silver");
+  expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('no segment "Silver"')]);
+  const outside = await fetch(`${server.url}/task-entities?segment=${gold}&list=open&today=1`);
+  expect(outside.status).toBe(404);
+});
+
 test("exports have notes, tasks and contacts", async () => {
   const lines = async (what: string) =>
     (await server.command("export", what, "--organization", organization))

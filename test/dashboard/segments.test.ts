@@ -276,7 +276,7 @@ test("every condition of a filter is in the list's address, and saved again as i
   expect((await stored(page)).find(({ name }) => name === "All conditions")?.filter).toEqual(filter);
   await choose(page, "Other", "Delete …");
   await answered(page, "Delete the segment");
-  const refused = "The segment All conditions has it in its filter: change that one first.";
+  const refused = "This segment is used by the segment All conditions: change or delete that segment first.";
   await page.getByText(refused).first().waitFor();
 });
 

@@ -1,6 +1,6 @@
 /** Tasks, notes, contacts and owners on the pages, with the mouse and with the keyboard. */
 import { beforeAll, expect, test } from "bun:test";
-import { axe, openInOrganization } from "./support.ts";
+import { axe, openInOrganization, settled } from "./support.ts";
 import { untilShown } from "./tables.ts";
 import { world } from "./world.ts";
 
@@ -41,6 +41,35 @@ test("a task is added, changed and done on a user's page, and listed on the page
   await page.getByText("Nothing is overdue").waitFor();
   await page.getByRole("tab", { name: "Done" }).click();
   await page.getByText(longTitle).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("the page Tasks has those for the users and accounts of a segment", async () => {
+  const { page, complaints, id } = await openInOrganization(browser, server, "/tasks", organization);
+  const post = async (path: string, data: object) => {
+    const headers = { "X-Rekindle": "dashboard" };
+    const at = `${server.url}${path}?organization=${id}`;
+    expect((await page.request.post(at, { headers, data })).status()).toBe(201);
+  };
+  await post("/api/users/bob/tasks", { title: "Bring Bob back" });
+  await post("/api/accounts/acme/tasks", { title: "Renew Acme" });
+  await post("/api/segments", { kind: "users", name: "Only Ada", ids: ["ada"] });
+  await post("/api/segments", { kind: "users", name: "Only Bob", ids: ["bob"] });
+  await post("/api/segments", { kind: "accounts", name: "Only Acme", ids: ["acme"] });
+  await page.goto(`${server.url}/o/${id}/tasks?assignee=anyone`);
+  await page.getByText("2 tasks", { exact: true }).waitFor();
+  const pick = page.getByLabel("Segment", { exact: true });
+  await pick.selectOption({ label: "Only Bob" });
+  await page.getByText("1 task", { exact: true }).waitFor();
+  await page.getByText("Bring Bob back").waitFor();
+  expect(page.url()).toMatch(/[?&]segment=\d+/);
+  await pick.selectOption({ label: "Only Acme" });
+  await page.getByText("2 tasks", { exact: true }).waitFor();
+  await page.getByText("Renew Acme").waitFor();
+  await pick.selectOption({ label: "Only Ada" });
+  await page.getByText("No task matches").waitFor();
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
 

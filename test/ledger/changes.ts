@@ -299,7 +299,7 @@ const notes: Kinds["notes"] = {
 };
 
 const tasks: Kinds["tasks"] = {
-  ...{ list: read, ofEntity: read, all: read },
+  ...{ list: read, entities: read, ofEntity: read, all: read },
   add: async (ground) => {
     await withAda(ground);
     const { ledger, nowMs } = ground;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../contract/actions/segments.ts";
+import type { SegmentContent } from "../../server/ledger/ports/actions/segments.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
@@ -34,6 +35,7 @@ export function segmentsContract(subject: LedgerUnderTest): void {
   describe("segments", () => {
     kept(subject);
     fixed(subject);
+    large(subject);
     refused(subject);
     nested(subject);
   });
@@ -147,6 +149,65 @@ function fixed(subject: LedgerUnderTest): void {
   });
 }
 
+/** Thousands of users, and ids among which some of them are. */
+async function crowd(subject: LedgerUnderTest) {
+  const { id, ledger } = await ground(subject);
+  const numbers = Array.from({ length: 2_100 }, (_, at) => at + 4);
+  const users = numbers.map((number) => user(id, `u${number}`, { number, email: `u${number}@example.com` }));
+  await writePeople(ledger, { users });
+  const fix = async (name: string, content: SegmentContent) => {
+    const segment = { kind: "users", name, content } as const;
+    return (await ledger.segments.add(id, segment, commandLine, subject.nowMs)).segment;
+  };
+  return { id, ledger, numbers, fix };
+}
+
+function large(subject: LedgerUnderTest): void {
+  test("of thousands of users have each once, and lose those who are erased", async () => {
+    const { id, ledger, numbers, fix } = await crowd(subject);
+    const twice = [...numbers.toReversed(), ...numbers, 9_999_999];
+    const all = await fix("all", { numbers: twice });
+    const few = await fix("few", { numbers: [2_048, 1_024, 1_023] });
+    expect([all.fixed, few.fixed]).toEqual([2_100, 3]);
+    expect(await ledger.segments.numbers(id, all.id)).toEqual(numbers);
+    const names = async (number: number) =>
+      (await ledger.segments.ofUser(id, number)).map(({ name }) => name);
+    expect(await names(1_024)).toEqual(["all", "few"]);
+    expect([await names(1_025), await names(3)]).toEqual([["all"], []]);
+    const firm = { kind: "accounts", name: "firm", content: { numbers: [1] } } as const;
+    const { segment } = await ledger.segments.add(id, firm, commandLine, subject.nowMs);
+    await ledger.erasures.begin(id, "u2048");
+    // The user and the account have the number 1 both.
+    await ledger.erasures.begin(id, "ada");
+    expect(await ledger.segments.numbers(id, few.id)).toEqual([1_023, 1_024]);
+    expect((await ledger.segments.numbers(id, all.id)).length).toBe(2_099);
+    expect(await ledger.segments.numbers(id, segment.id)).toEqual([1]);
+    const sizes = (await ledger.segments.list(id)).map(({ name, fixed }) => [name, fixed]);
+    expect(sizes).toEqual([
+      ["all", 2_099],
+      ["few", 2],
+      ["firm", 1],
+    ]);
+  });
+
+  test("have no user who is erased while they are saved", async () => {
+    const { id, ledger, numbers, fix } = await crowd(subject);
+    // The look-up of those who are not there goes on while one of the others is erased.
+    const absent = Array.from({ length: 10_000 }, (_, at) => 1_000_000 + at);
+    const content = { numbers: [...numbers, ...absent] };
+    const [byNumbers] = await Promise.all([fix("numbers", content), ledger.erasures.begin(id, "u4")]);
+    const ids = content.numbers.slice(1).map((number) => `u${number}`);
+    const [byIds] = await Promise.all([fix("ids", { ids }), ledger.erasures.begin(id, "u5")]);
+    const change = ledger.segments.change(id, byNumbers.id, { content }, commandLine, subject.nowMs);
+    await Promise.all([change, ledger.erasures.begin(id, "u6")]);
+    const gone = [4, 5, 6];
+    for (const segment of [byNumbers, byIds]) {
+      const left = await ledger.segments.numbers(id, segment.id);
+      expect(left).toEqual(numbers.filter((number) => !gone.includes(number)));
+    }
+  });
+}
+
 function refused(subject: LedgerUnderTest): void {
   test("refuse conditions that are not whole, that accounts do not have, or that name a user", async () => {
     const { save } = await ground(subject);
@@ -186,8 +247,11 @@ function nested(subject: LedgerUnderTest): void {
     await expect(change(a.id, inside(d.id))).rejects.toThrow("would lead back to itself");
     await expect(change(a.id, inside(a.id))).rejects.toThrow("a would lead back to itself");
     await expect(ledger.segments.remove(id, b.id, commandLine, 1)).rejects.toThrow(
-      "The segment c has it in its filter: change that one first.",
+      "This segment is used by the segment c: change or delete that segment first.",
     );
+    for (const name of ["f", "g", "h"]) await save(name, inside(b.id));
+    const named = "used by the segments c, f, g, and 1 more: change or delete them first.";
+    await expect(ledger.segments.remove(id, b.id, commandLine, 1)).rejects.toThrow(named);
     const deeper = await save("deeper", risky);
     await expect(change(a.id, inside(deeper.id))).rejects.toThrow("d would lead over more than 3 levels");
   });

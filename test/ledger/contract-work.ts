@@ -1,6 +1,6 @@
 /** The part of the contract about notes, tasks, owners and timelines. */
 import { describe, expect, test } from "bun:test";
-import { workLimits } from "../../contract/actions/work.ts";
+import { type TaskList, workLimits } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
 import { changeTrait } from "../../server/intake/intake.ts";
 import { type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
@@ -50,6 +50,7 @@ export function workContract(subject: LedgerUnderTest): void {
   describe("notes and tasks", () => {
     notes(subject);
     tasks(subject);
+    tasksOfSome(subject);
     assignees(subject);
     timelines(subject);
     erased(subject);
@@ -148,6 +149,35 @@ function tasks(subject: LedgerUnderTest): void {
       ...{ action: "task.changed", summary: "Changed due day, done of a task for a user" },
       detail: { task: taskId, user: 2, fields: ["due day", "done"] },
     });
+  });
+}
+
+function tasksOfSome(subject: LedgerUnderTest): void {
+  test("the users and accounts of tasks are named once, and tasks are listed for some of them", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const other = await ground(subject, "other");
+    const bob: EntityRef = { kind: "user", id: "bob" };
+    const add = (organization: number, entity: EntityRef, title: string, dueDay: number | null = null) =>
+      ledger.tasks.add(organization, entity, { title, dueDay, assignee: null }, commandLine, nowMs);
+    await add(id, ada, "a", 99);
+    await add(id, ada, "b");
+    await add(id, engines, "c");
+    const closed = await add(id, bob, "d");
+    await ledger.tasks.change(id, closed?.id ?? 0, { isDone: true }, commandLine, nowMs);
+    await add(other.id, bob, "theirs");
+    const entities = (list: TaskList, assignee?: null) =>
+      ledger.tasks.entities(id, { list, today: 100, assignee });
+    expect(await entities("open", null)).toEqual({ users: [1], accounts: [1] });
+    expect(await entities("overdue")).toEqual({ users: [1], accounts: [] });
+    expect(await entities("done")).toEqual({ users: [2], accounts: [] });
+    const titles = async (users: readonly number[], accounts: readonly number[]) => {
+      const asked = { list: "open", today: 100, limit: 1, offset: 0, among: { users, accounts } } as const;
+      const { total, tasks: found } = await ledger.tasks.list(id, asked);
+      return [total, ...found.map(({ title }) => title)];
+    };
+    expect(await titles([1, 2], [])).toEqual([2, "a"]);
+    expect(await titles([2], [1])).toEqual([1, "c"]);
+    expect(await titles([], [])).toEqual([0]);
   });
 }
 

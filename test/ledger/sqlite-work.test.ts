@@ -94,3 +94,25 @@ test("two changes of Stripe's settings at once lose neither", async () => {
     ...{ unknownCustomers: "create", signingSecrets: ["whsec_1234567890"] },
   });
 });
+
+test("other requests are answered while the users of a segment are looked up", async () => {
+  const { id } = await ledger.organizations.create({ name: "segments", timezone: "UTC", nowMs }, settingUp);
+  const users = Array.from({ length: 2_100 }, (_, n) =>
+    user(id, `s${n}`, { number: n + 1, email: `s${n}@example.com` }),
+  );
+  await writePeople(ledger, { users });
+  transactions.mockClear();
+  const content = { ids: users.map(({ userId }) => userId) };
+  const order: string[] = [];
+  const saved = ledger.segments
+    .add(id, { kind: "users", name: "all", content }, commandLine, nowMs)
+    .then(() => order.push("saved"));
+  for (const turn of ["first", "second", "third", "fourth"]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(turn);
+  }
+  await saved;
+  expect(order).toEqual(["first", "second", "third", "fourth", "saved"]);
+  // The place among the erasures is read in the first one, and the second one saves.
+  expect(transactions).toHaveBeenCalledTimes(2);
+});

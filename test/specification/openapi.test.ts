@@ -47,6 +47,13 @@ describe("the document", () => {
     ]);
   });
 
+  test("says when a segment is not deleted", () => {
+    const paths: Readonly<Record<string, Record<string, { readonly responses: object }>>> = document.paths;
+    expect(paths["/api/segments/{id}"]?.delete?.responses).toMatchObject({
+      409: { description: expect.stringContaining("`conflict`: Another segment has it in its filter") },
+    });
+  });
+
   test("names every path of the connected sources, each of which is there", async () => {
     const calls = ["identify", "track", "group", "page", "screen", "alias", "batch"];
     const expected = calls.flatMap((call) => [`/v1/${call}`, `/v1/${call.slice(0, 1)}`]);

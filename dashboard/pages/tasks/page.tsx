@@ -6,6 +6,8 @@ import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { useMemberChoices, withChoice } from "../../parts/work/members.ts";
@@ -25,11 +27,13 @@ const filters = {
   list: choiceFilter([...taskLists], "open"),
   /** As the API takes it, and `anyone`. */
   assignee: { read: (text: string | undefined) => text ?? "me", write: textFilter().write },
+  /** Only tasks for its users or accounts. */
+  segment: conditionFilters.segment,
   offset: numberFilter(lastOffset),
 };
 
 export default function TasksPage(): ReactElement {
-  const [{ list, assignee, offset }, change] = useFilters(filters);
+  const [{ list, assignee, segment, offset }, change] = useFilters(filters);
   const choices = [
     { value: "me", label: "My tasks" },
     { value: "anyone", label: "Anyone's tasks" },
@@ -37,7 +41,11 @@ export default function TasksPage(): ReactElement {
     ...useMemberChoices(),
   ];
   const asked = useRead("/api/tasks", {
-    query: { list, limit: pageSize, offset, ...(assignee !== "anyone" && { assignee }) },
+    query: {
+      ...{ list, limit: pageSize, offset },
+      ...(assignee !== "anyone" && { assignee }),
+      ...(segment !== undefined && { segment }),
+    },
     keepsPrevious: true,
   });
   return (
@@ -46,13 +54,20 @@ export default function TasksPage(): ReactElement {
       <Panel
         title="Tasks"
         actions={
-          <Pick
-            label="Assignee"
-            value={assignee}
-            byDefault="me"
-            choices={withChoice(choices, assignee, "A former team member")}
-            onChoose={(to) => change({ assignee: to, offset: 0 })}
-          />
+          <>
+            <Pick
+              label="Assignee"
+              value={assignee}
+              byDefault="me"
+              choices={withChoice(choices, assignee, "A former team member")}
+              onChoose={(to) => change({ assignee: to, offset: 0 })}
+            />
+            <SegmentPick
+              of="entities"
+              value={segment}
+              onChoose={(to) => change({ segment: to, offset: 0 })}
+            />
+          </>
         }
       >
         <Tabs
@@ -64,15 +79,7 @@ export default function TasksPage(): ReactElement {
           <Figures
             asked={asked}
             loading={<Loading rows={8} />}
-            empty={({ total }) =>
-              total === 0 && (
-                <Empty title={none[list]}>
-                  {list === "done"
-                    ? "Tasks that are marked as done stand here."
-                    : "Tasks are added on the page of a user or an account."}
-                </Empty>
-              )
-            }
+            empty={({ total }) => total === 0 && <NoTask list={list} isOfSegment={segment !== undefined} />}
           >
             {({ total, tasks }) => (
               <>
@@ -104,5 +111,21 @@ export default function TasksPage(): ReactElement {
         </Tabs>
       </Panel>
     </>
+  );
+}
+
+interface NoTaskProps {
+  readonly list: keyof typeof none;
+  readonly isOfSegment: boolean;
+}
+
+function NoTask({ list, isOfSegment }: NoTaskProps): ReactElement {
+  if (isOfSegment) return <Empty title="No task matches">Choose another assignee or segment.</Empty>;
+  return (
+    <Empty title={none[list]}>
+      {list === "done"
+        ? "Tasks that are marked as done stand here."
+        : "Tasks are added on the page of a user or an account."}
+    </Empty>
   );
 }

@@ -47,7 +47,8 @@ const ruleDecisionCalls = [
   ] as const),
 ] as const;
 const alertCalls = ["list", "entities", "ofEntity", "all", "fired", "firedByDay", "controls"] as const;
-const workCalls = ["ofEntity", "all"] as const;
+const noteCalls = ["ofEntity", "all"] as const;
+const taskCalls = ["entities", "ofEntity", "all"] as const;
 const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
@@ -126,8 +127,8 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("destinations", ledger.destinations, destinationCalls);
   offer("deliveries", ledger.deliveries, deliveryCalls);
   offerAlerts(offer, ledger);
-  offer("notes", ledger.notes, workCalls);
-  offer("tasks", ledger.tasks, workCalls);
+  offer("notes", ledger.notes, noteCalls);
+  offer("tasks", ledger.tasks, taskCalls);
   offer("workTimeline", ledger.workTimeline, workTimelineCalls);
   offer("personData", ledger.personData, personDataCalls);
   offer("heldEvents", ledger.heldEvents, heldEventCalls);
@@ -242,8 +243,8 @@ export function remoteLedger(
     alertRules: remote<SharedLedger["alertRules"]>("alertRules", alertRuleCalls),
     ruleDecisions: remote<SharedLedger["ruleDecisions"]>("ruleDecisions", ruleDecisionCalls),
     alerts: remote<SharedLedger["alerts"]>("alerts", alertCalls),
-    notes: remote<SharedLedger["notes"]>("notes", workCalls),
-    tasks: remote<SharedLedger["tasks"]>("tasks", workCalls),
+    notes: remote<SharedLedger["notes"]>("notes", noteCalls),
+    tasks: remote<SharedLedger["tasks"]>("tasks", taskCalls),
     personData: remote<SharedLedger["personData"]>("personData", personDataCalls),
     workTimeline: remote<SharedLedger["workTimeline"]>("workTimeline", workTimelineCalls),
     heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),

@@ -25,7 +25,7 @@ const intakeErrors: Descriptions = {
   application_error: errorMessages.unexpected,
 };
 
-const conflict =
+const otherVersion =
   "The change was based on a version that is not the current one. The answer has the current one as `version`.";
 
 /** The document's paths of the JSON API: `/api/users/{userId}` and its operations. */
@@ -83,10 +83,11 @@ function content(route: Route): object {
   return { content: { [type]: { schema }, ...csv } };
 }
 
-function errorsOf({ answeredBy, body }: Route): object {
+function errorsOf({ answeredBy, body, conflict }: Route): object {
   const errors = answeredBy === "intake" ? intakeErrors : analysisErrors;
-  const isVersioned = Object.hasOwn(propertiesOf(body), "version");
-  const described = answeredBy === "analysis" && isVersioned ? { ...errors, conflict } : errors;
+  const isVersioned = answeredBy === "analysis" && Object.hasOwn(propertiesOf(body), "version");
+  const why = isVersioned ? otherVersion : conflict;
+  const described = why === undefined ? errors : { ...errors, conflict: why };
   return Object.fromEntries(
     Object.entries(described).map(([name, description]) => [
       apiErrorStatus[name as ApiErrorName],

@@ -1,6 +1,6 @@
 /**
  * The JSON API in the intake process: routes about people, their organizations and settings. They change the ledger and work
- * while analysis is away, except the default exemption of a hold-out. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
+ * while analysis is away, except the default exemption of a hold-out and the tasks of a segment. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
  */
 import type { Static, TSchema } from "typebox";
 import type { Access, PathNames, Route } from "../../../contract/api/route.ts";
@@ -37,7 +37,7 @@ export interface IntakeParts extends OrganizationParts {
   readonly live: LiveView;
   /** Sends messages to destinations. */
   readonly outbox: Outbox;
-  /** Computes the default exemption of a hold-out. */
+  /** Computes the default exemption of a hold-out, and evaluates segments. */
   readonly analysis: Peer;
   /** Stores events. */
   readonly intake: Pick<Intake, "track" | "closedFor">;

@@ -18,6 +18,7 @@ import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
+import { tasksOfSegment } from "./tasks-of-segment.ts";
 
 const retryAfterSeconds = 5;
 
@@ -51,11 +52,13 @@ export const taskHandlers = {
   "POST /api/accounts/:accountId/tasks": (context) =>
     addTask(context, { kind: "account", id: context.path.accountId }),
 
-  "GET /api/tasks": async ({ ledger, place, query, nowMs }) => {
+  "GET /api/tasks": async ({ ledger, analysis, place, query, nowMs }) => {
+    const { list, segment, limit, offset } = query;
     const today = todayOf(place.organization, nowMs);
     const assignee = query.assignee === undefined ? undefined : personOf(query.assignee, place);
-    const { list, limit, offset } = query;
-    const question = { list, limit, offset, today, assignee };
+    const filter = { list, today, assignee };
+    const among = segment === undefined ? undefined : await tasksOfSegment(analysis, place, segment, filter);
+    const question = { ...filter, among, limit, offset };
     const { total, tasks } = await ledger.tasks.list(place.organization.id, question);
     return { answer: { total, tasks: tasks.map((task) => taskAnswer(task, today)) } };
   },

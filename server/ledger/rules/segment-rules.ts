@@ -1,7 +1,7 @@
 /** Rules for the filters of segments, and for segments that are conditions of others. */
 import { accountFilters, type Filter } from "../../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../contract/actions/segments.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import { parseDay } from "../../calendar/calendar.ts";
 
 /** A segment among others. */
@@ -119,10 +119,28 @@ export function segmentsWith<Node extends SegmentNode>(
   return segments.filter(({ filter }) => filter?.segments?.some(({ segment }) => segment === id) ?? false);
 }
 
-/** @throws Refusal when a filter has the segment */
-export function refuseUsedSegment(segments: readonly SegmentNode[], id: number): void {
-  const [user] = segmentsWith(segments, id);
-  if (user !== undefined) {
-    throw new Refusal(`The segment ${user.name} has it in its filter: change that one first.`);
-  }
+/** A conflict names at most so many segments, and at most so many rules. */
+const mostNamed = 3;
+const listed = new Intl.ListFormat("en");
+
+/** @param segments the names of segments whose filters have the segment @param rules the names of alert rules that use it
+ * @throws ApiError (conflict) when there is any */
+export function refuseUsedSegment(segments: readonly string[], rules: readonly string[]): void {
+  const uses = [...inWords("segment", segments), ...inWords("alert rule", rules)];
+  if (uses.length === 0) return;
+  const those =
+    segments.length + rules.length === 1 ? `that ${segments.length === 1 ? "segment" : "rule"}` : "them";
+  throw new ApiError(
+    "conflict",
+    `This segment is used by ${uses.join(" and by ")}: change or delete ${those} first.`,
+  );
+}
+
+/** @param names none is answered by no words */
+function inWords(kind: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const named = names.slice(0, mostNamed);
+  const others = names.length - named.length;
+  const all = others === 0 ? named : [...named, `${others} more`];
+  return [`the ${kind}${names.length === 1 ? "" : "s"} ${listed.format(all)}`];
 }

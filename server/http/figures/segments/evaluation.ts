@@ -18,7 +18,7 @@ import {
   withinPayerSet,
   withinSet,
 } from "../../../analytics/analytics.ts";
-import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
+import { type EntitiesByNumber, type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
 import type { EntityKind } from "../../../scoring/scoring.ts";
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
@@ -81,16 +81,21 @@ export async function bothWithin(context: SelectionContext, segment: number | un
   return { users: withinSet(warehouse, users), accounts: accounts && withinSet(warehouse, accounts) };
 }
 
-/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users.
- * @throws ApiError when there is no such segment */
-export async function numbersOf(
+/** Those of these users and accounts that are in a segment. The ledger would block writes while it reads the numbers of a large
+ * segment. @throws ApiError when there is no such segment */
+export async function thoseInSegment(
   context: SelectionContext,
   segment: number,
-): Promise<{ readonly users: readonly number[]; readonly accounts: readonly number[] }> {
-  const { users, accounts } = await bothSets(context, segment);
+  { users, accounts }: EntitiesByNumber,
+): Promise<EntitiesByNumber> {
+  const sets = await bothSets(context, segment);
+  const inUsers = new Set(await numbersOfSet(context.warehouse, sets.users));
+  const inAccounts = new Set(
+    sets.accounts === undefined ? [] : await numbersOfSet(context.warehouse, sets.accounts),
+  );
   return {
-    users: await numbersOfSet(context.warehouse, users),
-    accounts: accounts === undefined ? [] : await numbersOfSet(context.warehouse, accounts),
+    users: users.filter((number) => inUsers.has(number)),
+    accounts: accounts.filter((number) => inAccounts.has(number)),
   };
 }
 

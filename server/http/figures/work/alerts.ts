@@ -1,11 +1,11 @@
 /** Alerts as the API answers them. */
 import { ApiError } from "../../../../contract/refusal.ts";
 import { formatDay } from "../../../calendar/calendar.ts";
-import type { Alert, AlertEntities, AlertFilter, EntityRef } from "../../../ledger/ledger.ts";
+import type { Alert, EntityRef } from "../../../ledger/ledger.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { instant, instantOrNull } from "../rows.ts";
-import { numbersOf } from "../segments/evaluation.ts";
+import { thoseInSegment } from "../segments/evaluation.ts";
 
 export const alertsHandlers = {
   "GET /api/alerts": async (context) => {
@@ -15,27 +15,14 @@ export const alertsHandlers = {
       ...{ state, rule, today: today(context), entity: entityOf(query) },
       assignee: assigneeOf(query.assignee, actor),
     };
-    const among = segment === undefined ? undefined : await alertedOf(context, segment, filter);
+    const among =
+      segment === undefined
+        ? undefined
+        : await thoseInSegment(context, segment, await ledger.alerts.entities(organization.id, filter));
     const { total, alerts } = await ledger.alerts.list(organization.id, { ...filter, among, limit, offset });
     return { total, alerts: alerts.map(alertAnswer) };
   },
 } satisfies Partial<AnalysisHandlers>;
-
-/** The users and accounts of a segment that such alerts are about. The ledger would block writes while it reads the numbers of
- * a large segment. @throws ApiError when there is no such segment */
-async function alertedOf(
-  context: OrganizationContext,
-  segment: number,
-  filter: AlertFilter,
-): Promise<AlertEntities> {
-  const members = await numbersOf(context, segment);
-  const alerted = await context.ledger.alerts.entities(context.organization.id, filter);
-  const [users, accounts] = [new Set(members.users), new Set(members.accounts)];
-  return {
-    users: alerted.users.filter((number) => users.has(number)),
-    accounts: alerted.accounts.filter((number) => accounts.has(number)),
-  };
-}
 
 function entityOf({
   user,

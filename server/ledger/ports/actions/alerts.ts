@@ -9,7 +9,14 @@ import type {
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { RuleEntity } from "./rule-entities.ts";
-import { type EntityNumbers, type EntityRef, type NamedEntity, type NamedPerson, numberOf } from "./work.ts";
+import {
+  type EntitiesByNumber,
+  type EntityNumbers,
+  type EntityRef,
+  type NamedEntity,
+  type NamedPerson,
+  numberOf,
+} from "./work.ts";
 
 /** The entity of an alert. */
 export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
@@ -55,15 +62,9 @@ export interface AlertFilter {
   readonly assignee?: number | null | undefined;
 }
 
-/** Users and accounts by their numbers. */
-export interface AlertEntities {
-  readonly users: readonly number[];
-  readonly accounts: readonly number[];
-}
-
 export interface AlertQuestion extends AlertFilter {
   /** Only alerts about these users and accounts. */
-  readonly among?: AlertEntities | undefined;
+  readonly among?: EntitiesByNumber | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -111,7 +112,7 @@ export interface AlertStore {
     question: AlertQuestion,
   ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
   /** The users and accounts of all alerts that are asked for, each once. */
-  entities(organization: number, filter: AlertFilter): Promise<AlertEntities>;
+  entities(organization: number, filter: AlertFilter): Promise<EntitiesByNumber>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
   /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */

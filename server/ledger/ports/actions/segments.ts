@@ -61,8 +61,8 @@ export interface SegmentStore {
     by: Actor,
     nowMs: number,
   ): Promise<SavedSegment | undefined>;
-  /** @returns false when the organization has no such segment. @throws Refusal when another segment has it in its filter
-   * @throws ApiError (conflict) when an alert rule uses it */
+  /** @returns false when the organization has no such segment.
+   * @throws ApiError (conflict) when another segment has it in its filter, or an alert rule uses it */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 

@@ -86,12 +86,23 @@ export interface NoteStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-export interface TaskQuestion {
+/** Users and accounts by their numbers. */
+export interface EntitiesByNumber {
+  readonly users: readonly number[];
+  readonly accounts: readonly number[];
+}
+
+export interface TaskFilter {
   readonly list: TaskList;
   /** Today in the organization's timezone. */
   readonly today: number;
   /** A person's id, or null for tasks of nobody. */
   readonly assignee?: number | null | undefined;
+}
+
+export interface TaskQuestion extends TaskFilter {
+  /** Only tasks for these users and accounts. */
+  readonly among?: EntitiesByNumber | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -103,6 +114,8 @@ export interface TaskStore {
     organization: number,
     question: TaskQuestion,
   ): Promise<{ readonly total: number; readonly tasks: readonly Task[] }>;
+  /** The users and accounts of all tasks that are asked for, each once. */
+  entities(organization: number, filter: TaskFilter): Promise<EntitiesByNumber>;
   /** Of one user or account: open ones by their day, then done ones, the latest first. */
   ofEntity(organization: number, entity: EntityRef): Promise<readonly Task[]>;
   /** As with notes. */

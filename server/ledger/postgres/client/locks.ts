@@ -4,7 +4,7 @@
  * rows that are written, warnings last. Organizations come first, because one may be locked for long, and the other
  * locks would block every organization meanwhile. A drop of rejected events locks organizations after their table, and
  * not the inbox. Changes of members and settings: the claim, the organization's row, its invitation, the person's row,
- * then the person's links and sessions.
+ * then the person's links and sessions. A change of a fixed segment shares the lock of `populations` first.
  */
 import { storeLocks } from "../../stores/engine/dialect.ts";
 import type { Tx } from "./connect.ts";

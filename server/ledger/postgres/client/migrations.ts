@@ -11,7 +11,7 @@ import {
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
-import { segmentTables } from "../../stores/actions/tables/segment-tables.ts";
+import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
   accountsOfErasures,
@@ -114,6 +114,7 @@ export const migrations: readonly Migration[] = [
   holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
   alertRuleDays(postgresTypes),
   alertsByDay,
+  segmentBlocks(postgresTypes, "CAST(json_agg(number ORDER BY number) AS text)"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -53,7 +53,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "notes", encoded: ["text"] },
   { name: "tasks", encoded: ["title", "former_assignee"] },
   { name: "segments", encoded: ["name"] },
-  { name: "segment_entities" },
+  { name: "segment_blocks" },
   { name: "alert_rules", encoded: ["name"] },
   { name: "alert_rule_destinations" },
   { name: "alert_rule_versions" },

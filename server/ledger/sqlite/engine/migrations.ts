@@ -16,7 +16,7 @@ import {
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
-import { segmentTables } from "../../stores/actions/tables/segment-tables.ts";
+import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
   accountsOfErasures,
@@ -275,6 +275,7 @@ const migrations: readonly Migration[] = [
   holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
   alertRuleDays(sqliteTypes),
   alertsByDay,
+  segmentBlocks(sqliteTypes, "json_group_array(number ORDER BY number)"),
 ];
 
 /** The number of migrations of this code. */

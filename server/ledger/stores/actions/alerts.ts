@@ -4,7 +4,6 @@ import type { SenderName } from "../../../../contract/sources.ts";
 import {
   type Alert,
   type AlertChange,
-  type AlertEntities,
   type AlertFilter,
   type AlertQuestion,
   type AlertStore,
@@ -15,7 +14,6 @@ import {
 } from "../../ports/actions/alerts.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { ids } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
@@ -39,6 +37,8 @@ import {
   type EntityOfRow,
   entityColumns,
   entityOf,
+  findEntities,
+  isAmong,
   isOfEntity,
   namedEntity,
   namedPerson,
@@ -119,7 +119,11 @@ export function alertStore(engine: Engine): AlertStore {
         })(),
       ),
 
-    entities: (organization, filter) => engine.alone(findEntities(organization, filter)),
+    entities: (organization, filter) =>
+      engine.alone(
+        findEntities(part`
+          FROM alerts WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)}`),
+      ),
 
     ofEntity: (organization, entity, after, limit) =>
       engine.alone(
@@ -164,21 +168,6 @@ function* findControls(organization: number, today: number): Work<readonly Contr
   return [...controls.values()];
 }
 
-const entityRow = new RowOf<{ readonly user: number; readonly account: number }>({
-  user: integer("user_number"),
-  account: integer("account_number"),
-});
-
-function* findEntities(organization: number, filter: AlertFilter): Work<AlertEntities> {
-  const rows = yield* select(entityRow)`
-    FROM alerts WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)}
-    GROUP BY user_number, account_number`;
-  return {
-    users: rows.flatMap(({ user }) => (user === 0 ? [] : user)),
-    accounts: rows.flatMap(({ account }) => (account === 0 ? [] : account)),
-  };
-}
-
 function isAsked(
   organization: number,
   { state, today, rule, entity, among, assignee }: AlertFilter & Pick<AlertQuestion, "among">,
@@ -193,7 +182,7 @@ function isAsked(
   return part`${states[state]} AND ${isNamed(today)}
     ${rule === undefined ? part`` : part`AND alerts.rule = ${rule}`}
     ${entity === undefined ? part`` : part`AND ${isOfEntity(organization, "alerts", entity)}`}
-    ${among === undefined ? part`` : part`AND (user_number IN (SELECT id FROM ${ids(among.users)}) OR account_number IN (SELECT id FROM ${ids(among.accounts)}))`}
+    AND ${isAmong(among)}
     ${assignee === undefined ? part`` : assignee === null ? part`AND assignee IS NULL` : part`AND assignee = ${assignee}`}`;
 }
 

@@ -1,7 +1,7 @@
 /** The segments that alert rules name: in their scope, their condition or their exemptions. */
 import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
-import { ApiError, Refusal } from "../../../../contract/refusal.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
 import { integer, json, RowOf, select, text, type Work, word } from "../engine/sql.ts";
 
 type NamesSegments = Pick<AlertRuleSettings, "scope" | "condition" | "exemptions">;
@@ -39,13 +39,10 @@ export function* refuseForeignSegments(organization: number, settings: NamesSegm
   }
 }
 
-/** @throws ApiError (conflict) when an alert rule names the segment */
-export function* refuseSegmentOfRule(organization: number, id: number): Work<void> {
+/** The names of the alert rules that name a segment, in their order. */
+export function* rulesWithSegment(organization: number, id: number): Work<readonly string[]> {
   const rules = yield* select(ruleRow)`FROM alert_rules WHERE organization = ${organization} ORDER BY name`;
-  const rule = rules.find(({ settings }) => namedBy(settings).some((one) => one.id === id));
-  if (rule === undefined) return;
-  throw new ApiError(
-    "conflict",
-    `The alert rule ${rule.name} uses the segment: change or delete the rule first.`,
-  );
+  return rules
+    .filter(({ settings }) => namedBy(settings).some((one) => one.id === id))
+    .map(({ name }) => name);
 }

@@ -1,6 +1,5 @@
 /** Stores segments. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
-import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
   refuseTooManySegments,
@@ -14,8 +13,12 @@ import {
   segmentSavedNote,
 } from "../../ports/actions/segments.ts";
 import { noAccount } from "../../rules/member-notes.ts";
-import { refuseInvalidFilter, refuseInvalidSegments, refuseUsedSegment } from "../../rules/segment-rules.ts";
-import { ids as idsAsRows, texts } from "../engine/dialect.ts";
+import {
+  refuseInvalidFilter,
+  refuseInvalidSegments,
+  refuseUsedSegment,
+  segmentsWith,
+} from "../../rules/segment-rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   exists,
@@ -24,28 +27,32 @@ import {
   json,
   nullable,
   part,
-  perEngine,
   RowOf,
   returningOne,
   run,
   select,
-  sqlText,
   text,
   type Work,
   word,
 } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
-import { refuseSegmentOfRule } from "./segments-of-rules.ts";
+import {
+  type FoundMembers,
+  findMembers,
+  lockOutErasures,
+  numbersOfSegment,
+  segmentsOfEntity,
+  setMembers,
+  sizeOfFixed,
+} from "./segment-members.ts";
+import { rulesWithSegment } from "./segments-of-rules.ts";
 
 const segmentRow = new RowOf<Segment>({
   id: integer("segments.id"),
   kind: word(),
   name: text("segments.name"),
   filter: nullable(json<Filter>()),
-  fixed: nullable(
-    integer(`CASE WHEN filter IS NULL THEN
-      (SELECT count(*) FROM segment_entities WHERE segment_entities.segment = segments.id) END`),
-  ),
+  fixed: nullable(integer(`CASE WHEN filter IS NULL THEN ${sizeOfFixed} END`)),
   createdBy: nullable(text("people.name")),
   createdAtMs: integer("segments.created_at_ms"),
   updatedAtMs: integer("segments.updated_at_ms"),
@@ -54,17 +61,7 @@ const segmentRow = new RowOf<Segment>({
 const withCreator = part`FROM segments LEFT JOIN people ON people.id = created_by`;
 const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
 const segmentId = new RowOf<Pick<Segment, "id">>({ id: integer() });
-const namedRow = new RowOf<Pick<Segment, "id" | "name">>({
-  id: integer("segments.id"),
-  name: text("segments.name"),
-});
-const numberRow = new RowOf<{ readonly number: number }>({ number: integer("user_number + account_number") });
-const idColumns = { users: "user_id", accounts: "account_id" } as const;
-const foundRow = (kind: SegmentKind) =>
-  new RowOf<{ readonly id: string; readonly number: number }>({
-    id: text(idColumns[kind]),
-    number: integer(),
-  });
+const kindRow = new RowOf<Pick<Segment, "kind">>({ kind: word() });
 
 /** The store of segments. */
 export function segmentStore(engine: Engine): SegmentStore {
@@ -73,25 +70,17 @@ export function segmentStore(engine: Engine): SegmentStore {
 
     list: (organization) => engine.alone(all(organization)),
 
-    numbers: async (organization, id) => {
-      const rows = await engine.alone(
-        select(numberRow)`
-          FROM segment_entities WHERE segment = ${id} AND organization = ${organization}
-          ORDER BY user_number, account_number`,
-      );
-      return rows.map(({ number }) => number);
+    numbers: (organization, id) => engine.alone(numbersOfSegment(organization, id)),
+
+    ofUser: async (organization, user) => {
+      const found = await engine.alone(segmentsOfEntity(organization, { user, account: 0 }));
+      return found.map(({ id, name }) => ({ id, name }));
     },
 
-    ofUser: (organization, user) =>
-      engine.alone(
-        select(namedRow)`
-          FROM segments JOIN segment_entities ON segment_entities.segment = segments.id
-          WHERE segment_entities.organization = ${organization} AND user_number = ${user} AND account_number = 0
-          ORDER BY segments.name`,
-      ),
-
-    add: (organization, { kind, name, content }, by, nowMs) =>
-      engine.transaction(function* (audit) {
+    add: async (organization, { kind, name, content }, by, nowMs) => {
+      const members = await findMembers(engine, organization, kind, content);
+      return engine.transaction(function* (audit) {
+        if (members !== undefined) yield* lockOutErasures(organization);
         yield* lockKnownOrganization(organization);
         const others = yield* all(organization);
         refuseTooManySegments(others.length);
@@ -105,25 +94,33 @@ export function segmentStore(engine: Engine): SegmentStore {
             (organization, kind, name, filter, created_by, created_at_ms, updated_at_ms, content_at_ms)
           VALUES (${organization}, ${kind}, ${name}, ${filter && Json.of(filter)}, ${person}, ${nowMs}, ${nowMs},
             ${nowMs})`;
-        const unknownIds = yield* setIds({ organization, id, kind }, content);
+        yield* setContent({ organization, id, kind }, content, members);
         const segment = yield* found(organization, id);
         yield* audit.note(organization, segmentSavedNote(segment), by, nowMs);
-        return { segment, unknownIds };
-      }),
+        return { segment, unknownIds: members?.unknownIds ?? [] };
+      });
+    },
 
-    change: (organization, id, change, by, nowMs) =>
-      engine.transaction(function* (audit) {
+    change: async (organization, id, change, by, nowMs) => {
+      const kind = await engine.alone(kindOf(organization, id));
+      if (kind === undefined) return undefined;
+      const members = await findMembers(engine, organization, kind, change.content);
+      return engine.transaction(function* (audit) {
+        if (members !== undefined) yield* lockOutErasures(organization);
         yield* lockOrganization(organization);
         const segments = yield* all(organization);
         const before = segments.find((one) => one.id === id);
         if (before === undefined) return undefined;
         if (isSame(before, change)) return { segment: before, unknownIds: [] };
         const others = segments.filter((one) => one.id !== id);
-        const unknownIds = yield* setChanged(organization, before, others, change, nowMs);
+        yield* setChanged(before, others, change, nowMs);
+        if (change.content !== undefined)
+          yield* setContent({ ...before, organization }, change.content, members);
         const segment = yield* found(organization, id);
         yield* audit.note(organization, segmentChangedNote(before, segment), by, nowMs);
-        return { segment, unknownIds };
-      }),
+        return { segment, unknownIds: members?.unknownIds ?? [] };
+      });
+    },
 
     remove: (organization, id, by, nowMs) =>
       engine.transaction(function* (audit) {
@@ -131,8 +128,8 @@ export function segmentStore(engine: Engine): SegmentStore {
         const segments = yield* all(organization);
         const before = segments.find((one) => one.id === id);
         if (before === undefined) return false;
-        refuseUsedSegment(segments, id);
-        yield* refuseSegmentOfRule(organization, id);
+        const others = segmentsWith(segments, id).map(({ name }) => name);
+        refuseUsedSegment(others, yield* rulesWithSegment(organization, id));
         yield* run`DELETE FROM segments WHERE id = ${id}`;
         yield* audit.note(organization, segmentDeletedNote(before), by, nowMs);
         return true;
@@ -140,14 +137,10 @@ export function segmentStore(engine: Engine): SegmentStore {
   };
 }
 
-/** Takes an erased user or account out of fixed segments. */
-export function* leaveSegments(
-  organization: number,
-  { user, account }: { readonly user: number; readonly account: number },
-): Work<void> {
-  yield* run`
-    DELETE FROM segment_entities WHERE organization = ${organization} AND user_number = ${user}
-      AND account_number = ${account}`;
+/** The kind of a segment, which never changes. Undefined if the organization has no such segment. */
+function* kindOf(organization: number, id: number): Work<Segment["kind"] | undefined> {
+  const [row] = yield* select(kindRow)`FROM segments WHERE organization = ${organization} AND id = ${id}`;
+  return row?.kind;
 }
 
 function* organizations(): Work<readonly number[]> {
@@ -177,26 +170,23 @@ function isSame(before: Segment, { name = before.name, content }: SegmentChange)
   return "filter" in content && JSON.stringify(content.filter) === JSON.stringify(before.filter);
 }
 
-/** @returns ids that mean no user, or no account @throws Refusal when the change is not valid beside the others */
+/** Changes the row of a segment. @throws Refusal when the change is not valid beside the others */
 function* setChanged(
-  organization: number,
   before: Segment,
   others: readonly Segment[],
   { name = before.name, content }: SegmentChange,
   nowMs: number,
-): Work<readonly string[]> {
+): Work<void> {
   refuseName(others, name);
   const filter = content === undefined ? before.filter : filterOf(content);
   if (content !== undefined) {
     refuseOtherForm(before, content);
     refuseContent(others, { ...before, filter });
   }
-  const { id, kind } = before;
   yield* run`
     UPDATE segments SET name = ${name}, filter = ${filter && Json.of(filter)}, updated_at_ms = ${nowMs},
       content_at_ms = ${content === undefined ? before.contentAtMs : nowMs}
-    WHERE id = ${id}`;
-  return content === undefined ? [] : yield* setIds({ organization, id, kind }, content);
+    WHERE id = ${before.id}`;
 }
 
 /** @throws Refusal when another segment has the name */
@@ -223,52 +213,11 @@ function refuseOtherForm({ filter }: Segment, content: SegmentContent): void {
   );
 }
 
-interface FixedSegment {
-  readonly organization: number;
-  readonly id: number;
-  readonly kind: SegmentKind;
+/** Stores the users or accounts of a fixed segment. @param members undefined for a filter */
+function* setContent(
+  segment: Parameters<typeof setMembers>[0],
+  content: SegmentContent,
+  members: FoundMembers | undefined,
+): Work<void> {
+  if (members !== undefined && !("filter" in content)) yield* setMembers(segment, content, members);
 }
-
-/** Stores the users or accounts of a fixed segment instead of those before. @returns ids that mean none */
-function* setIds(segment: FixedSegment, content: SegmentContent): Work<readonly string[]> {
-  if ("filter" in content) return [];
-  const { organization, id, kind } = segment;
-  const { numbers, unknownIds } =
-    "ids" in content ? yield* numbersOf(segment, content.ids) : { numbers: content.numbers, unknownIds: [] };
-  yield* run`DELETE FROM segment_entities WHERE segment = ${id}`;
-  const columns = kind === "users" ? part`number, 0` : part`0, number`;
-  const stored = yield* run`
-    INSERT INTO segment_entities (segment, organization, user_number, account_number)
-    SELECT CAST(${id} AS bigint), organization, ${columns} FROM ${sqlText(kind)} AS entities
-    WHERE organization = ${organization} AND number IN (SELECT given.id FROM ${idsAsRows(numbers)})
-    ${keptUntilCommit}`;
-  if (stored === 0) {
-    throw new Refusal(
-      "ids" in content
-        ? `ids is not valid: none of them is the id of ${one[kind]}.`
-        : `All of these ${kind} were erased meanwhile, so there is nothing to save.`,
-    );
-  }
-  return unknownIds;
-}
-
-/** The numbers of the ids that are known. A join would read all ids again for each user of the organization. */
-function* numbersOf(
-  { organization, kind }: FixedSegment,
-  ids: readonly string[],
-): Work<{ readonly numbers: readonly number[]; readonly unknownIds: readonly string[] }> {
-  const given = [...new Set(ids)];
-  const known = yield* select(foundRow(kind))`
-    FROM ${sqlText(kind)} AS entities WHERE organization = ${organization}
-      AND ${sqlText(idColumns[kind])} IN (SELECT given.text FROM ${texts(given)}) ${keptUntilCommit}`;
-  const knownIds = new Set(known.map((entity) => entity.id));
-  return {
-    numbers: known.map(({ number }) => number),
-    unknownIds: given.filter((id) => !knownIds.has(id)),
-  };
-}
-
-/** No erasure deletes the selected entities before the commit. */
-const keptUntilCommit = perEngine({ sqlite: "", postgres: "FOR KEY SHARE OF entities" });
-
-const one = { users: "a user", accounts: "an account" } as const;

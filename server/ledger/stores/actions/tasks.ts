@@ -4,7 +4,7 @@ import {
   refuseTooManyTasks,
   type Task,
   type TaskChange,
-  type TaskQuestion,
+  type TaskFilter,
   type TaskStore,
   taskNote,
 } from "../../ports/actions/work.ts";
@@ -28,6 +28,8 @@ import {
   type EntityOfRow,
   entityColumns,
   entityOf,
+  findEntities,
+  isAmong,
   isOfEntity,
   lockEntity,
   namedEntity,
@@ -75,18 +77,24 @@ export function taskStore(engine: Engine): TaskStore {
   return { ...taskLists(engine), ...taskChanges(engine) };
 }
 
-function taskLists(engine: Engine): Pick<TaskStore, "list" | "ofEntity" | "all"> {
+function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEntity" | "all"> {
   return {
     list: (organization, question) =>
       engine.snapshot(
         (function* () {
-          const { list, limit, offset } = question;
-          const where = part`WHERE tasks.organization = ${organization} AND ${isAsked(question)}`;
+          const { list, among, limit, offset } = question;
+          const where = part`
+            WHERE tasks.organization = ${organization} AND ${isAsked(question)} AND ${isAmong(among)}`;
           const total = yield* count`FROM tasks ${where}`;
           const order = list === "done" ? latestFirst : byDay;
           const tasks = yield* findTasks(part`${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`);
           return { total, tasks };
         })(),
+      ),
+
+    entities: (organization, filter) =>
+      engine.alone(
+        findEntities(part`FROM tasks WHERE tasks.organization = ${organization} AND ${isAsked(filter)}`),
       ),
 
     ofEntity: (organization, entity) =>
@@ -150,7 +158,7 @@ function taskChanges(engine: Engine): Pick<TaskStore, "add" | "change" | "remove
   };
 }
 
-function isAsked({ list, today, assignee }: TaskQuestion): Fragment {
+function isAsked({ list, today, assignee }: TaskFilter): Fragment {
   const ofPerson =
     assignee === undefined
       ? part`true`

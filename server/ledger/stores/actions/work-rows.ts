@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../../../contract/json.ts";
 import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
+  type EntitiesByNumber,
   type EntityInMessages,
   type EntityNumbers,
   type EntityRef,
@@ -100,6 +101,27 @@ export function isOfEntity(
         SELECT number FROM users WHERE organization = ${organization} AND user_id = ${id})`
     : part`${ofTable} = ${organization} AND user_number = 0 AND account_number = (
         SELECT number FROM accounts WHERE organization = ${organization} AND account_id = ${id})`;
+}
+
+const entityRow = new RowOf<EntityNumbers>({
+  user: integer("user_number"),
+  account: integer("account_number"),
+});
+
+/** The users and accounts of rows of a table, each once. @param which the statement from FROM on */
+export function* findEntities(which: Fragment): Work<EntitiesByNumber> {
+  const rows = yield* select(entityRow)`${which} GROUP BY user_number, account_number`;
+  return {
+    users: rows.flatMap(({ user }) => (user === 0 ? [] : user)),
+    accounts: rows.flatMap(({ account }) => (account === 0 ? [] : account)),
+  };
+}
+
+/** A condition on rows of these users and accounts. @param among undefined for all */
+export function isAmong(among: EntitiesByNumber | undefined): Fragment {
+  if (among === undefined) return part`true`;
+  return part`(user_number IN (SELECT id FROM ${idsAsRows(among.users)})
+    OR account_number IN (SELECT id FROM ${idsAsRows(among.accounts)}))`;
 }
 
 interface NamedUserRow {

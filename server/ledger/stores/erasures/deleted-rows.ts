@@ -5,7 +5,7 @@ import { emailKey } from "../../rules/email-key.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 import { deleteAlertsOf } from "../actions/alert-rows.ts";
-import { leaveSegments } from "../actions/segments.ts";
+import { leaveSegments } from "../actions/segment-members.ts";
 import { deleteWorkOf } from "../actions/work-rows.ts";
 import { greatest, onPostgres, texts } from "../engine/dialect.ts";
 import {

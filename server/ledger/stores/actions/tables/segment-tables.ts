@@ -29,3 +29,27 @@ export function segmentTables({ id, integer, text, ordered, end, keyed }: TableT
   CREATE INDEX segments_of_entity ON segment_entities (organization, user_number, account_number);
 `;
 }
+
+/** A block has the numbers from a multiple of this one up to the next multiple. */
+export const numbersInBlock = 1_024;
+
+/** The users or accounts of fixed segments in blocks: `numbers` is a list as JSON, ascending, and `members` its length.
+ * @param list makes such a list of the column `number` */
+export function segmentBlocks({ integer, text, end }: TableTypes, list: string): string {
+  return `
+  CREATE TABLE segment_blocks (
+    segment ${integer} NOT NULL REFERENCES segments (id) ON DELETE CASCADE,
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    block ${integer} NOT NULL,
+    members ${integer} NOT NULL CHECK (members > 0),
+    numbers ${text} NOT NULL,
+    PRIMARY KEY (segment, block)
+  )${end};
+  CREATE INDEX segment_blocks_of_organization ON segment_blocks (organization, block);
+  INSERT INTO segment_blocks (segment, organization, block, members, numbers)
+  SELECT segment, organization, number / 1024, count(*), ${list} FROM (
+    SELECT segment, organization, user_number + account_number AS number FROM segment_entities) AS entities
+  GROUP BY segment, organization, number / 1024;
+  DROP TABLE segment_entities;
+`;
+}
