@@ -43,6 +43,8 @@ describe("an answer", () => {
     expect(verdictOf(answer(429, 1_000), 1, 0)).toEqual({ is: "retry", waitMs: 5_000 });
     expect(verdictOf(answer(503, 1e12), 1, 0)).toEqual({ is: "retry", waitMs: 300_000 });
     expect(verdictOf(answer(503, 1e12), 9, 0)).toEqual({ is: "retry", waitMs: 86_400_000 });
+    const endless = retryAfterMs("9".repeat(400), 0);
+    expect(verdictOf(answer(503, endless), 1, 0)).toEqual({ is: "retry", waitMs: 300_000 });
   });
 
   test("adds up to a tenth by chance, so that waiting messages do not come at once", () => {
@@ -53,6 +55,7 @@ describe("an answer", () => {
 test("Retry-After is seconds or a date", () => {
   const nowMs = Date.UTC(2026, 10, 25, 12);
   expect(retryAfterMs("120", nowMs)).toBe(120_000);
+  expect(retryAfterMs("9999999999", nowMs)).toBe(9_999_999_999_000);
   expect(retryAfterMs("Wed, 25 Nov 2026 12:01:00 GMT", nowMs)).toBe(60_000);
   expect(retryAfterMs("Wed, 25 Nov 2026 11:00:00 GMT", nowMs)).toBe(0);
   for (const text of [undefined, "", "soon", "-5", "1e9", "Wed, 99 Nov 2026 12:01:00 GMT"]) {
