@@ -1,6 +1,7 @@
 /** When a delivery is tried again. */
 import { describe, expect, test } from "bun:test";
 import { retryAfterMs, verdictOf, waitsMs } from "../../server/actions/send/retry-times.ts";
+import { longestWaitMs } from "../../server/ledger/ports/actions/deliveries.ts";
 
 const answer = (status: number | null, after: number | null = null) => ({
   status,
@@ -50,6 +51,15 @@ describe("an answer", () => {
   test("adds up to a tenth by chance, so that waiting messages do not come at once", () => {
     expect(verdictOf(answer(500), 1, 0.5)).toEqual({ is: "retry", waitMs: 5_250 });
   });
+});
+
+test("no wait is longer than the ledger takes a clock to be right", () => {
+  const longest = waitsMs.map((_, attempts) => verdictOf(answer(500, 1e12), attempts, 1));
+  for (const verdict of longest) {
+    expect(verdict.is === "retry" ? verdict.waitMs : 0).toBeLessThan(longestWaitMs);
+  }
+  // The next morning, on a day of 25 hours.
+  expect(25 * 3_600_000).toBeLessThan(longestWaitMs);
 });
 
 test("Retry-After is seconds or a date", () => {

@@ -25,6 +25,10 @@ export interface Delivery {
 /** A message without its destination. */
 export type OutgoingMessage = Pick<Delivery, "messageId" | "type" | "body">;
 
+/** No message waits longer for its next attempt: 24 hours and a tenth for the last one, and 25 hours for the next morning. One that is due later
+ * was added or tried while the clock was ahead, and is due now. */
+export const longestWaitMs = 27 * 3_600_000;
+
 /** A delivery that this process may send until its claim ends. */
 export interface ClaimedDelivery {
   readonly delivery: Delivery;
@@ -78,7 +82,7 @@ export interface DeliveryStore {
     nowMs: number,
     entities?: readonly RuleEntity[],
   ): Promise<void>;
-  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. Those of destinations that do not fail come first. */
+  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. A claim that ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
   claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
   /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was
    * held or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliveryStore,
   heldNotSent,
+  longestWaitMs,
   notSentAgain,
   type OutgoingMessage,
   type TriedDelivery,
@@ -201,13 +202,18 @@ export function* nameEntities(
     ON CONFLICT DO NOTHING`;
 }
 
-const isClaimed = (nowMs: number) => part`state = 'pending' AND claimed_until_ms > ${nowMs}`;
+/** A claim that ends later than a new one would is of a clock that was ahead. */
+const isClaimed = (nowMs: number) =>
+  part`state = 'pending' AND claimed_until_ms > ${nowMs} AND claimed_until_ms <= ${nowMs + claimMs}`;
 
 /** The plus keeps SQLite from the index of claims: it would read all that waits for a later retry. */
-const isDue = (nowMs: number) =>
-  part`state = 'pending' AND due_at_ms <= ${nowMs} AND +claimed_until_ms <= ${nowMs}`;
+const isFree = (nowMs: number) =>
+  part`(+claimed_until_ms <= ${nowMs} OR +claimed_until_ms > ${nowMs + claimMs})`;
+
+const isDue = (nowMs: number) => part`state = 'pending' AND due_at_ms <= ${nowMs} AND ${isFree(nowMs)}`;
 
 function* claim({ most, perDestination, failing, only }: ClaimRoom, nowMs: number): Work<ClaimedDelivery[]> {
+  if (only === undefined) yield* bringForward(nowMs);
   const claimed: ClaimedDelivery[] = [];
   let failingLeft = failing;
   for (const destination of yield* waitingDestinations({ most, perDestination, only }, nowMs)) {
@@ -220,6 +226,17 @@ function* claim({ most, perDestination, failing, only }: ClaimRoom, nowMs: numbe
   }
   return claimed;
 }
+
+/** Makes messages due whose time a clock that was ahead has set. Without any it takes one look into an index. */
+function bringForward(nowMs: number) {
+  return run`
+    UPDATE deliveries SET due_at_ms = ${nowMs} WHERE id IN (
+      SELECT id FROM deliveries WHERE state = 'pending' AND due_at_ms > ${nowMs + longestWaitMs}
+      ORDER BY due_at_ms LIMIT ${mostBroughtForward} ${skipLocked})`;
+}
+
+/** So that the commit stays short. */
+const mostBroughtForward = 1_000;
 
 /** Destinations with room whose messages are due. Those that work come first, so that those that hang delay no other. The order is
  * by chance, so that none waits for ever behind others. A node that claims or records for a destination keeps other nodes from it until its commit. */
@@ -277,7 +294,7 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
   const changed = yield* run`
     UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0,
       message_id = ${released(nowMs)}
-    WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND claimed_until_ms <= ${nowMs}))`;
+    WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND ${isFree(nowMs)}))`;
   if (changed === 0) throw notSentAgain(delivery.state, destination.state);
   return true;
 }
