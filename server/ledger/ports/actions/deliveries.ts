@@ -15,6 +15,7 @@ export interface Delivery {
   readonly body: string;
   readonly state: DeliveryState;
   readonly attempts: number;
+  /** 0 of a test before its first attempt: it comes before all others. */
   readonly dueAtMs: number;
   readonly attemptedAtMs: number | null;
   readonly status: number | null;
@@ -38,7 +39,7 @@ export interface ClaimedDelivery {
 /** How many deliveries a process may claim now. */
 export interface ClaimRoom {
   readonly most: number;
-  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. */
+  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. A test has a place of its own. */
   readonly perDestination: number;
   /** Of all destinations that fail. */
   readonly failing: number;
