@@ -2,6 +2,7 @@
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Mail } from "./mail.ts";
+import { cutText, inOneLine } from "./message-text.ts";
 
 /** A line of a message: an account, its values, and where to read on. */
 export interface MessageRow {
@@ -36,7 +37,7 @@ export function slackBody({ data }: MessageBody): string {
   const lines = rows.map((row) => `• <${row.link}|${escaped(row.name)}>: ${escaped(row.text)}`);
   const sections = sectionsOf([head, ...lines]).slice(0, slack.blocks);
   return JSON.stringify({
-    text: cut([head, ...lines].join("\n"), slack.textCharacters),
+    text: cutText([head, ...lines].join("\n"), slack.textCharacters),
     blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
   });
 }
@@ -44,12 +45,12 @@ export function slackBody({ data }: MessageBody): string {
 /** The message as a mail. @param unsubscribe the address of the request that ends these mails */
 export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): Mail {
   const { text, link, rows = [] } = data;
-  const lines = rows.map((row) => `- ${row.name}: ${row.text} (${row.link})`);
+  const lines = rows.map((row) => `- ${inOneLine(row.name)}: ${inOneLine(row.text)} (${row.link})`);
   const items = rows.map((row) => `<li>${anchor(row.link, row.name)}: ${html(row.text)}</li>`);
   const stop = unsubscribe.replace("/api/unsubscribe/", "/unsubscribe#");
   return {
-    ...{ to, unsubscribe, subject: cut(text.replace(/\s+/g, " "), mailSubjectCharacters) },
-    text: [text, "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
+    ...{ to, unsubscribe, subject: cutText(inOneLine(text), mailSubjectCharacters) },
+    text: [inOneLine(text), "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
     html: `<p>${html(text)}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
   };
 }
@@ -57,8 +58,8 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
 /** A mail with one link, which a person requested. */
 export function plainMail(to: string, subject: string, text: string, link: string): Mail {
   return {
-    ...{ to, subject: cut(subject, mailSubjectCharacters), unsubscribe: null },
-    text: `${text}\n\n${link}\n`,
+    ...{ to, subject: cutText(inOneLine(subject), mailSubjectCharacters), unsubscribe: null },
+    text: `${inOneLine(text)}\n\n${link}\n`,
     html: `<p>${html(text)}</p><p>${anchor(link, link)}</p>`,
   };
 }
@@ -77,7 +78,7 @@ function html(text: string): string {
 /** Lines put together into sections. */
 function sectionsOf(lines: readonly string[]): readonly string[] {
   const sections: string[] = [];
-  for (const line of lines.map((whole) => cut(whole, slack.sectionCharacters))) {
+  for (const line of lines.map((whole) => cutText(whole, slack.sectionCharacters))) {
     const last = sections.at(-1);
     const longer = last === undefined ? line : `${last}\n${line}`;
     if (last !== undefined && longer.length <= slack.sectionCharacters)
@@ -91,8 +92,4 @@ function sectionsOf(lines: readonly string[]): readonly string[] {
 function escaped(text: string): string {
   const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };
   return text.replace(/[&<>|]/g, (character) => one[character] ?? character).replace(/\s+/g, " ");
-}
-
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
