@@ -1,4 +1,4 @@
-/** The bodies of messages: that of a webhook, and the form of it for Slack. */
+/** The bodies of messages: that of a webhook, and the form of it for e-mail. */
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Mail } from "./mail.ts";
@@ -25,21 +25,6 @@ export interface MessageBody {
     readonly link: string;
     readonly rows?: readonly MessageRow[];
   };
-}
-
-/** Slack's limits: api.slack.com/reference/block-kit/blocks. */
-const slack = { blocks: 50, sectionCharacters: 3_000, textCharacters: 4_000 } as const;
-
-/** The body for an incoming webhook of Slack. Mattermost and Discord read `text` alone. */
-export function slackBody({ data }: MessageBody): string {
-  const { text, link, rows = [] } = data;
-  const head = `${escaped(text)} <${link}|Open Rekindle>`;
-  const lines = rows.map((row) => `• <${row.link}|${escaped(row.name)}>: ${escaped(row.text)}`);
-  const sections = sectionsOf([head, ...lines]).slice(0, slack.blocks);
-  return JSON.stringify({
-    text: cutText([head, ...lines].join("\n"), slack.textCharacters),
-    blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
-  });
 }
 
 /** The message as a mail. @param unsubscribe the address of the request that ends these mails */
@@ -73,23 +58,4 @@ function anchor(link: string, text: string): string {
 function html(text: string): string {
   const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return text.replace(/[&<>"]/g, (character) => one[character] ?? character);
-}
-
-/** Lines put together into sections. */
-function sectionsOf(lines: readonly string[]): readonly string[] {
-  const sections: string[] = [];
-  for (const line of lines.map((whole) => cutText(whole, slack.sectionCharacters))) {
-    const last = sections.at(-1);
-    const longer = last === undefined ? line : `${last}\n${line}`;
-    if (last !== undefined && longer.length <= slack.sectionCharacters)
-      sections[sections.length - 1] = longer;
-    else sections.push(line);
-  }
-  return sections;
-}
-
-/** The three characters that Slack reads as markup, and a bar, which would end the text of a link. */
-function escaped(text: string): string {
-  const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };
-  return text.replace(/[&<>|]/g, (character) => one[character] ?? character).replace(/\s+/g, " ");
 }
