@@ -65,9 +65,9 @@ async function drain(ledger: Ledger, port: number, others: readonly string[]): P
     const wanted = { kind: "webhook", name: path, secrets: ["whsec_YQ=="], notices: [] } as const;
     const address = `http://hooks.internal:${port}/${path}`;
     const to = await ledger.destinations.add(id, { ...wanted, address }, commandLine, Date.now());
-    const body = JSON.stringify({ type: "test", data: { text: "x".repeat(1_000), link: "" } });
+    const body = JSON.stringify({ type: "model.changed", data: { text: "x".repeat(1_000), link: "" } });
     for (let n = 0; n < Number(messages); n += 1) {
-      await ledger.deliveries.add(id, to.id, { messageId: `${n}`, type: "test", body }, Date.now());
+      await ledger.deliveries.add(id, to.id, { messageId: `${n}`, type: "model.changed", body }, Date.now());
     }
     return to.id;
   };

@@ -13,7 +13,8 @@ import {
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times.ts";
 import { Digester } from "../../server/actions/digests/digester.ts";
-import { type MessageBody, slackBody } from "../../server/actions/send/message-body.ts";
+import type { MessageBody } from "../../server/actions/send/message-body.ts";
+import { slackBody } from "../../server/actions/send/slack-body.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";

@@ -1,6 +1,7 @@
 /** When a delivery is tried again. */
 import { describe, expect, test } from "bun:test";
 import { retryAfterMs, verdictOf, waitsMs } from "../../server/actions/send/retry-times.ts";
+import { longestWaitMs } from "../../server/ledger/ports/actions/deliveries.ts";
 
 const answer = (status: number | null, after: number | null = null) => ({
   status,
@@ -43,6 +44,8 @@ describe("an answer", () => {
     expect(verdictOf(answer(429, 1_000), 1, 0)).toEqual({ is: "retry", waitMs: 5_000 });
     expect(verdictOf(answer(503, 1e12), 1, 0)).toEqual({ is: "retry", waitMs: 300_000 });
     expect(verdictOf(answer(503, 1e12), 9, 0)).toEqual({ is: "retry", waitMs: 86_400_000 });
+    const endless = retryAfterMs("9".repeat(400), 0);
+    expect(verdictOf(answer(503, endless), 1, 0)).toEqual({ is: "retry", waitMs: 300_000 });
   });
 
   test("adds up to a tenth by chance, so that waiting messages do not come at once", () => {
@@ -50,9 +53,19 @@ describe("an answer", () => {
   });
 });
 
+test("no wait is longer than the ledger takes a clock to be right", () => {
+  const longest = waitsMs.map((_, attempts) => verdictOf(answer(500, 1e12), attempts, 1));
+  for (const verdict of longest) {
+    expect(verdict.is === "retry" ? verdict.waitMs : 0).toBeLessThan(longestWaitMs);
+  }
+  // The next morning, on a day of 25 hours.
+  expect(25 * 3_600_000).toBeLessThan(longestWaitMs);
+});
+
 test("Retry-After is seconds or a date", () => {
   const nowMs = Date.UTC(2026, 10, 25, 12);
   expect(retryAfterMs("120", nowMs)).toBe(120_000);
+  expect(retryAfterMs("9999999999", nowMs)).toBe(9_999_999_999_000);
   expect(retryAfterMs("Wed, 25 Nov 2026 12:01:00 GMT", nowMs)).toBe(60_000);
   expect(retryAfterMs("Wed, 25 Nov 2026 11:00:00 GMT", nowMs)).toBe(0);
   for (const text of [undefined, "", "soon", "-5", "1e9", "Wed, 99 Nov 2026 12:01:00 GMT"]) {

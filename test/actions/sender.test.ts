@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { destinationLimits } from "../../contract/actions/destinations.ts";
+import { destinationLimits, type MessageType } from "../../contract/actions/destinations.ts";
 import { newOutbox } from "../../server/actions/send/outbox.ts";
 import type { Sent } from "../../server/actions/send/post.ts";
 import { type Poster, PostingThread } from "../../server/actions/send/posting-thread.ts";
@@ -41,11 +41,11 @@ async function destination(name: string, kind: "slack" | "webhook" = "slack"): P
   return (await ledger.destinations.add(organization, wanted, commandLine, nowMs)).id;
 }
 
-const add = (to: number, messageId: string) =>
+const add = (to: number, messageId: string, type: MessageType = "model.changed") =>
   ledger.deliveries.add(
     organization,
     to,
-    { messageId, type: "test", body: JSON.stringify({ type: "test", data: { text: messageId, link: "" } }) },
+    { messageId, type, body: JSON.stringify({ type, data: { text: messageId, link: "" } }) },
     nowMs,
   );
 
@@ -157,6 +157,25 @@ test("one look drains a webhook that answers, beside one that hangs and one that
   await sender.work();
   expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
   expect(posted.filter((address) => address.includes("failing"))).toHaveLength(5);
+});
+
+test("a test is sent at the next look, also to a destination that fails and hangs with others before it", async () => {
+  const to = await destination("hanging");
+  await addMany(to, 12);
+  const first = await ledger.deliveries.claim({ most: 1, perDestination: 1, failing: 0 }, nowMs);
+  const retry = { ...refused, verdict: { is: "retry", waitMs: 0 } } as const;
+  await ledger.deliveries.tried(
+    first.map(({ delivery }) => ({ id: delivery.id, ...retry })),
+    nowMs,
+  );
+  const posted: string[] = [];
+  const sender = senderOf(posted);
+  await sender.work();
+  expect(posted).toHaveLength(1);
+  await add(to, "the test", "test");
+  expect(await sender.work()).toBe(1);
+  expect(posted).toHaveLength(2);
+  expect(await sender.work()).toBe(0);
 });
 
 test("Slack gets four messages a look: it refuses many in a second", async () => {

@@ -8,6 +8,7 @@ export function deliveriesContract(subject: LedgerUnderTest): void {
   describe("deliveries", () => {
     addedAndClaimed(subject);
     claimed(subject);
+    tests(subject);
     sent(subject);
     sentAgain(subject);
     held(subject);
@@ -114,6 +115,39 @@ function claimed(subject: LedgerUnderTest): void {
     await send(id, other.id, "2");
     expect(await claim(subject.nowMs, { only: [other.id] })).toEqual(["other 2"]);
     expect(await claim(subject.nowMs, { only: [] })).toEqual([]);
+  });
+}
+
+/** Tests of the messages that are sent by hand. */
+function tests(subject: LedgerUnderTest): void {
+  const { add, send, claim, idOf } = callsOn(subject);
+
+  test("that are tests come first", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs } = subject;
+    for (const message of ["1", "2", "3"]) await send(id, to.id, message, nowMs - dayMs);
+    await send(id, to.id, "test", nowMs, "test");
+    expect(await claim(nowMs, { most: 1 })).toEqual(["b test"]);
+    expect(await claim(nowMs)).toEqual(["b 1", "b 2", "b 3"]);
+  });
+
+  test("that are tests have one place of their own, also while the destination fails", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs, ledger } = subject;
+    for (const message of ["1", "2", "3"]) await send(id, to.id, message);
+    const room = { perDestination: 2 };
+    expect(await claim(nowMs, room)).toEqual(["b 1", "b 2"]);
+    for (const message of ["test 1", "test 2"]) await send(id, to.id, message, nowMs, "test");
+    expect([await claim(nowMs, room), await claim(nowMs, room)]).toEqual([["b test 1"], []]);
+    await ledger.deliveries.tried([{ id: await idOf(id, "test 1"), ...failed(1) }], nowMs);
+    expect([await claim(nowMs, room), await claim(nowMs, room)]).toEqual([["b test 2"], []]);
+    // After its first attempt a test waits as the others do.
+    const both = ["1", "2", "test 2"].map(async (message) => ({ id: await idOf(id, message), ...failed(9) }));
+    await ledger.deliveries.tried(await Promise.all(both), nowMs);
+    expect(await claim(nowMs + 9, room)).toEqual(["b 3"]);
+    expect(await claim(nowMs + 9, room)).toEqual([]);
   });
 }
 

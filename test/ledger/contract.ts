@@ -7,6 +7,7 @@ import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
+import { clockAheadContract } from "./contract-clock-ahead.ts";
 import { deletionsContract } from "./contract-deletions.ts";
 import { deliveriesContract } from "./contract-deliveries.ts";
 import { destinationsContract } from "./contract-destinations.ts";
@@ -51,6 +52,7 @@ const parts = {
   views: viewsContract,
   destinations: destinationsContract,
   deliveries: deliveriesContract,
+  clockAhead: clockAheadContract,
   sourceSettings: sourceSettingsContract,
   work: workContract,
   segments: segmentsContract,

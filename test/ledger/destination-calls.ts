@@ -1,5 +1,6 @@
 /** Calls on destinations and deliveries that parts of the contract share. */
 
+import type { MessageType } from "../../contract/actions/destinations.ts";
 import type { ClaimRoom } from "../../server/ledger/ports/actions/deliveries.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
@@ -32,11 +33,17 @@ export function callsOn(subject: LedgerUnderTest) {
       ),
     change: (organization: number, id: number, change: object) =>
       subject.ledger.destinations.change(organization, id, change, commandLine, subject.nowMs + 1),
-    send: (organization: number, destination: number, messageId: string, atMs = subject.nowMs) =>
+    send: (
+      organization: number,
+      destination: number,
+      messageId: string,
+      atMs = subject.nowMs,
+      type: MessageType = "alert.fired",
+    ) =>
       subject.ledger.deliveries.add(
         organization,
         destination,
-        { messageId, type: "alert.fired", body: JSON.stringify({ text: hostile }) },
+        { messageId, type, body: JSON.stringify({ text: hostile }) },
         atMs,
       ),
     /** The ids of messages that are claimed. */

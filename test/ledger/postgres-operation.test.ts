@@ -265,7 +265,7 @@ test("a node whose clock is ahead neither takes a running claim over nor sends b
   const to = await one.destinations.add(id, wanted, commandLine, 1);
   const hourMs = 3_600_000;
   const ahead = () => Date.now() + hourMs;
-  await other.deliveries.add(id, to.id, { messageId: "1", type: "test", body: "{}" }, ahead());
+  await other.deliveries.add(id, to.id, { messageId: "1", type: "model.changed", body: "{}" }, ahead());
   const room = { most: 9, perDestination: 9, failing: 9 };
   const [claimed] = await one.deliveries.claim(room, Date.now());
   expect(claimed?.delivery.messageId).toBe("1");
@@ -284,7 +284,7 @@ test("nodes that claim at the same time claim so many of a destination together"
   };
   const to = await one.destinations.add(id, wanted, commandLine, 1);
   for (let n = 0; n < 40; n += 1) {
-    await one.deliveries.add(id, to.id, { messageId: `${n}`, type: "test", body: "{}" }, Date.now());
+    await one.deliveries.add(id, to.id, { messageId: `${n}`, type: "model.changed", body: "{}" }, Date.now());
   }
   const room = { most: 99, perDestination: 4, failing: 99 };
   const claims = [one, other, one, other, one, other].map((node) => node.deliveries.claim(room, Date.now()));

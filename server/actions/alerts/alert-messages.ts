@@ -16,12 +16,13 @@ import {
   type UnsentAlert,
 } from "../../ledger/ledger.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
+import { cutText } from "../send/message-text.ts";
 
 type AlertMessageType = "alert.fired" | "alert.resolved";
 
 /** The parts that all messages of a run share. */
 export interface MessageGround {
-  readonly version: RuleVersion;
+  readonly version: Pick<RuleVersion, "rule" | "version" | "name">;
   readonly names: Readonly<Record<string, EntityInMessages>>;
   /** Whether the message has e-mail addresses of users. */
   readonly hasEmails: boolean;
@@ -112,7 +113,7 @@ export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] 
 }
 
 /** An alert is the same by its rule, version, entity and day, or event. */
-function keyOf({ rule, version }: RuleVersion, { type, alert }: ToldAlert): readonly unknown[] {
+function keyOf({ rule, version }: MessageGround["version"], { type, alert }: ToldAlert): readonly unknown[] {
   const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
   const key = type === "alert.fired" ? keyOfEntity(alert.entity) : keyOfOpenAlert(alert);
   return [rule, version, key, day];
@@ -158,7 +159,7 @@ function sentenceOf({ type, alert }: ToldAlert): string {
   if (type === "alert.resolved") {
     return alert.why === "resolved" ? "is no longer in this state." : `closed: ${alert.why}.`;
   }
-  return cut(reasonText(alert.reasons), sentenceCharacters);
+  return cutText(reasonText(alert.reasons), sentenceCharacters);
 }
 
 function reasonText(reasons: readonly AlertReason[]): string {
@@ -188,6 +189,6 @@ function linkOf({ names, pages }: MessageGround, entity: RuleEntity): string | u
 const textCharacters = 200;
 const sentenceCharacters = 500;
 
-function cut(text: string, most = textCharacters): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+function cut(text: string): string {
+  return cutText(text, textCharacters);
 }

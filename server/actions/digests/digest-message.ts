@@ -7,6 +7,7 @@ import type { OutgoingMessage } from "../../ledger/ledger.ts";
 import { silenceSentence } from "../notices/notices.ts";
 import { percentText } from "../rules/facts.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
+import { cutText } from "../send/message-text.ts";
 import type { Digest, DigestEntity } from "./digest.ts";
 
 export interface DigestGround {
@@ -67,7 +68,7 @@ function summaryOf(digest: Digest): string {
 function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
   const { kind, entered, left, movedBySettings, insideBySettings, top, changes, currency } = digest;
   const line = (entity: DigestEntity, text: string): MessageRow => ({
-    ...{ name: cut(entity.label), text: `${text}${lossOf(entity, currency)}` },
+    ...{ name: cutText(entity.label, textCharacters), text: `${text}${lossOf(entity, currency)}` },
     link: `${pages}/${kind}s/${encodeURIComponent(entity.id)}`,
   });
   const about = (name: string, text: string, page: string): MessageRow => ({
@@ -102,7 +103,7 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
       ),
     ),
     ...alertLines(digest).map((text) => about("Alerts", text, "alerts")),
-    ...changes.map((text) => about("Changed", cut(text), "settings")),
+    ...changes.map((text) => about("Changed", cutText(text, textCharacters), "settings")),
     ...dataLines(digest).map((text) => about("Data", text, "sources")),
   ];
   let bytes = 0;
@@ -165,7 +166,3 @@ function counted(count: number, singular: string): string {
 }
 
 const textCharacters = 200;
-
-function cut(text: string): string {
-  return text.length <= textCharacters ? text : `${text.slice(0, textCharacters - 1)}…`;
-}

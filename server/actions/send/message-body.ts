@@ -1,7 +1,8 @@
-/** The bodies of messages: that of a webhook, and the form of it for Slack. */
+/** The bodies of messages: that of a webhook, and the form of it for e-mail. */
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Mail } from "./mail.ts";
+import { cutText, inOneLine } from "./message-text.ts";
 
 /** A line of a message: an account, its values, and where to read on. */
 export interface MessageRow {
@@ -26,30 +27,15 @@ export interface MessageBody {
   };
 }
 
-/** Slack's limits: api.slack.com/reference/block-kit/blocks. */
-const slack = { blocks: 50, sectionCharacters: 3_000, textCharacters: 4_000 } as const;
-
-/** The body for an incoming webhook of Slack. Mattermost and Discord read `text` alone. */
-export function slackBody({ data }: MessageBody): string {
-  const { text, link, rows = [] } = data;
-  const head = `${escaped(text)} <${link}|Open Rekindle>`;
-  const lines = rows.map((row) => `• <${row.link}|${escaped(row.name)}>: ${escaped(row.text)}`);
-  const sections = sectionsOf([head, ...lines]).slice(0, slack.blocks);
-  return JSON.stringify({
-    text: cut([head, ...lines].join("\n"), slack.textCharacters),
-    blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
-  });
-}
-
 /** The message as a mail. @param unsubscribe the address of the request that ends these mails */
 export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): Mail {
   const { text, link, rows = [] } = data;
-  const lines = rows.map((row) => `- ${row.name}: ${row.text} (${row.link})`);
+  const lines = rows.map((row) => `- ${inOneLine(row.name)}: ${inOneLine(row.text)} (${row.link})`);
   const items = rows.map((row) => `<li>${anchor(row.link, row.name)}: ${html(row.text)}</li>`);
   const stop = unsubscribe.replace("/api/unsubscribe/", "/unsubscribe#");
   return {
-    ...{ to, unsubscribe, subject: cut(text.replace(/\s+/g, " "), mailSubjectCharacters) },
-    text: [text, "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
+    ...{ to, unsubscribe, subject: cutText(inOneLine(text), mailSubjectCharacters) },
+    text: [inOneLine(text), "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
     html: `<p>${html(text)}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
   };
 }
@@ -57,8 +43,8 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
 /** A mail with one link, which a person requested. */
 export function plainMail(to: string, subject: string, text: string, link: string): Mail {
   return {
-    ...{ to, subject: cut(subject, mailSubjectCharacters), unsubscribe: null },
-    text: `${text}\n\n${link}\n`,
+    ...{ to, subject: cutText(inOneLine(subject), mailSubjectCharacters), unsubscribe: null },
+    text: `${inOneLine(text)}\n\n${link}\n`,
     html: `<p>${html(text)}</p><p>${anchor(link, link)}</p>`,
   };
 }
@@ -72,27 +58,4 @@ function anchor(link: string, text: string): string {
 function html(text: string): string {
   const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return text.replace(/[&<>"]/g, (character) => one[character] ?? character);
-}
-
-/** Lines put together into sections. */
-function sectionsOf(lines: readonly string[]): readonly string[] {
-  const sections: string[] = [];
-  for (const line of lines.map((whole) => cut(whole, slack.sectionCharacters))) {
-    const last = sections.at(-1);
-    const longer = last === undefined ? line : `${last}\n${line}`;
-    if (last !== undefined && longer.length <= slack.sectionCharacters)
-      sections[sections.length - 1] = longer;
-    else sections.push(line);
-  }
-  return sections;
-}
-
-/** The three characters that Slack reads as markup, and a bar, which would end the text of a link. */
-function escaped(text: string): string {
-  const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };
-  return text.replace(/[&<>|]/g, (character) => one[character] ?? character).replace(/\s+/g, " ");
-}
-
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -1,11 +1,11 @@
 /** Sends one message to the address of a destination, and reads as much of the answer as the log of deliveries keeps. */
-import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import type { PrivateDestination } from "../../config.ts";
 import { messageOf } from "../../process/process.ts";
 import { agentFor } from "./allowed-address.ts";
+import { lookUpBy } from "./look-up.ts";
 import { retryAfterMs } from "./retry-times.ts";
 
 export interface Message {
@@ -33,7 +33,10 @@ export interface PostRules {
   readonly lookup: LookupFunction;
 }
 
-export const usualRules: PostRules = { exceptions: [], timeoutMs: 15_000, answerBytes: 4_096, lookup };
+export const usualRules: PostRules = {
+  ...{ exceptions: [], timeoutMs: 15_000, answerBytes: 4_096 },
+  lookup: lookUpBy("/etc/resolv.conf"),
+};
 
 /** Posts a message. It never throws: an address that is not allowed, a connection that is refused and an answer that does not
  * come are reasons in `said`. The status decides: a receiver that has answered has the message, also when the body of its answer does not

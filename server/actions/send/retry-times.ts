@@ -51,7 +51,7 @@ export function verdictOf(
 /** The waiting time in a `Retry-After` header (RFC 9110, 10.2.3), in milliseconds; null when it has none that can be read. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * secondMs;
+  if (/^\d+$/.test(header)) return Number(header) * secondMs;
   const atMs = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(header)
     ? Date.parse(header)
     : Number.NaN;

@@ -6,11 +6,12 @@
 import type { ClaimedDelivery, Ledger, TriedDelivery } from "../../ledger/ledger.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Mail } from "./mail.ts";
-import { type MessageBody, mailOf, slackBody } from "./message-body.ts";
+import { type MessageBody, mailOf } from "./message-body.ts";
 import type { Message } from "./post.ts";
 import type { Poster } from "./posting-thread.ts";
 import { verdictOf } from "./retry-times.ts";
 import { signedHeaders } from "./signature.ts";
+import { slackBody } from "./slack-body.ts";
 
 export interface SenderParts {
   readonly ledger: Pick<Ledger, "deliveries">;

@@ -216,7 +216,8 @@ function deliveryAnswer(delivery: Delivery, isOwner: boolean) {
   const { id, destination, messageId, type, state, attempts, status, said } = delivery;
   return {
     ...{ id, destination, messageId, type, state, attempts, status, said: isOwner ? said : null },
-    dueAt: state === "pending" ? instant(delivery.dueAtMs) : null,
+    // A test is due before all others, which no reader has to know.
+    dueAt: state === "pending" ? instant(Math.max(delivery.dueAtMs, delivery.createdAtMs)) : null,
     attemptedAt: instantOrNull(delivery.attemptedAtMs),
     createdAt: instant(delivery.createdAtMs),
   };

@@ -15,6 +15,7 @@ export interface Delivery {
   readonly body: string;
   readonly state: DeliveryState;
   readonly attempts: number;
+  /** 0 of a test before its first attempt: it comes before all others. */
   readonly dueAtMs: number;
   readonly attemptedAtMs: number | null;
   readonly status: number | null;
@@ -25,6 +26,10 @@ export interface Delivery {
 /** A message without its destination. */
 export type OutgoingMessage = Pick<Delivery, "messageId" | "type" | "body">;
 
+/** No message waits longer for its next attempt: 24 hours and a tenth for the last one, and 25 hours for the next morning. One that is due later
+ * was added or tried while the clock was ahead, and is due now. */
+export const longestWaitMs = 27 * 3_600_000;
+
 /** A delivery that this process may send until its claim ends. */
 export interface ClaimedDelivery {
   readonly delivery: Delivery;
@@ -34,7 +39,7 @@ export interface ClaimedDelivery {
 /** How many deliveries a process may claim now. */
 export interface ClaimRoom {
   readonly most: number;
-  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. */
+  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. A test has a place of its own. */
   readonly perDestination: number;
   /** Of all destinations that fail. */
   readonly failing: number;
@@ -78,7 +83,7 @@ export interface DeliveryStore {
     nowMs: number,
     entities?: readonly RuleEntity[],
   ): Promise<void>;
-  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. Those of destinations that do not fail come first. */
+  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. A claim that ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
   claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
   /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was
    * held or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */

@@ -119,7 +119,8 @@ export function afterAttempt(
   }
   const after = {
     ...before,
-    failingSinceMs: before.failingSinceMs ?? nowMs,
+    // The clock may have been ahead at the first failure.
+    failingSinceMs: Math.min(before.failingSinceMs ?? nowMs, nowMs),
     failedAttempts: before.failedAttempts + 1,
   };
   const because = disabledBecause(after, verdict.is === "failed" && verdict.isGone, nowMs);

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliveryStore,
   heldNotSent,
+  longestWaitMs,
   notSentAgain,
   type OutgoingMessage,
   type TriedDelivery,
@@ -18,6 +19,7 @@ import { forKeyShare, forUpdate, ids, records, skipLocked, skipLockedRows } from
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   count,
+  type Fragment,
   integer,
   nullable,
   part,
@@ -55,6 +57,8 @@ const destinationRow = new RowOf<Destination>(destinationColumns);
 
 /** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */
 const claimMs = 60_000;
+/** Before its first attempt a test is due since 1970. So it comes before all messages that wait. */
+const testDueAtMs = 0;
 const keptMs = destinationLimits.keptDays * 86_400_000;
 
 /** The store of deliveries. */
@@ -76,7 +80,8 @@ export function deliveryStore(engine: Engine): DeliveryStore {
       await engine.transaction(function* () {
         const isThere = yield* existing(organization, entities);
         if (!entities.every(isThere)) return;
-        yield* addDeliveries(organization, [{ destination, message, dueAtMs: nowMs, entities }], nowMs);
+        const dueAtMs = message.type === "test" ? testDueAtMs : nowMs;
+        yield* addDeliveries(organization, [{ destination, message, dueAtMs, entities }], nowMs);
       });
     },
 
@@ -201,13 +206,18 @@ export function* nameEntities(
     ON CONFLICT DO NOTHING`;
 }
 
-const isClaimed = (nowMs: number) => part`state = 'pending' AND claimed_until_ms > ${nowMs}`;
+/** A claim that ends later than a new one would is of a clock that was ahead. */
+const isClaimed = (nowMs: number) =>
+  part`state = 'pending' AND claimed_until_ms > ${nowMs} AND claimed_until_ms <= ${nowMs + claimMs}`;
 
 /** The plus keeps SQLite from the index of claims: it would read all that waits for a later retry. */
-const isDue = (nowMs: number) =>
-  part`state = 'pending' AND due_at_ms <= ${nowMs} AND +claimed_until_ms <= ${nowMs}`;
+const isFree = (nowMs: number) =>
+  part`(+claimed_until_ms <= ${nowMs} OR +claimed_until_ms > ${nowMs + claimMs})`;
+
+const isDue = (nowMs: number) => part`state = 'pending' AND due_at_ms <= ${nowMs} AND ${isFree(nowMs)}`;
 
 function* claim({ most, perDestination, failing, only }: ClaimRoom, nowMs: number): Work<ClaimedDelivery[]> {
+  if (only === undefined) yield* bringForward(nowMs);
   const claimed: ClaimedDelivery[] = [];
   let failingLeft = failing;
   for (const destination of yield* waitingDestinations({ most, perDestination, only }, nowMs)) {
@@ -221,6 +231,28 @@ function* claim({ most, perDestination, failing, only }: ClaimRoom, nowMs: numbe
   return claimed;
 }
 
+/** Makes messages due whose time a clock that was ahead has set. Without any it takes one look into an index. */
+function bringForward(nowMs: number) {
+  return run`
+    UPDATE deliveries SET due_at_ms = ${nowMs} WHERE id IN (
+      SELECT id FROM deliveries WHERE state = 'pending' AND due_at_ms > ${nowMs + longestWaitMs}
+      ORDER BY due_at_ms LIMIT ${mostBroughtForward} ${skipLocked})`;
+}
+
+/** So that the commit stays short. */
+const mostBroughtForward = 1_000;
+
+/** The test of a destination that waits longest. One at a time has a place of its own: the others may hang for 15 s each. */
+const nextTest = (destination: Fragment, nowMs: number) => part`
+  SELECT id FROM deliveries WHERE destination = ${destination} AND ${isDue(nowMs)} AND due_at_ms = ${testDueAtMs}
+    AND NOT EXISTS (SELECT 1 FROM deliveries WHERE destination = ${destination} AND ${isClaimed(nowMs)}
+      AND due_at_ms = ${testDueAtMs})
+  ORDER BY id LIMIT 1`;
+
+/** Conditions of the other messages of a destination, due ones and those under way. The plus is for the index of claims. */
+const othersDue = (nowMs: number) => part`${isDue(nowMs)} AND due_at_ms > ${testDueAtMs}`;
+const othersUnderWay = (nowMs: number) => part`${isClaimed(nowMs)} AND +due_at_ms > ${testDueAtMs}`;
+
 /** Destinations with room whose messages are due. Those that work come first, so that those that hang delay no other. The order is
  * by chance, so that none waits for ever behind others. A node that claims or records for a destination keeps other nodes from it until its commit. */
 function waitingDestinations(
@@ -230,21 +262,26 @@ function waitingDestinations(
   return select(destinationRow)`
     FROM destinations WHERE state = 'active'
       ${only === undefined ? part`` : part`AND id IN (SELECT id FROM ${ids(only)})`}
-      AND EXISTS (SELECT 1 FROM deliveries WHERE destination = destinations.id AND ${isDue(nowMs)})
-      AND (SELECT count(*) FROM deliveries WHERE destination = destinations.id AND ${isClaimed(nowMs)})
-        < CASE WHEN failing_since_ms IS NULL THEN ${perDestination} ELSE 1 END
+      AND (EXISTS (${nextTest(part`destinations.id`, nowMs)})
+        OR (EXISTS (SELECT 1 FROM deliveries WHERE destination = destinations.id AND ${othersDue(nowMs)})
+          AND (SELECT count(*) FROM deliveries WHERE destination = destinations.id AND ${othersUnderWay(nowMs)})
+            < CASE WHEN failing_since_ms IS NULL THEN ${perDestination} ELSE 1 END))
     ORDER BY failing_since_ms IS NOT NULL, random() LIMIT ${most} ${skipLockedRows}`;
 }
 
-/** Claims the deliveries of a destination that wait longest. @param most under way, those that are claimed already among them */
+/** Claims the next test of a destination, and the deliveries that wait longest. @param most under way, those that are claimed already among them */
 function* claimOf(destination: number, left: number, most: number, nowMs: number): Work<readonly Delivery[]> {
-  const underWay = yield* count`FROM deliveries WHERE destination = ${destination} AND ${isClaimed(nowMs)}`;
-  if (underWay >= most) return [];
+  const underWay = yield* count`
+    FROM deliveries WHERE destination = ${destination} AND ${othersUnderWay(nowMs)}`;
   return yield* returning(deliveryRow)`
     UPDATE deliveries SET claimed_until_ms = ${nowMs + claimMs}
     WHERE id IN (
-      SELECT id FROM deliveries WHERE destination = ${destination} AND ${isDue(nowMs)}
-      ORDER BY due_at_ms, id LIMIT ${Math.min(left, most - underWay)} ${skipLocked})`;
+      SELECT id FROM (${nextTest(part`${destination}`, nowMs)} ${skipLocked}) AS test
+      UNION ALL
+      SELECT id FROM (
+        SELECT id FROM deliveries WHERE destination = ${destination} AND ${othersDue(nowMs)}
+        ORDER BY due_at_ms, id LIMIT ${Math.max(0, most - underWay)} ${skipLocked}) AS others
+      LIMIT ${left})`;
 }
 
 /** The id of a message that leaves now. One for the morning gets another id if it was never tried: alerts that come are gathered anew. */
@@ -277,7 +314,7 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
   const changed = yield* run`
     UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0,
       message_id = ${released(nowMs)}
-    WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND claimed_until_ms <= ${nowMs}))`;
+    WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND ${isFree(nowMs)}))`;
   if (changed === 0) throw notSentAgain(delivery.state, destination.state);
   return true;
 }

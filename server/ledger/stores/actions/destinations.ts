@@ -146,8 +146,10 @@ function* claimUntold(nowMs: number): Work<readonly DestinationWithCounts[]> {
   return untold;
 }
 
+/** A time that is too far ahead is of a clock that was ahead. */
 const isToTell = (nowMs: number) =>
-  part`tell_owners_at_ms <= ${nowMs} AND updated_at_ms > ${nowMs - toldForMs}`;
+  part`(tell_owners_at_ms <= ${nowMs} OR tell_owners_at_ms > ${nowMs + toldAgainMs})
+    AND updated_at_ms > ${nowMs - toldForMs}`;
 
 const toldAgainMs = 10 * 60_000;
 const toldForMs = 2 * 86_400_000;

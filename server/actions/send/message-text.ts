@@ -1,0 +1,15 @@
+/** Texts of messages: names may have any characters, and be long. Pure. */
+import { controlCharacter } from "../../../contract/names.ts";
+
+/** The beginning of a text, with an ellipsis if it is longer. It ends at a whole character. @param most UTF-16 units: services and bodies count them */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // The first half of a character of two units.
+  const beginning = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "");
+  return `${beginning}…`;
+}
+
+/** A text in one line: a line feed in a name must not begin a line of a mail. */
+export function inOneLine(text: string): string {
+  return text.replace(controlCharacter, " ").replace(/\s+/g, " ").trim();
+}
