@@ -229,7 +229,6 @@ const destinations: Kinds["destinations"] = {
     const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
     return {
       action: "destination.changed",
-      repeats: true,
       of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
     };
   },
