@@ -55,6 +55,7 @@ export const auditActions = [
   "destination.paused",
   "owner.changed",
   "churn_reason.changed",
+  "contact.created",
   "note.created",
   "note.changed",
   "note.deleted",

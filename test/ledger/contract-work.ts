@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { workLimits } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
-import { changeTrait } from "../../server/intake/intake.ts";
-import { type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
+import { addMemberEvent, changeTrait } from "../../server/intake/intake.ts";
+import { contactNote, type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
 import {
   comparePositions,
   type WorkPosition,
@@ -55,6 +55,7 @@ export function workContract(subject: LedgerUnderTest): void {
     erased(subject);
   });
   describe("the owner", () => owners(subject));
+  describe("a contact", () => contacts(subject));
 }
 
 function notes(subject: LedgerUnderTest): void {
@@ -255,6 +256,28 @@ function erased(subject: LedgerUnderTest): void {
     await subject.reopen();
     expect(await all(id)).toEqual(["bob", "bob"]);
     expect(await all(other.id)).toHaveLength(6);
+  });
+}
+
+function contacts(subject: LedgerUnderTest): void {
+  test("is an event whose entry in the log is in the same commit", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const arrival = { organization: id, zone: zoneOf("UTC"), receivedAtMs: nowMs, idempotencyKey: null };
+    const add = (userId: string, properties: object = {}) =>
+      addMemberEvent(ledger, {
+        body: { userId, event: "contacted", properties: { ...properties } },
+        ...{ arrival, by: commandLine, note: contactNote },
+      });
+    expect(await add("nobody")).toBe("not_found");
+    expect(await add("bob", { text: "\uD800" })).toHaveProperty("invalid");
+    expect(await add("bob", { text: hostile })).toBe("stored");
+    await subject.reopen();
+    const log = await subject.ledger.audit.list(id, { limit: 9 });
+    expect(log.map(({ action, detail }) => [action, detail])).toEqual([
+      ["contact.created", { user: 2, by: "command line" }],
+    ]);
+    const events = (await subject.ledger.inbox.freeze(100)).filter(({ table }) => table === "events");
+    expect(events.map(({ rows }) => rows)).toEqual([1]);
   });
 }
 
