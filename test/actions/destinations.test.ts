@@ -113,6 +113,10 @@ test("a message that failed is sent again, by hand too, with the same id", async
   await owner.done("POST", at(`/api/deliveries/${id}/again`));
   await until(async () => (await deliveries())[0]?.state === "delivered");
   expect(got(messageId).map(({ path }) => path)).toEqual(["/500", "/200"]);
+  expect((await auditLog(owner))[0]).toMatchObject({
+    action: "delivery.sent_again",
+    summary: "Sent a message (test) to the destination Hooks again",
+  });
 });
 
 test("a paused destination holds its messages until they are sent", async () => {
@@ -125,6 +129,10 @@ test("a paused destination holds its messages until they are sent", async () => 
   expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({ held: 1 });
   expect(got(messageId)).toEqual([]);
   expect(await owner.json<object>("POST", one("/held"), { held: "send" })).toEqual({ messages: 1 });
+  expect((await auditLog(owner))[0]).toMatchObject({
+    action: "destination.held_sent",
+    summary: "Sent 1 held message of the destination Hooks",
+  });
   await until(async () => (await deliveries())[0]?.state === "delivered");
 });
 
