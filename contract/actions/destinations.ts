@@ -11,6 +11,10 @@ export const destinationLimits = {
   answerBytes: 4_096,
   /** E-mails of an organization that ask a recipient to agree, in 24 hours. */
   askedPerDay: 20,
+  /** The same of one member's own digest. They do not count for the organization. */
+  ownAskedPerDay: 3,
+  /** Changes of the period of one member's own digest, in 24 hours. */
+  ownChangesPerDay: 20,
   /** The log of deliveries reaches back so far. */
   keptDays: 30,
 } as const;

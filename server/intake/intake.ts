@@ -30,6 +30,7 @@ export { errorOf, isStored } from "./decide/requests.ts";
 export type { ImportRow } from "./import-rows.ts";
 export { type Appended, heldVerdict, Importer, maxImportRows } from "./importer.ts";
 export { Intake } from "./intake-service.ts";
+export { addMemberEvent } from "./member-event.ts";
 export { type Endpoint, LiveView } from "./watch/live.ts";
 export { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "./watch/live-channel.ts";
 export type { Sender, WatchedRequest } from "./watch/watched-request.ts";

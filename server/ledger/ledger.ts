@@ -37,6 +37,7 @@ export { runText } from "./ports/actions/run-messages.ts";
 export type { Segment, SegmentContent } from "./ports/actions/segments.ts";
 export {
   churnReasonNote,
+  contactNote,
   type EntitiesByNumber,
   type EntityInMessages,
   type EntityNumbers,

@@ -113,6 +113,10 @@ test("a message that failed is sent again, by hand too, with the same id", async
   await owner.done("POST", at(`/api/deliveries/${id}/again`));
   await until(async () => (await deliveries())[0]?.state === "delivered");
   expect(got(messageId).map(({ path }) => path)).toEqual(["/500", "/200"]);
+  expect((await auditLog(owner))[0]).toMatchObject({
+    action: "delivery.sent_again",
+    summary: "Sent a message (test) to the destination Hooks again",
+  });
 });
 
 test("a paused destination holds its messages until they are sent", async () => {
@@ -125,6 +129,10 @@ test("a paused destination holds its messages until they are sent", async () => 
   expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({ held: 1 });
   expect(got(messageId)).toEqual([]);
   expect(await owner.json<object>("POST", one("/held"), { held: "send" })).toEqual({ messages: 1 });
+  expect((await auditLog(owner))[0]).toMatchObject({
+    action: "destination.held_sent",
+    summary: "Sent 1 held message of the destination Hooks",
+  });
   await until(async () => (await deliveries())[0]?.state === "delivered");
 });
 
@@ -221,6 +229,30 @@ test("a member's own digest is none of the 20 destinations, and owners only stop
   await owner.done("DELETE", at(`/api/destinations/${id}`));
   expect(await viewer.json<object>("GET", at("/api/own-digest"))).toMatchObject({ period: "off" });
   await expectError(await add("hook 21"), "validation_error");
+});
+
+test("a viewer's own digest fills neither the audit log nor the mails of a day that owners have", async () => {
+  const { owner, viewer, at } = await company(server, "Repeated");
+  const answers = [];
+  for (let n = 0; n < 20; n += 1) {
+    answers.push((await viewer.ask("PUT", at("/api/own-digest"), { period: "daily" })).status);
+  }
+  expect(answers).toEqual([200, 200, 200, ...Array.from({ length: 17 }, () => 429)]);
+  const mail = (mails.received.findLast(({ text }) => text.includes("agree#"))?.text ?? "")
+    .replaceAll("=\r\n", "")
+    .replaceAll("=3D", "=");
+  const [, destination, code] = /\/agree#(\d+)\/([A-Za-z0-9_-]{43})/.exec(mail) ?? [];
+  await viewer.json("POST", "/api/destinations/agree", { destination: Number(destination), code });
+  for (let n = 0; n < 20; n += 1) {
+    await viewer.json("PUT", at("/api/own-digest"), { period: "daily" });
+  }
+  const body = { kind: "email", name: "Ada", address: "ada@repeated.example" };
+  await owner.json("POST", at("/api/destinations"), body, 201);
+  const { entries } = await owner.json<{ entries: { action: string }[] }>("GET", at("/api/audit-log"));
+  expect(entries.map(({ action }) => action).filter((action) => action.startsWith("destination."))).toEqual([
+    ...["destination.asked", "destination.created", "destination.agreed"],
+    ...["destination.asked", "destination.asked", "destination.asked", "destination.created"],
+  ]);
 });
 
 test("an e-mail address gets messages once its recipient has agreed, until they unsubscribe", async () => {

@@ -71,3 +71,18 @@ test("is erased with the user", async () => {
   const { events } = await contacts("accounts/acme");
   expect(events.map(({ userId }) => userId)).toEqual(["bob"]);
 });
+
+test("is in the audit log by the number of the user alone, and a refused one is not", async () => {
+  expect(
+    (await mark(owner, "bob", { kind: "call", text: "Said that bob@example.com is wrong" })).status,
+  ).toBe(204);
+  const { entries } = await owner.json<{
+    entries: readonly { action: string; summary: string; person: object; detail: object }[];
+  }>("GET", at("/api/audit-log"));
+  const [first, ...others] = entries.filter(({ action }) => action === "contact.created");
+  expect(first).toMatchObject({
+    ...{ summary: "Added a contact with a user", detail: { user: 2 }, person: { name: "Olga Owner" } },
+  });
+  expect(others.map(({ detail }) => detail)).toEqual([{ user: 1 }, { user: 1 }]);
+  expect(JSON.stringify(entries)).not.toContain("bob");
+});

@@ -106,7 +106,7 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   expect(document.billingEvents).toMatchObject([{ subscriptionId: "subscription of ada" }]);
   expect(document.segmentChanges).toMatchObject([{ change: "entered", cause: "first" }]);
   expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
-    ...["note.created", "owner.changed", "person.exported", "task.created"],
+    ...["contact.created", "note.created", "owner.changed", "person.exported", "task.created"],
   ]);
 });
 

@@ -4,6 +4,7 @@ import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";
+import { deliveries, destinations } from "./changes-of-destinations.ts";
 import { logins, members } from "./changes-of-people.ts";
 import { segments } from "./changes-of-segments.ts";
 import { eventLine, reject } from "./contract-operation.ts";
@@ -212,56 +213,6 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
-const destination = {
-  ...({ kind: "webhook" } as const),
-  ...{ name: "ours", address: "https://example.com/", secrets: [], notices: [] },
-} as const;
-
-const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
-
-const destinations: Kinds["destinations"] = {
-  ...{ list: read, find: read, asking: read, claimUntold: service, told: service },
-  add: async ({ ledger, nowMs }) => ({
-    action: "destination.created",
-    of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),
-  }),
-  change: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return {
-      action: "destination.changed",
-      repeats: true,
-      of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
-    };
-  },
-  addSecret: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return {
-      action: "destination.changed",
-      repeats: true,
-      of: (of) => ledger.destinations.addSecret(of, id, "whsec_b", by, nowMs + 1),
-    };
-  },
-  agree: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
-    return { action: "destination.agreed", make: () => ledger.destinations.agree(id, "code", nowMs) };
-  },
-  unsubscribe: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
-    return { action: "destination.disabled", make: () => ledger.destinations.unsubscribe(id, "code", nowMs) };
-  },
-  pauseElsewhere: async ({ ledger, id: organization, nowMs }) => {
-    await ledger.destinations.add(organization, destination, by, nowMs);
-    return {
-      action: "destination.paused",
-      make: () => ledger.destinations.pauseElsewhere("elsewhere", nowMs),
-    };
-  },
-  remove: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return { action: "destination.deleted", of: (of) => ledger.destinations.remove(of, id, by, nowMs) };
-  },
-};
-
 const ada = { kind: "user", id: "ada" } as const;
 const wantedTask = { title: "Call", dueDay: null, assignee: null } as const;
 
@@ -366,15 +317,7 @@ const kinds: Kinds = {
   },
   workTimeline: { entries: read },
   personData: { identity: read, rejectedEvents: read, auditEntries: read },
-  // People look after destinations, and the service after what is sent to them.
-  deliveries: {
-    list: read,
-    add: service,
-    claim: service,
-    tried: service,
-    again: service,
-    settleHeld: service,
-  },
+  deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
   checks: { list: read, keep: service },

@@ -379,7 +379,7 @@ function erased(subject: LedgerUnderTest): void {
       body: "",
       said: null,
     });
-    await expect(ledger.deliveries.again(id, sent?.id ?? 0, nowMs)).rejects.toThrow(
+    await expect(ledger.deliveries.again(id, sent?.id ?? 0, by, nowMs)).rejects.toThrow(
       "The message is canceled",
     );
     // A decision that was computed before names nobody who is erased.

@@ -1,5 +1,6 @@
 /** The part of the contract about deliveries. */
 import { describe, expect, test } from "bun:test";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { callsOn, dayMs, delivered, failed, hostile } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -12,6 +13,7 @@ export function deliveriesContract(subject: LedgerUnderTest): void {
     sent(subject);
     sentAgain(subject);
     held(subject);
+    noted(subject);
     told(subject);
   });
 }
@@ -47,8 +49,8 @@ function addedAndClaimed(subject: LedgerUnderTest): void {
     await send(id, to.id, "1");
     expect(await states(other.id)).toEqual([]);
     const { deliveries } = subject.ledger;
-    expect(await deliveries.again(other.id, await idOf(id, "1"), subject.nowMs)).toBe(false);
-    expect(await deliveries.settleHeld(other.id, to.id, "drop", subject.nowMs)).toBe(0);
+    expect(await deliveries.again(other.id, await idOf(id, "1"), commandLine, subject.nowMs)).toBe(false);
+    expect(await deliveries.settleHeld(other.id, to.id, "drop", commandLine, subject.nowMs)).toBe(0);
   });
 
   test("are claimed for a minute, and so many of one destination", async () => {
@@ -178,7 +180,7 @@ function sent(subject: LedgerUnderTest): void {
       ...{ failingSinceMs: null, failedAttempts: 0, deliveredAtMs: nowMs + 6_000 },
     });
     expect(await claim(nowMs + dayMs)).toEqual([]);
-    expect(await ledger.deliveries.again(id, await idOf(id, "1"), nowMs + dayMs)).toBe(true);
+    expect(await ledger.deliveries.again(id, await idOf(id, "1"), commandLine, nowMs + dayMs)).toBe(true);
     expect(await claim(nowMs + dayMs)).toEqual(["b 1"]);
   });
 
@@ -221,7 +223,7 @@ function sentAgain(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     const to = await add(id, "b");
     const { nowMs, ledger } = subject;
-    const again = async () => ledger.deliveries.again(id, await idOf(id, "1"), nowMs);
+    const again = async () => ledger.deliveries.again(id, await idOf(id, "1"), commandLine, nowMs);
     await send(id, to.id, "1");
     await claim(nowMs);
     await expect(again()).rejects.toThrow("The message is being sent.");
@@ -233,7 +235,7 @@ function sentAgain(subject: LedgerUnderTest): void {
     await expect(again()).rejects.toThrow("The destination is paused.");
     await change(id, to.id, { state: "active" });
     await expect(again()).rejects.toThrow("The message is held.");
-    await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs);
+    await ledger.deliveries.settleHeld(id, to.id, "drop", commandLine, nowMs);
     await expect(again()).rejects.toThrow("The message is canceled.");
     expect(await states(id)).toEqual(["1 canceled 1"]);
   });
@@ -255,7 +257,7 @@ function sentAgain(subject: LedgerUnderTest): void {
       "failed held 1",
       "lost held 1",
     ]);
-    await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs);
+    await ledger.deliveries.settleHeld(id, to.id, "drop", commandLine, nowMs);
     await ledger.deliveries.tried([{ id: await idOf(id, "dropped"), ...delivered }], nowMs);
     await ledger.deliveries.tried([{ id: await idOf(id, "lost"), ...failed(5_000) }], nowMs);
     expect(await states(id)).toEqual([
@@ -300,7 +302,7 @@ function held(subject: LedgerUnderTest): void {
       failedAttempts: 0,
       failingSinceMs: null,
     });
-    expect(await ledger.deliveries.settleHeld(id, to.id, "send", nowMs + 6 * dayMs)).toBe(1);
+    expect(await ledger.deliveries.settleHeld(id, to.id, "send", commandLine, nowMs + 6 * dayMs)).toBe(1);
     expect(await claim(nowMs + 6 * dayMs)).toEqual(["b 1"]);
     expect(await states(id)).toEqual(["1 pending 0"]);
   });
@@ -324,12 +326,51 @@ function held(subject: LedgerUnderTest): void {
     await send(id, to.id, "2");
     expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
     expect(await claim(nowMs + 1)).toEqual([]);
-    await expect(ledger.deliveries.settleHeld(id, to.id, "send", nowMs)).rejects.toThrow(
+    await expect(ledger.deliveries.settleHeld(id, to.id, "send", commandLine, nowMs)).rejects.toThrow(
       "The destination is paused.",
     );
     expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
-    expect(await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs)).toBe(2);
+    expect(await ledger.deliveries.settleHeld(id, to.id, "drop", commandLine, nowMs)).toBe(2);
     expect(await states(id)).toEqual(["1 canceled 0", "2 canceled 0"]);
+  });
+}
+
+function noted(subject: LedgerUnderTest): void {
+  const { add, change, send, idOf } = callsOn(subject);
+
+  test("that are settled or sent again by hand have an entry in the log, and none without messages", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs, ledger } = subject;
+    for (const [held, messages] of [
+      ["drop", ["1", "2"]],
+      ["send", ["3"]],
+    ] as const) {
+      await change(id, to.id, { state: "paused" });
+      for (const message of messages) await send(id, to.id, message);
+      await change(id, to.id, { state: "active" });
+      await ledger.deliveries.settleHeld(id, to.id, held, commandLine, nowMs);
+      expect(await ledger.deliveries.settleHeld(id, to.id, held, commandLine, nowMs)).toBe(0);
+    }
+    const delivery = await idOf(id, "3");
+    await ledger.deliveries.again(id, delivery, commandLine, nowMs);
+    const log = await ledger.audit.list(id, { limit: 99 });
+    const settled = log.filter(({ action }) => !/created|changed/.test(action));
+    const [by, kind] = ["command line", "webhook"];
+    expect(settled.map(({ action, summary, detail }) => [action, summary, detail])).toEqual([
+      [
+        ...["delivery.sent_again", "Sent a message (alert.fired) to the destination b again"],
+        { delivery, destination: to.id, type: "alert.fired", by },
+      ],
+      [
+        ...["destination.held_sent", "Sent 1 held message of the destination b"],
+        { id: to.id, kind, name: "b", messages: 1, by },
+      ],
+      [
+        ...["destination.held_dropped", "Dropped 2 held messages of the destination b"],
+        { id: to.id, kind, name: "b", messages: 2, by },
+      ],
+    ]);
   });
 }
 

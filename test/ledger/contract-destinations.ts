@@ -11,6 +11,7 @@ export function destinationsContract(subject: LedgerUnderTest): void {
   mailboxes(subject);
   agreements(subject);
   askedRecipients(subject);
+  ownDigests(subject);
   namesAndPlaces(subject);
 }
 
@@ -182,6 +183,68 @@ function askedRecipients(subject: LedgerUnderTest): void {
       expect(await change(id, ada.id, { name: "b" })).toMatchObject({ name: "b" });
       expect(await addMailbox(other.id)).toMatchObject({ state: "unconfirmed" });
       expect(await addMailbox(id, "later", nowMs + dayMs + 1)).toMatchObject({ state: "unconfirmed" });
+    });
+  });
+}
+
+function ownDigests(subject: LedgerUnderTest): void {
+  const { add, change } = callsOn(subject);
+  const { addMailbox } = mailboxesOf(subject);
+  const summaries = async (id: number) =>
+    (await subject.ledger.audit.list(id, { limit: 100 })).map(({ summary }) => summary);
+
+  describe("destinations", () => {
+    test("are not written without a difference, and the log has the fields that changed", async () => {
+      const { id } = await subject.organization();
+      const added = await add(id, "b");
+      const before = await subject.ledger.destinations.find(id, added.id);
+      const same = { name: "b", address: added.address, notices: added.notices, state: "active" } as const;
+      for (let n = 0; n < 3; n += 1) {
+        expect(await change(id, added.id, same)).toEqual({ ...added, mustAgree: false });
+      }
+      expect(await subject.ledger.destinations.find(id, added.id)).toEqual(before);
+      await change(id, added.id, { ...same, notices: [], state: "paused" });
+      await change(id, added.id, { state: "paused" });
+      expect(await summaries(id)).toEqual([
+        "Changed notices, state of the destination b",
+        "Added the destination b",
+      ]);
+    });
+
+    test("of members' own digests ask three times a day, and leave the organization its mails", async () => {
+      const { id } = await subject.organization();
+      const { ownAskedPerDay, askedPerDay } = destinationLimits;
+      const [ours, theirs] = [await addMailbox(id, ownDigestName(1)), ownDigestName(2)];
+      const ask = () => change(id, ours.id, { address: mailbox.address });
+      for (let asked = 1; asked < ownAskedPerDay; asked += 1) {
+        expect(await ask()).toMatchObject({ mustAgree: true });
+      }
+      const refusal = "Too many requests: 3 e-mails that ask for agreement about your digest were sent";
+      await expect(ask()).rejects.toThrow(refusal);
+      await subject.ledger.destinations.remove(id, ours.id, commandLine, subject.nowMs);
+      await expect(addMailbox(id, ours.name)).rejects.toThrow(refusal);
+      await addMailbox(id, theirs);
+      for (let asked = 0; asked < askedPerDay; asked += 1) {
+        const { id: one } = await addMailbox(id, `mailbox ${asked}`);
+        await subject.ledger.destinations.remove(id, one, commandLine, subject.nowMs);
+      }
+      await expect(addMailbox(id, "one more")).rejects.toThrow("Too many requests: 20 e-mails");
+      await addMailbox(id, ours.name, subject.nowMs + dayMs + 1);
+      expect((await summaries(id)).filter((summary) => summary.startsWith("Asked"))).toHaveLength(25);
+    });
+
+    test("of members' own digests change so often a day at most", async () => {
+      const { id } = await subject.organization();
+      const name = ownDigestName(1);
+      const { id: own } = await addMailbox(id, name);
+      await subject.ledger.destinations.agree(own, "code", subject.nowMs);
+      const choose = (n: number) => change(id, own, { notices: [n % 2 ? "digest.weekly" : "digest.daily"] });
+      for (let n = 1; n <= destinationLimits.ownChangesPerDay; n += 1) await choose(n);
+      await expect(choose(21)).rejects.toThrow("your digest was changed 20 times within 24 hours");
+      expect(await choose(20)).toMatchObject({ notices: ["digest.daily"] });
+      expect(await change(id, own, { state: "paused" })).toMatchObject({ state: "paused" });
+      const changes = (await summaries(id)).filter((summary) => summary.startsWith("Changed notices"));
+      expect(changes).toHaveLength(20);
     });
   });
 }

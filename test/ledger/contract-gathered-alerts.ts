@@ -135,7 +135,7 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(2), names(1)]);
       const change = { state: "paused" } as const;
       await ledger.destinations.change(organization, channel.id, change, by, subject.nowMs);
-      await ledger.deliveries.settleHeld(organization, channel.id, "drop", subject.nowMs);
+      await ledger.deliveries.settleHeld(organization, channel.id, "drop", by, subject.nowMs);
       await fail(3);
       await fail(4);
       const left = (await waiting()).filter(({ state }) => state !== "canceled");
@@ -148,7 +148,7 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       for (const state of ["paused", "active"] as const) {
         await ledger.destinations.change(organization, channel.id, { state }, by, subject.nowMs);
       }
-      await ledger.deliveries.settleHeld(organization, channel.id, "send", subject.nowMs);
+      await ledger.deliveries.settleHeld(organization, channel.id, "send", by, subject.nowMs);
       await fail(2);
       await fail(3);
       expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(3, 2), names(1)]);

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { type TaskList, workLimits } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
-import { changeTrait } from "../../server/intake/intake.ts";
-import { type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
+import { addMemberEvent, changeTrait } from "../../server/intake/intake.ts";
+import { contactNote, type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
 import {
   comparePositions,
   type WorkPosition,
   workPosition,
 } from "../../server/ledger/ports/actions/work-timeline.ts";
-import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, look, user, writePeople } from "./writes.ts";
@@ -52,10 +52,12 @@ export function workContract(subject: LedgerUnderTest): void {
     tasks(subject);
     tasksOfSome(subject);
     assignees(subject);
+    alerts(subject);
     timelines(subject);
     erased(subject);
   });
   describe("the owner", () => owners(subject));
+  describe("a contact", () => contacts(subject));
 }
 
 function notes(subject: LedgerUnderTest): void {
@@ -181,24 +183,61 @@ function tasksOfSome(subject: LedgerUnderTest): void {
   });
 }
 
+/** Mia, who was invited and is a member. */
+async function joinedMia({ ledger, nowMs }: LedgerUnderTest, organization: number, by: Actor) {
+  const invitation = { organization, email: "mia@example.com", role: "member", sha256: "m" } as const;
+  await ledger.members.invite({ ...invitation, expiresAtMs: nowMs + dayMs }, by, nowMs);
+  const mia = await ledger.logins.accept("m", { name: "Mia", passwordHash: "hash" }, nowMs);
+  if (mia === undefined) throw new Error("the invitation was not accepted");
+  return mia;
+}
+
+function alerts(subject: LedgerUnderTest): void {
+  test("a removed member has no open alert any more, and keeps those that are done", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const { by } = await claimed(subject);
+    const mia = await joinedMia(subject, id, by);
+    const { id: rule } = await ledger.alertRules.add(id, alertRule, by, nowMs);
+    const entity = { kind: "user", number: 1 } as const;
+    const fired = [1, 2].map((number) => firedAlert({ kind: "user", number }, today));
+    const chunk = { ...decision({ organization: id, rule, entity, day: today }), states: [], fired };
+    await ledger.ruleDecisions.commitDecision(chunk, nowMs);
+    const account = { kind: "account", number: 1 } as const;
+    const next = { ...decision({ organization: id, rule, entity, day: today + 1 }), after: 2 };
+    await ledger.ruleDecisions.commitDecision(
+      { ...next, states: [], fired: [firedAlert(account, today + 1)] },
+      nowMs,
+    );
+    const all = () => subject.ledger.alerts.all(id, today + 1, 0, 9);
+    const [open, snoozed, handled] = await all();
+    const change = (alert: typeof open, more: object) =>
+      ledger.alerts.change(id, alert?.id ?? 0, { assignee: mia.id, ...more }, by, today, nowMs);
+    await change(open, {});
+    await change(snoozed, { snoozedUntil: today + 30 });
+    await change(handled, { verdict: "handled" });
+    await ledger.members.remove(id, mia.id, by, nowMs);
+    await subject.reopen();
+    expect((await all()).map(({ assignee }) => assignee?.name)).toEqual([undefined, undefined, "Mia"]);
+    const [left] = await subject.ledger.audit.list(id, { limit: 1 });
+    expect(left).toMatchObject({
+      ...{ summary: "Removed Mia, and left 2 alerts without an assignee", detail: { alerts: 2 } },
+    });
+  });
+}
+
 function assignees(subject: LedgerUnderTest): void {
   test("only team members are assigned, and the open tasks of a removed member say so", async () => {
     const { id, ledger, nowMs } = await ground(subject);
     const { by } = await claimed(subject);
-    await ledger.members.invite(
-      { organization: id, email: "mia@example.com", role: "member", sha256: "m", expiresAtMs: nowMs + dayMs },
-      by,
-      nowMs,
-    );
-    const mia = await ledger.logins.accept("m", { name: "Mia", passwordHash: "hash" }, nowMs);
-    const task = (title: string) => ({ title, dueDay: null, assignee: mia?.id ?? 0 });
+    const mia = await joinedMia(subject, id, by);
+    const task = (title: string) => ({ title, dueDay: null, assignee: mia.id });
     await expect(ledger.tasks.add(id, ada, { ...task("x"), assignee: 99 }, by, nowMs)).rejects.toThrow(
       "assignee is not valid",
     );
     const open = await ledger.tasks.add(id, ada, task("open"), by, nowMs);
     const done = await ledger.tasks.add(id, ada, task("done"), by, nowMs);
     await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, by, nowMs);
-    await ledger.members.remove(id, mia?.id ?? 0, by, nowMs);
+    await ledger.members.remove(id, mia.id, by, nowMs);
     const [left] = await ledger.audit.list(id, { limit: 1 });
     expect(left?.summary).toBe("Removed Mia, and left 1 task without an assignee");
     await subject.reopen();
@@ -210,7 +249,7 @@ function assignees(subject: LedgerUnderTest): void {
       ["done", "Mia", null],
     ]);
     await expect(
-      subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: mia?.id ?? 0 }, by, nowMs),
+      subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: mia.id }, by, nowMs),
     ).rejects.toThrow("assignee is not valid");
     const settled = await subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: null }, by, nowMs);
     expect(settled?.formerAssignee).toBeNull();
@@ -285,6 +324,28 @@ function erased(subject: LedgerUnderTest): void {
     await subject.reopen();
     expect(await all(id)).toEqual(["bob", "bob"]);
     expect(await all(other.id)).toHaveLength(6);
+  });
+}
+
+function contacts(subject: LedgerUnderTest): void {
+  test("is an event whose entry in the log is in the same commit", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const arrival = { organization: id, zone: zoneOf("UTC"), receivedAtMs: nowMs, idempotencyKey: null };
+    const add = (userId: string, properties: object = {}) =>
+      addMemberEvent(ledger, {
+        body: { userId, event: "contacted", properties: { ...properties } },
+        ...{ arrival, by: commandLine, note: contactNote },
+      });
+    expect(await add("nobody")).toBe("not_found");
+    expect(await add("bob", { text: "\uD800" })).toHaveProperty("invalid");
+    expect(await add("bob", { text: hostile })).toBe("stored");
+    await subject.reopen();
+    const log = await subject.ledger.audit.list(id, { limit: 9 });
+    expect(log.map(({ action, detail }) => [action, detail])).toEqual([
+      ["contact.created", { user: 2, by: "command line" }],
+    ]);
+    const events = (await subject.ledger.inbox.freeze(100)).filter(({ table }) => table === "events");
+    expect(events.map(({ rows }) => rows)).toEqual([1]);
   });
 }
 

@@ -2,24 +2,24 @@
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
-import { errorOf } from "../../intake/intake.ts";
+import { addMemberEvent, errorOf } from "../../intake/intake.ts";
+import { contactNote } from "../../ledger/ledger.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
+import { whenTaken } from "./taken.ts";
 
-const retryAfterSeconds = 5;
 /** A clock of a browser may be ahead. */
 const aheadMs = 60_000;
 
 export const contactHandlers = {
   /** @throws ApiError for an unknown user, for a time that cannot be read or is in the future, and while no event is taken */
   "POST /api/users/:userId/contacts": async ({
+    ledger,
     intake,
     place: { organization, actor },
     path,
     body,
     nowMs,
   }) => {
-    const closed = intake.closedFor(organization.id);
-    if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
     const { timestamp, kind, text } = body;
     if (timestamp !== undefined && Date.parse(timestamp) > nowMs + aheadMs)
       throw new ApiError(
@@ -28,12 +28,10 @@ export const contactHandlers = {
       );
     const properties = { by: actor.by, ...(kind && { kind }), ...(text?.trim() && { text: text.trim() }) };
     const event = { ...(timestamp && { timestamp }), userId: path.userId, event: contactEvent, properties };
-    const outcome = await intake.track(new TextEncoder().encode(JSON.stringify(event)), {
-      organization: organization.id,
-      zone: zoneOf(organization.timezone),
-      receivedAtMs: nowMs,
-      idempotencyKey: null,
-    });
+    const zone = zoneOf(organization.timezone);
+    const arrival = { organization: organization.id, zone, receivedAtMs: nowMs, idempotencyKey: null };
+    const added = { body: event, arrival, by: actor, note: contactNote };
+    const outcome = await whenTaken({ intake }, organization, () => addMemberEvent(ledger, added));
     const error = errorOf(outcome);
     if (error !== undefined) throw new ApiError(error.name, error.message);
     return {};

@@ -112,9 +112,9 @@ export const destinationHandlers = {
 
   "POST /api/destinations/:id/held": async ({ ledger, outbox, place, path, body, nowMs }) => {
     const id = idIn(path.id, "destination");
-    const { organization } = place;
+    const { organization, actor } = place;
     if ((await ledger.destinations.find(organization.id, id)) === undefined) throw noSuch("destination");
-    const messages = await ledger.deliveries.settleHeld(organization.id, id, body.held, nowMs);
+    const messages = await ledger.deliveries.settleHeld(organization.id, id, body.held, actor, nowMs);
     await outbox.work();
     return { answer: { messages } };
   },
@@ -127,7 +127,8 @@ export const destinationHandlers = {
 
   "POST /api/deliveries/:id/again": async ({ ledger, outbox, place, path, nowMs }) => {
     const id = idIn(path.id, "delivery");
-    if (!(await ledger.deliveries.again(place.organization.id, id, nowMs))) throw noSuch("delivery");
+    const { organization, actor } = place;
+    if (!(await ledger.deliveries.again(organization.id, id, actor, nowMs))) throw noSuch("delivery");
     await outbox.work();
     return {};
   },

@@ -10,7 +10,6 @@ import {
   type NamedPerson,
   type Note,
   type Organization,
-  OrganizationsHeld,
   ownerNote,
   type Task,
 } from "../../ledger/ledger.ts";
@@ -18,9 +17,8 @@ import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
+import { whenTaken } from "./taken.ts";
 import { tasksOfSegment } from "./tasks-of-segment.ts";
-
-const retryAfterSeconds = 5;
 
 export const noteHandlers = {
   "GET /api/users/:userId/notes": (context) => notesOf(context, { kind: "user", id: context.path.userId }),
@@ -168,19 +166,12 @@ async function setTrait(
   chosen: Pick<Parameters<typeof changeTrait>[1], "trait" | "value" | "note">,
 ) {
   const { organization, actor: by } = place;
-  const closed = intake.closedFor(organization.id);
-  if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
   const zone = zoneOf(organization.timezone);
-  try {
-    const whole = { ...chosen, organization: organization.id, zone, entity, by, nowMs };
-    const outcome = await changeTrait(ledger, whole);
-    if (outcome === "not_found") throw notFound(entity);
-    const error = errorOf(outcome);
-    if (error !== undefined) throw new ApiError(error.name, error.message);
-  } catch (error) {
-    if (!(error instanceof OrganizationsHeld)) throw error;
-    throw new ApiError("rate_limit_exceeded", errorMessages.organizationHeld, retryAfterSeconds);
-  }
+  const whole = { ...chosen, organization: organization.id, zone, entity, by, nowMs };
+  const outcome = await whenTaken({ intake }, organization, () => changeTrait(ledger, whole));
+  if (outcome === "not_found") throw notFound(entity);
+  const error = errorOf(outcome);
+  if (error !== undefined) throw new ApiError(error.name, error.message);
   return {};
 }
 

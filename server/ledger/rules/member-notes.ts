@@ -51,21 +51,28 @@ export function roleChangedNote(before: Member, role: Role): AuditNote {
   };
 }
 
-/** The work of a removed member: read keys, and tasks that were not done. */
+/** The work of a removed member: read keys, tasks that were not done, and open alerts. */
 export interface Left {
   readonly ids: readonly number[];
   /** The owner who took the keys over. Null if they were revoked. */
   readonly to: number | null;
   /** How many tasks have no assignee now. */
   readonly tasks: number;
+  /** The same of alerts. */
+  readonly alerts: number;
 }
 
 /** The entry of a member who left, or was removed. */
-export function removedNote({ id, name, role }: Member, { ids, to, tasks }: Left, by: Actor): AuditNote {
-  const keys = `${ids.length} read key${ids.length === 1 ? "" : "s"}`;
+export function removedNote(
+  { id, name, role }: Member,
+  { ids, to, tasks, alerts }: Left,
+  by: Actor,
+): AuditNote {
+  const keys = counted(ids.length, "read key");
   const became = to === null ? `, and revoked ${keys}` : `, and kept ${keys} for person ${to}`;
-  const unassigned = `, and left ${tasks} task${tasks === 1 ? "" : "s"} without an assignee`;
-  const left = `${ids.length === 0 ? "" : became}${tasks === 0 ? "" : unassigned}`;
+  const work = [counted(tasks, "task"), counted(alerts, "alert")].filter((words) => !words.startsWith("0 "));
+  const unassigned = `, and left ${work.join(" and ")} without an assignee`;
+  const left = `${ids.length === 0 ? "" : became}${work.length === 0 ? "" : unassigned}`;
   return {
     action: "member.removed",
     summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${left}`,
@@ -73,8 +80,13 @@ export function removedNote({ id, name, role }: Member, { ids, to, tasks }: Left
       ...{ person: id, name, from: role, to: null },
       ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
       ...(tasks > 0 && { tasks }),
+      ...(alerts > 0 && { alerts }),
     },
   };
+}
+
+function counted(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** The entry of an invitation that was made. */

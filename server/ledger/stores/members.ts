@@ -32,6 +32,7 @@ import {
   removedNote,
   roleChangedNote,
 } from "../rules/member-notes.ts";
+import { unassignAlertsOf } from "./actions/alerts.ts";
 import { unassignTasksOf } from "./actions/tasks.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
@@ -181,7 +182,9 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         yield* deleteInvitationsBy(organization, person);
         const ids = yield* leaveKeys(organization, person, nowMs, keysTo);
         const tasks = yield* unassignTasksOf(organization, before);
-        yield* audit.note(organization, removedNote(before, { ids, to: keysTo, tasks }, by), by, nowMs);
+        const alerts = yield* unassignAlertsOf(organization, person);
+        const left = { ids, to: keysTo, tasks, alerts };
+        yield* audit.note(organization, removedNote(before, left, by), by, nowMs);
         return before;
       }),
   };

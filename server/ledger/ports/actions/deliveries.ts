@@ -1,6 +1,7 @@
 /** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or have failed for good. */
 import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
+import type { Actor, AuditNote } from "../audit.ts";
 import type { Destination } from "./destinations.ts";
 import type { RuleEntity } from "./rule-entities.ts";
 
@@ -88,19 +89,45 @@ export interface DeliveryStore {
   /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was
    * held or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */
   tried(tried: readonly TriedDelivery[], nowMs: number): Promise<void>;
-  /** Sends a delivery again, now.
+  /** Sends a delivery again, now. The entry in the audit log is in the same commit.
    * @returns false when the organization has no such delivery
    * @throws ApiError (conflict) when it is held, canceled or under way, or its destination is not active */
-  again(organization: number, id: number, nowMs: number): Promise<boolean>;
-  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again.
+  again(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
+  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. The entry in the audit log is in the
+   * same commit. Without messages there is none.
    * @returns the number of messages
    * @throws ApiError (conflict) when they are to be sent and the destination is not active */
   settleHeld(
     organization: number,
     destination: number,
     held: "send" | "drop",
+    by: Actor,
     nowMs: number,
   ): Promise<number>;
+}
+
+/** The entry of held messages that were sent or dropped. */
+export function heldSettledNote(
+  { id, kind, name }: Destination,
+  held: "send" | "drop",
+  messages: number,
+): AuditNote {
+  const what = `${messages} held message${messages === 1 ? "" : "s"} of the destination ${name}`;
+  return {
+    ...(held === "send"
+      ? { action: "destination.held_sent", summary: `Sent ${what}` }
+      : { action: "destination.held_dropped", summary: `Dropped ${what}` }),
+    detail: { id, kind, name, messages },
+  };
+}
+
+/** The entry of a message that is sent again. It has no text: the message may name a user. */
+export function sentAgainNote({ id, type }: Delivery, destination: Destination): AuditNote {
+  return {
+    action: "delivery.sent_again",
+    summary: `Sent a message (${type}) to the destination ${destination.name} again`,
+    detail: { delivery: id, destination: destination.id, type },
+  };
 }
 
 /** The error when held messages cannot be sent. */

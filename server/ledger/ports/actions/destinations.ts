@@ -71,11 +71,12 @@ export interface DestinationStore {
     by: Actor,
     nowMs: number,
   ): Promise<DestinationWithCounts>;
-  /** Changes the given fields. A destination that becomes active begins without failures. The recipient of e-mail has to agree to another
+  /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A destination that becomes active begins without failures. The recipient of e-mail has to agree to another
    * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a new code, too.
    * @returns undefined when the organization has no such destination
    * @throws Refusal when another destination has the name
-   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add` */
+   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`. ApiError (rate_limit_exceeded) also
+   *   when the period of a member's own digest was changed too often within a day */
   change(
     organization: number,
     id: number,
@@ -156,16 +157,32 @@ export function destinationCreatedNote(destination: Named): AuditNote {
   return note("destination.created", `Added the destination ${destination.name}`, destination);
 }
 
-/** The entry of a changed destination. */
-export function destinationChangedNote(
+type ChangedField = keyof DestinationChange | "secrets";
+
+/** The fields that a change gives another value, sorted.
+ * @param after the destination after the change. An active one that is made active again has no failures then: that is a change of its state */
+export function changedFields(
   before: Destination,
-  change: Partial<Pick<Destination, "name" | "address" | "secrets" | "notices" | "sendsEmails" | "state">>,
+  change: DestinationChange,
+  after: Destination,
+): readonly ChangedField[] {
+  const given = (["address", "name", "notices", "sendsEmails", "state"] as const).filter(
+    (field) => change[field] !== undefined && !Bun.deepEquals(change[field], before[field], true),
+  );
+  const isOther = given.length === 0 && !Bun.deepEquals(after, before, true);
+  return isOther && change.state !== undefined ? ["state"] : given;
+}
+
+/** The entry of a changed destination. @param to its name after the change @param fields those that changed */
+export function destinationChangedNote(
+  { id, name: from }: Destination,
+  to: string,
+  fields: readonly ChangedField[],
 ): AuditNote {
-  const fields = Object.keys(change).sort();
   return {
     action: "destination.changed",
-    summary: `Changed ${fields.join(", ")} of the destination ${change.name ?? before.name}`,
-    detail: { id: before.id, from: before.name, to: change.name ?? before.name, fields },
+    summary: `Changed ${fields.join(", ")} of the destination ${to}`,
+    detail: { id, from, to, fields },
   };
 }
 
@@ -217,14 +234,31 @@ export function refuseTooManyDestinations(names: readonly string[]): void {
   throw new Refusal(`There are ${perOrganization} destinations already: delete one before you add another.`);
 }
 
-/** @param asked how many recipients the organization asked to agree within a day
+/** Mails that ask members about their own digests count for each member alone: a viewer must not use up those of the owners.
+ * @param name of the destination whose recipient is to be asked
+ * @param asked the names of destinations whose recipients the organization asked to agree within a day
  * @throws ApiError when there are too many: anyone's address may be one of them */
-export function refuseTooManyAsked(asked: number): void {
-  const { askedPerDay } = destinationLimits;
-  if (asked < askedPerDay) return;
+export function refuseTooManyAsked(name: string, asked: readonly string[]): void {
+  const isOwn = isOwnDigestName(name);
+  const most = isOwn ? destinationLimits.ownAskedPerDay : destinationLimits.askedPerDay;
+  const counted = asked.filter((one) => (isOwn ? one === name : !isOwnDigestName(one)));
+  if (counted.length < most) return;
+  const about = isOwn ? " about your digest" : "";
   throw new ApiError(
     "rate_limit_exceeded",
-    `Too many requests: ${askedPerDay} e-mails that ask for agreement were sent within 24 hours. Please send the next one tomorrow.`,
+    `Too many requests: ${most} e-mails that ask for agreement${about} were sent within 24 hours. Please send the next one tomorrow.`,
+  );
+}
+
+/** A viewer changes the own digest, and must not push other entries out of the audit log.
+ * @param changes of the period of a member's own digest within a day
+ * @throws ApiError when there are too many */
+export function refuseTooManyOwnChanges(changes: number): void {
+  const { ownChangesPerDay } = destinationLimits;
+  if (changes < ownChangesPerDay) return;
+  throw new ApiError(
+    "rate_limit_exceeded",
+    `Too many requests: your digest was changed ${ownChangesPerDay} times within 24 hours. Please change it again tomorrow.`,
   );
 }
 

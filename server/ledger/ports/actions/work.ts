@@ -195,6 +195,11 @@ export function churnReasonNote(entity: EntityNumbers): AuditNote {
   };
 }
 
+/** The entry of a contact with a user, without its text. An application's contacts have none. */
+export function contactNote(user: EntityNumbers): AuditNote {
+  return { action: "contact.created", summary: "Added a contact with a user", detail: { ...numberOf(user) } };
+}
+
 function verbOf(action: NoteAction | TaskAction): string {
   return verbs[action.slice(action.indexOf(".") + 1) as keyof typeof verbs];
 }

@@ -248,6 +248,14 @@ function* changeAlert(
   return changed;
 }
 
+/** Leaves the open alerts of a person who is removed without an assignee, snoozed ones and those of controls among them.
+ * @returns how many there are */
+export function unassignAlertsOf(organization: number, person: number) {
+  return run`
+    UPDATE alerts SET assignee = NULL
+    WHERE organization = ${organization} AND assignee = ${person} AND closed_day IS NULL AND verdict IS NULL`;
+}
+
 /** Alerts. @param which the end of the statement, from WHERE on */
 export function* findAlerts(which: Fragment): Work<readonly Alert[]> {
   return (yield* select(alertRow)`${joined} ${which}`).map(alertOf);

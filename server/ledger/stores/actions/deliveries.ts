@@ -6,14 +6,16 @@ import {
   type Delivery,
   type DeliveryStore,
   heldNotSent,
+  heldSettledNote,
   longestWaitMs,
   notSentAgain,
   type OutgoingMessage,
+  sentAgainNote,
   type TriedDelivery,
 } from "../../ports/actions/deliveries.ts";
 import { afterAttempt, type Destination, destinationDisabledNote } from "../../ports/actions/destinations.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import { serviceItself } from "../../ports/audit.ts";
+import { type Actor, serviceItself } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
 import { forKeyShare, forUpdate, ids, records, skipLocked, skipLockedRows } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
@@ -95,14 +97,14 @@ export function deliveryStore(engine: Engine): DeliveryStore {
       await engine.transaction((audit) => record(audit, tried, nowMs));
     },
 
-    again: async (organization, id, atMs) => {
+    again: async (organization, id, by, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
-      return engine.transaction(() => sendAgain(organization, id, nowMs));
+      return engine.transaction((audit) => sendAgain(audit, organization, id, by, nowMs));
     },
 
-    settleHeld: async (organization, destination, held, atMs) => {
+    settleHeld: async (organization, destination, held, by, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
-      return engine.transaction(() => settleHeld(organization, destination, held, nowMs));
+      return engine.transaction((audit) => settleHeld(audit, { organization, destination, held }, by, nowMs));
     },
   };
 }
@@ -289,19 +291,40 @@ const released = (nowMs: number) => part`
   CASE WHEN type = 'alert.fired' AND due_at_ms > ${nowMs} AND tries = 0 AND claimed_until_ms = 0
     THEN message_id || '_' || CAST(id AS text) ELSE message_id END`;
 
-function* settleHeld(organization: number, id: number, held: "send" | "drop", nowMs: number): Work<number> {
+interface Settled {
+  readonly organization: number;
+  readonly destination: number;
+  readonly held: "send" | "drop";
+}
+
+function* settleHeld(
+  audit: AuditLog,
+  { organization, destination: id, held }: Settled,
+  by: Actor,
+  nowMs: number,
+): Work<number> {
   const [destination] = yield* select(destinationRow)`
     FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
   if (destination === undefined) return 0;
   if (held === "send" && destination.state !== "active") throw heldNotSent(destination.state);
   const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}, message_id = ${released(nowMs)}`;
-  return yield* run`
+  const messages = yield* run`
     UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled', due_at_ms = ${nowMs}`}
     WHERE destination = ${id} AND state = 'held'`;
+  if (messages > 0) {
+    yield* audit.note(organization, heldSettledNote(destination, held, messages), by, nowMs);
+  }
+  return messages;
 }
 
 /** A pending delivery waits for its next attempt, unless it is under way. */
-function* sendAgain(organization: number, id: number, nowMs: number): Work<boolean> {
+function* sendAgain(
+  audit: AuditLog,
+  organization: number,
+  id: number,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
   const [delivery] = yield* select(deliveryRow)`
     FROM deliveries WHERE organization = ${organization} AND id = ${id}`;
   if (delivery === undefined) return false;
@@ -316,6 +339,7 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
       message_id = ${released(nowMs)}
     WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND ${isFree(nowMs)}))`;
   if (changed === 0) throw notSentAgain(delivery.state, destination.state);
+  yield* audit.note(organization, sentAgainNote(delivery, destination), by, nowMs);
   return true;
 }
 

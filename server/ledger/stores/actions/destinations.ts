@@ -1,7 +1,10 @@
 /** Stores destinations. */
 import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
+import type { AuditAction } from "../../../../contract/audit.ts";
+import type { JsonObject } from "../../../../contract/json.ts";
 import {
   type ChangedDestination,
+  changedFields,
   type Destination,
   type DestinationChange,
   type DestinationStore,
@@ -20,6 +23,7 @@ import {
   notSigned,
   refuseTooManyAsked,
   refuseTooManyDestinations,
+  refuseTooManyOwnChanges,
   unsubscribed,
 } from "../../ports/actions/destinations.ts";
 import { type Actor, serviceItself } from "../../ports/audit.ts";
@@ -28,10 +32,10 @@ import type { AuditLog } from "../engine/audit-log.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
-  count,
   exists,
   integer,
   Json,
+  json,
   part,
   RowOf,
   returningOne,
@@ -57,6 +61,7 @@ const destinationRow = new RowOf<Destination>(destinationColumns);
 const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
 const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
 
+const detailRow = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
 const nameRow = new RowOf<Pick<Destination, "name">>({ name: text() });
 
 /** The store of destinations. */
@@ -166,12 +171,25 @@ function* change(
   if (before.state === "unconfirmed" && wanted.state !== undefined) throw notAgreed();
   if (wanted.name !== undefined && wanted.name !== before.name) yield* refuseName(organization, wanted.name);
   const isAsked = mustAgree(before, wanted);
-  yield* write(id, changed(before, wanted, isAsked), nowMs);
+  const wholly = changed(before, wanted, isAsked);
+  const fields = changedFields(before, wanted, wholly);
+  if (isAsked || fields.length > 0) yield* write(id, wholly, nowMs);
   if (wanted.state === "paused") yield* holdPending(id);
-  yield* audit.note(organization, destinationChangedNote(before, wanted), by, nowMs);
+  if (fields.length > 0) {
+    if (fields.includes("notices")) yield* refuseOwnChanges(before, nowMs);
+    const note = destinationChangedNote(before, wholly.name, fields);
+    yield* audit.note(organization, note, by, nowMs);
+  }
   const after = yield* findAdded(organization, id);
   if (isAsked) yield* noteAsked(audit, after, by, nowMs);
   return { ...after, mustAgree: isAsked };
+}
+
+function* refuseOwnChanges({ organization, name }: Destination, nowMs: number): Work<void> {
+  if (!isOwnDigestName(name)) return;
+  const notes = yield* notesOfDay(organization, "destination.changed", nowMs);
+  const own = notes.filter(({ to, fields }) => to === name && Bun.deepEquals(fields, ["notices"]));
+  refuseTooManyOwnChanges(own.length);
 }
 
 function* addSecret(
@@ -186,7 +204,7 @@ function* addSecret(
   if (before.kind !== "webhook") throw notSigned();
   const secrets = [secret, ...before.secrets.slice(0, 1)];
   yield* write(id, { ...before, secrets }, nowMs);
-  yield* audit.note(organization, destinationChangedNote(before, { secrets }), by, nowMs);
+  yield* audit.note(organization, destinationChangedNote(before, before.name, ["secrets"]), by, nowMs);
   return true;
 }
 
@@ -236,10 +254,19 @@ function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
 /** The entry of a mail that asks to agree, as far as the organization may send one. */
 function* noteAsked(audit: AuditLog, destination: Destination, by: Actor, nowMs: number): Work<void> {
   const { organization } = destination;
-  const asked = yield* count`
-    FROM audit_log WHERE organization = ${organization} AND action = 'destination.asked' AND at_ms > ${nowMs - dayMs}`;
-  refuseTooManyAsked(asked);
+  const asked = yield* notesOfDay(organization, "destination.asked", nowMs);
+  refuseTooManyAsked(
+    destination.name,
+    asked.map(({ name }) => String(name)),
+  );
   yield* audit.note(organization, destinationAskedNote(destination), by, nowMs);
+}
+
+/** The details of such entries of the audit log within a day. */
+function* notesOfDay(organization: number, action: AuditAction, nowMs: number): Work<readonly JsonObject[]> {
+  const rows = yield* select(detailRow)`
+    FROM audit_log WHERE organization = ${organization} AND action = ${action} AND at_ms > ${nowMs - dayMs}`;
+  return rows.map(({ detail }) => detail);
 }
 
 const dayMs = 86_400_000;

@@ -1,0 +1,80 @@
+/** The methods of the ledger about destinations and deliveries, with their kinds. */
+import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { type Kinds, read, service } from "./change-kinds.ts";
+
+const destination = {
+  ...({ kind: "webhook" } as const),
+  ...{ name: "ours", address: "https://example.com/", secrets: [], notices: [] },
+} as const;
+
+const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
+
+/** Those of destinations. */
+export const destinations: Kinds["destinations"] = {
+  ...{ list: read, find: read, asking: read, claimUntold: service, told: service },
+  add: async ({ ledger, nowMs }) => ({
+    action: "destination.created",
+    of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),
+  }),
+  change: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.changed",
+      of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
+    };
+  },
+  addSecret: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.changed",
+      repeats: true,
+      of: (of) => ledger.destinations.addSecret(of, id, "whsec_b", by, nowMs + 1),
+    };
+  },
+  agree: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
+    return { action: "destination.agreed", make: () => ledger.destinations.agree(id, "code", nowMs) };
+  },
+  unsubscribe: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
+    return { action: "destination.disabled", make: () => ledger.destinations.unsubscribe(id, "code", nowMs) };
+  },
+  pauseElsewhere: async ({ ledger, id: organization, nowMs }) => {
+    await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.paused",
+      make: () => ledger.destinations.pauseElsewhere("elsewhere", nowMs),
+    };
+  },
+  remove: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return { action: "destination.deleted", of: (of) => ledger.destinations.remove(of, id, by, nowMs) };
+  },
+};
+
+const message = { messageId: "msg_1", type: "test", body: "{}" } as const;
+
+/** Those of deliveries. The service sends them. Owners settle those that are held, and send one again. */
+export const deliveries: Kinds["deliveries"] = {
+  ...{ list: read, add: service, claim: service, tried: service },
+  again: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    await ledger.deliveries.add(organization, id, message, nowMs);
+    const [waiting] = await ledger.deliveries.list(organization, { limit: 1 });
+    return {
+      action: "delivery.sent_again",
+      // A message that waits is due at once, each time.
+      repeats: true,
+      of: (of) => ledger.deliveries.again(of, waiting?.id ?? 0, by, nowMs + 5),
+    };
+  },
+  settleHeld: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    await ledger.destinations.change(organization, id, { state: "paused" }, by, nowMs);
+    await ledger.deliveries.add(organization, id, message, nowMs);
+    return {
+      action: "destination.held_dropped",
+      of: (of) => ledger.deliveries.settleHeld(of, id, "drop", by, nowMs + 5),
+    };
+  },
+};
