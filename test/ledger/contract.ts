@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from "bun:test";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
+import { alertListsContract } from "./contract-alert-lists.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
@@ -55,6 +56,7 @@ const parts = {
   work: workContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
+  alertLists: alertListsContract,
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,

@@ -6,6 +6,7 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import {
   alertRuleDays,
   alertsByDay,
+  alertsInLists,
   alertsOfControls,
   alertTables,
   waitingDeliveries,
@@ -114,6 +115,7 @@ export const migrations: readonly Migration[] = [
   holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
   alertRuleDays(postgresTypes),
   alertsByDay,
+  alertsInLists("NULLS LAST"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -11,6 +11,7 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import {
   alertRuleDays,
   alertsByDay,
+  alertsInLists,
   alertsOfControls,
   alertTables,
   waitingDeliveries,
@@ -275,6 +276,7 @@ const migrations: readonly Migration[] = [
   holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
   alertRuleDays(sqliteTypes),
   alertsByDay,
+  alertsInLists(""),
 ];
 
 /** The number of migrations of this code. */

@@ -12,7 +12,7 @@ import {
 } from "../../ports/actions/rule-settings.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { forUpdate, ids as idsAsRows } from "../engine/dialect.ts";
+import { forUpdate, ids as idsAsRows, onSqlite } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
@@ -208,7 +208,8 @@ function* findRules(
   const rows = yield* select(ruleRow)`FROM alert_rules ${which}`;
   const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
   const open = yield* select(openRow)`
-    FROM alerts WHERE organization = ${organization} AND ${isOpen(today)} GROUP BY rule`;
+    FROM alerts ${onSqlite(part`INDEXED BY alerts_open`)}
+    WHERE organization = ${organization} AND ${isOpen(today)} GROUP BY rule`;
   return rows.map(({ settings, ...row }) => ({
     ...{ ...row, ...settings, destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination) },
     openAlerts: open.find(({ rule }) => rule === row.id)?.open ?? 0,

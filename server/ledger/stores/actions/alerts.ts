@@ -4,10 +4,10 @@ import type { SenderName } from "../../../../contract/sources.ts";
 import {
   type Alert,
   type AlertChange,
-  type AlertEntities,
   type AlertFilter,
   type AlertQuestion,
   type AlertStore,
+  type AlertWeight,
   alertNote,
   type Control,
   type FiredQuestion,
@@ -15,7 +15,7 @@ import {
 } from "../../ports/actions/alerts.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { ids } from "../engine/dialect.ts";
+import { ids, onSqlite } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
@@ -107,19 +107,14 @@ const dayRow = new RowOf<{ readonly rule: number; readonly day: number; readonly
 /** The store of alerts. */
 export function alertStore(engine: Engine): AlertStore {
   return {
-    list: (organization, question) =>
-      engine.snapshot(
-        (function* () {
-          const where = part`WHERE alerts.organization = ${organization} AND ${isAsked(organization, question)}`;
-          const total = yield* count`FROM alerts ${where}`;
-          const alerts = yield* findAlerts(part`
-            ${where} ORDER BY expected_loss IS NULL, expected_loss DESC, risk IS NULL, risk DESC, alerts.id DESC
-            LIMIT ${question.limit} OFFSET ${question.offset}`);
-          return { total, alerts };
-        })(),
-      ),
+    list: (organization, question) => listAlerts(engine, organization, question),
 
-    entities: (organization, filter) => engine.alone(findEntities(organization, filter)),
+    weights: (organization, filter, after, limit) =>
+      engine.alone(select(weightRow)`
+        FROM alerts WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)} AND id > ${after}
+        ORDER BY id LIMIT ${limit}`),
+
+    withIds: (organization, ids, filter) => findInOrder(engine, organization, ids, filter),
 
     ofEntity: (organization, entity, after, limit) =>
       engine.alone(
@@ -164,25 +159,74 @@ function* findControls(organization: number, today: number): Work<readonly Contr
   return [...controls.values()];
 }
 
-const entityRow = new RowOf<{ readonly user: number; readonly account: number }>({
+const weightRow = new RowOf<AlertWeight>({
+  id: integer(),
   user: integer("user_number"),
   account: integer("account_number"),
+  expectedLoss: nullable(real()),
+  risk: nullable(real()),
 });
+const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
 
-function* findEntities(organization: number, filter: AlertFilter): Work<AlertEntities> {
-  const rows = yield* select(entityRow)`
-    FROM alerts WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)}
-    GROUP BY user_number, account_number`;
-  return {
-    users: rows.flatMap(({ user }) => (user === 0 ? [] : user)),
-    accounts: rows.flatMap(({ account }) => (account === 0 ? [] : account)),
-  };
+/** One page. Alerts are counted and chosen by an index that has all columns of the filter, and only those of the page are joined with their
+ * users, accounts and people. The first of them are read in the same snapshot. */
+async function listAlerts(
+  engine: Engine,
+  organization: number,
+  { limit, offset, ...filter }: AlertQuestion,
+): ReturnType<AlertStore["list"]> {
+  const { joined: together } = engine.partRows;
+  const { total, chosen, first } = await engine.snapshot(
+    (function* () {
+      const ofEntity = filter.entity !== undefined;
+      const which = part`FROM alerts ${ofEntity ? part`` : byWeight}
+        WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)}`;
+      const total = yield* count`${which}`;
+      const rows = yield* select(idRow)`
+        ${which} ORDER BY expected_loss DESC NULLS LAST, risk DESC NULLS LAST, id DESC LIMIT ${limit} OFFSET ${offset}`;
+      const chosen = rows.map(({ id }) => id);
+      const first = yield* findChosen(organization, chosen.slice(0, together), filter);
+      return { total, chosen, first };
+    })(),
+  );
+  const rest = await findInOrder(engine, organization, chosen.slice(together), filter);
+  return { total, alerts: [...first, ...rest] };
 }
 
-function isAsked(
+/** Without statistics SQLite chooses an index by its first columns, and would read and sort all rows of a rule. */
+const byWeight = onSqlite(part`INDEXED BY alerts_by_weight`);
+
+/** Many are read in parts, so that other requests run in between. */
+async function findInOrder(
+  engine: Engine,
   organization: number,
-  { state, today, rule, entity, among, assignee }: AlertFilter & Pick<AlertQuestion, "among">,
-): Fragment {
+  chosen: readonly number[],
+  filter: AlertFilter,
+): Promise<readonly Alert[]> {
+  const { joined: together } = engine.partRows;
+  const alerts: Alert[] = [];
+  for (let at = 0; at < chosen.length; at += together) {
+    await engine.nextTurn();
+    const some = chosen.slice(at, at + together);
+    alerts.push(...(await engine.alone(findChosen(organization, some, filter))));
+  }
+  return alerts;
+}
+
+function* findChosen(
+  organization: number,
+  chosen: readonly number[],
+  filter: AlertFilter,
+): Work<readonly Alert[]> {
+  if (chosen.length === 0) return [];
+  const found = yield* findAlerts(part`
+    WHERE alerts.id IN (SELECT id FROM ${ids(chosen)}) AND +alerts.organization = ${organization}
+      AND ${isAsked(organization, filter)}`);
+  const byId = new Map(found.map((alert) => [alert.id, alert]));
+  return chosen.flatMap((id) => byId.get(id) ?? []);
+}
+
+function isAsked(organization: number, { state, today, rule, entity, assignee }: AlertFilter): Fragment {
   const states: Readonly<Record<AlertQuestion["state"], Fragment>> = {
     open: isOpen(today),
     snoozed: part`closed_day IS NULL AND verdict IS NULL AND snoozed_until > ${today}`,
@@ -193,7 +237,6 @@ function isAsked(
   return part`${states[state]} AND ${isNamed(today)}
     ${rule === undefined ? part`` : part`AND alerts.rule = ${rule}`}
     ${entity === undefined ? part`` : part`AND ${isOfEntity(organization, "alerts", entity)}`}
-    ${among === undefined ? part`` : part`AND (user_number IN (SELECT id FROM ${ids(among.users)}) OR account_number IN (SELECT id FROM ${ids(among.accounts)}))`}
     ${assignee === undefined ? part`` : assignee === null ? part`AND assignee IS NULL` : part`AND assignee = ${assignee}`}`;
 }
 

@@ -17,8 +17,14 @@ export interface Engine {
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
-  /** The most rows that one commit adds, that one statement deletes, and the most held events that one commit drops. */
-  readonly partRows: { readonly added: number; readonly deleted: number; readonly held: number };
+  /** The most rows that one commit adds, that one statement deletes, that one reads with rows of other tables, and the most held
+   * events that one commit drops. */
+  readonly partRows: {
+    readonly added: number;
+    readonly deleted: number;
+    readonly joined: number;
+    readonly held: number;
+  };
   /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
    * A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
