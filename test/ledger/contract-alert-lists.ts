@@ -54,7 +54,7 @@ async function ground(subject: LedgerUnderTest) {
   await ledger.ruleDecisions.commitDecision(first(other.id, theirs), nowMs);
   const list = (question: Partial<AlertQuestion> = {}) =>
     ledger.alerts.list(id, { ...all, limit: 5_000, offset: 0, ...question });
-  return { id, ledger, nowMs, one, list };
+  return { id, ledger, nowMs, one, many, list };
 }
 
 /** Declares the tests of lists of alerts. */
@@ -62,6 +62,22 @@ export function alertListsContract(subject: LedgerUnderTest): void {
   describe("lists of many alerts", () => {
     pages(subject);
     filters(subject);
+    deleted(subject);
+  });
+}
+
+function deleted(subject: LedgerUnderTest): void {
+  test("all alerts of a deleted rule are deleted, and no other", async () => {
+    const { id, ledger, nowMs, one, many, list } = await ground(subject);
+    await ledger.alertRules.remove(id, many, by, nowMs);
+    const left = await list({ today: day + 28 });
+    expect(left).toMatchObject({ total: 1, alerts: [{ rule: { id: one } }] });
+    await ledger.tidy(nowMs);
+    expect(await list({ today: day + 28 })).toEqual(left);
+    const beside = await subject.beside();
+    const { alerts = [], alert_rules: rules = [] } = await beside.rows();
+    await beside.close();
+    expect([alerts.length, rules.length]).toEqual([2, 2]);
   });
 }
 

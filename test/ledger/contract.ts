@@ -22,6 +22,7 @@ import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
+import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -57,6 +58,7 @@ const parts = {
   segments: segmentsContract,
   alertRules: alertRulesContract,
   alertLists: alertListsContract,
+  ruleDeletions: ruleDeletionsContract,
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,

@@ -9,6 +9,7 @@ import {
   alertsInLists,
   alertsOfControls,
   alertTables,
+  deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
@@ -116,6 +117,7 @@ export const migrations: readonly Migration[] = [
   alertRuleDays(postgresTypes),
   alertsByDay,
   alertsInLists("NULLS LAST"),
+  deletedRules(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -14,6 +14,7 @@ import {
   alertsInLists,
   alertsOfControls,
   alertTables,
+  deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
@@ -277,6 +278,7 @@ const migrations: readonly Migration[] = [
   alertRuleDays(sqliteTypes),
   alertsByDay,
   alertsInLists(""),
+  deletedRules(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

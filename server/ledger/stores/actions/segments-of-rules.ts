@@ -3,6 +3,7 @@ import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { ApiError, Refusal } from "../../../../contract/refusal.ts";
 import { integer, json, RowOf, select, text, type Work, word } from "../engine/sql.ts";
+import { isKept } from "./which-alerts.ts";
 
 type NamesSegments = Pick<AlertRuleSettings, "scope" | "condition" | "exemptions">;
 
@@ -41,7 +42,8 @@ export function* refuseForeignSegments(organization: number, settings: NamesSegm
 
 /** @throws ApiError (conflict) when an alert rule names the segment */
 export function* refuseSegmentOfRule(organization: number, id: number): Work<void> {
-  const rules = yield* select(ruleRow)`FROM alert_rules WHERE organization = ${organization} ORDER BY name`;
+  const rules = yield* select(ruleRow)`
+    FROM alert_rules WHERE organization = ${organization} AND ${isKept} ORDER BY name`;
   const rule = rules.find(({ settings }) => namedBy(settings).some((one) => one.id === id));
   if (rule === undefined) return;
   throw new ApiError(

@@ -61,8 +61,23 @@ export async function inParts<Item>(
 
 /** Deletes rows in parts. @param steps deletes at most `most` rows, and returns their number */
 export async function deleteInParts(engine: Engine, steps: (most: number) => Steps<number>): Promise<void> {
-  const { deleted } = engine.partRows;
-  while ((await engine.alone(steps(deleted))) === deleted) await engine.nextTurn();
+  await deleteSomeParts(engine, steps, { most: engine.partRows.deleted, parts: Number.POSITIVE_INFINITY });
+}
+
+/** As `deleteInParts`, and at most so many parts. @param most rows of a part @returns the number of parts */
+export async function deleteSomeParts(
+  engine: Engine,
+  steps: (most: number) => Steps<number>,
+  { most, parts }: { readonly most: number; readonly parts: number },
+): Promise<number> {
+  let done = 0;
+  while (done < parts) {
+    const deleted = await engine.alone(steps(most));
+    done += 1;
+    if (deleted < most) break;
+    await engine.nextTurn();
+  }
+  return done;
 }
 
 /** Runs steps to their end. @param ask answers a statement. A step may catch its errors */

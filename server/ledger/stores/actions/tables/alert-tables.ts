@@ -150,6 +150,12 @@ export const alertsInLists = (last: "" | "NULLS LAST") => `
     WHERE closed_day IS NULL AND verdict IS NULL;
 `;
 
+/** A deleted rule is marked until its rows are gone. */
+export const deletedRules = ({ integer }: TableTypes) => `
+  ALTER TABLE alert_rules ADD COLUMN deleted_at_ms ${integer};
+  CREATE INDEX alert_rules_deleted ON alert_rules (organization) WHERE deleted_at_ms IS NOT NULL;
+`;
+
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
