@@ -1,6 +1,13 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type { Alert, AlertChange, FiredRecord } from "./ports/actions/alerts.ts";
+export {
+  type Alert,
+  type AlertChange,
+  type AlertQuestion,
+  type AlertWeight,
+  compareWeights,
+  type FiredRecord,
+} from "./ports/actions/alerts.ts";
 export type {
   ClaimedDelivery,
   Delivery,

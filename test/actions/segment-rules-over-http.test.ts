@@ -6,7 +6,7 @@ import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { decision, firedAlert, noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { until } from "../people/watching.ts";
@@ -56,10 +56,14 @@ async function decided(): Promise<void> {
   });
 }
 
+function ledgerOfServer() {
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  return remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+}
+
 /** Decides today as if it were the next day: all rules count as decided through yesterday. */
 async function decidedAgain(): Promise<void> {
-  const absent = () => Promise.reject(new Error("is not asked for here"));
-  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  const ledger = ledgerOfServer();
   for (const { version, watermark } of await ledger.ruleDecisions.toDecide(olga.organization)) {
     const chunk = {
       ...{ organization: olga.organization, rule: version.rule, version: version.version, horizonDays: 28 },
@@ -205,3 +209,53 @@ test("a segment of a rule is checked when the rule is saved, and is not deleted 
   expect((await remove(`/api/alert-rules/${withExempt}`)).status).toBe(204);
   expect((await remove(`/api/segments/${segment}`)).status).toBe(204);
 });
+
+test("many alerts of a segment are read in parts, and each is on one page", async () => {
+  const { organization: id } = olga;
+  const rule = await saved("/api/alert-rules", {
+    ...{ name: "Payment failed", scope: { kind: "users" }, condition: { kind: "paymentFailed" } },
+  });
+  const bobs = await saved("/api/segments", { kind: "users", name: "Only Bob", ids: ["bob"] });
+  const ledger = ledgerOfServer();
+  const numbers = await Promise.all(
+    ["bob", "dee"].map(async (who) => (await ledger.findUser(id, who))?.user.number ?? 0),
+  );
+  const [bob = 0, dee = 0] = numbers.map((number) => ({ kind: "user", number }) as const);
+  if (bob === 0 || dee === 0) throw new Error("There is no such user.");
+  // Each chunk has 80 alerts about Bob and 20 about Dee.
+  for (let chunk = 0; chunk < 26; chunk += 1) {
+    const fired = Array.from({ length: 100 }, (_, index) =>
+      firedAlert(index % 5 === 0 ? dee : bob, today, { eventId: `failed ${chunk} ${index}` }),
+    );
+    await until(async () => {
+      const decided = await ledger.ruleDecisions.toDecide(id);
+      const watermark = decided.find(({ version }) => version.rule === rule)?.watermark;
+      const next = { decidedThrough: today, part: null, cursor: watermark?.cursor ?? null };
+      const first = decision({ organization: id, rule, entity: bob, day: today });
+      const whole = { ...first, after: watermark?.sequence ?? 0, states: [], fired, next };
+      // A decision of the service may come first.
+      return ledger.ruleDecisions.commitDecision(whole, Date.now()).then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+  const page = async (offset: number) => {
+    const path = at(`/api/alerts?segment=${bobs}&limit=1000&offset=${offset}`);
+    return olga.json<{ total: number; alerts: readonly { id: number; entityId: string }[] }>("GET", path);
+  };
+  const pages = [await page(0), await page(1_000), await page(2_000)];
+  expect(pages.map(({ total, alerts }) => [total, alerts.length])).toEqual([
+    ...[
+      [2_080, 1_000],
+      [2_080, 1_000],
+      [2_080, 80],
+    ],
+  ]);
+  const alerts = pages.flatMap((one) => one.alerts);
+  expect(new Set(alerts.map(({ entityId }) => entityId))).toEqual(new Set(["bob"]));
+  const ids = alerts.map((one) => one.id);
+  expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
+  const file = await olga.ask("GET", at(`/api/alerts?segment=${bobs}&format=csv`));
+  expect((await file.text()).trim().split(/\r?\n/)).toHaveLength(2_081);
+}, 600_000);

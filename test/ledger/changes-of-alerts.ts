@@ -26,7 +26,16 @@ export const alertRules: Kinds["alertRules"] = {
 
 /** Those of alerts. */
 export const alerts: Kinds["alerts"] = {
-  ...{ list: read, entities: read, ofEntity: read, all: read, fired: read, firedByDay: read, controls: read },
+  ...{
+    list: read,
+    weights: read,
+    withIds: read,
+    ofEntity: read,
+    all: read,
+    fired: read,
+    firedByDay: read,
+    controls: read,
+  },
   change: async (ground) => {
     const { ledger, id: organization, nowMs } = ground;
     await writePeople(ledger, { users: [user(organization, "ada")] });

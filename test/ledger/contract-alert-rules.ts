@@ -308,13 +308,13 @@ function controls(subject: LedgerUnderTest): void {
     await commit({ ...first, fired: [control], messages: [] });
     expect(await list()).toEqual([]);
     expect(await list({ today: day + 28 })).toMatchObject([{ arm: "control" }]);
-    const alerted = (today: number) => ledger.alerts.entities(id, { state: "all", today });
-    expect(await alerted(day + 27)).toEqual({ users: [], accounts: [] });
-    expect(await alerted(day + 28)).toEqual({ users: [1], accounts: [] });
-    const among = (users: number[], accounts: number[]) =>
-      list({ today: day + 28, among: { users, accounts } });
-    expect(await among([2], [1])).toEqual([]);
-    expect(await among([2, 1], [])).toHaveLength(1);
+    const weights = (today: number) => ledger.alerts.weights(id, { state: "all", today }, 0, 9);
+    expect(await weights(day + 27)).toEqual([]);
+    const [weight] = await weights(day + 28);
+    expect(weight).toMatchObject({ user: 1, account: 0 });
+    const withId = (today: number) => ledger.alerts.withIds(id, [weight?.id ?? 0], { state: "all", today });
+    expect(await withId(day + 27)).toEqual([]);
+    expect(await withId(day + 28)).toHaveLength(1);
     expect(await ledger.alerts.all(id, day + 27, 0, 9)).toEqual([]);
     const all = await ledger.alerts.all(id, day + 28, 0, 9);
     expect(all).toMatchObject([{ arm: "control", entity: { id: "ada" } }]);

@@ -1,5 +1,6 @@
 /** The part of the contract about deliveries of a clock that was ahead and is right again. */
 import { describe, expect, test } from "bun:test";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { callsOn, dayMs, failed } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -17,7 +18,7 @@ export function clockAheadContract(subject: LedgerUnderTest): void {
       for (const message of ["1", "2", "3", "4", "5"]) await send(id, to.id, message);
       const room = { perDestination: 4 };
       expect(await claim(nowMs + yearMs, room)).toHaveLength(4);
-      expect(await ledger.deliveries.again(id, await idOf(id, "1"), nowMs)).toBe(true);
+      expect(await ledger.deliveries.again(id, await idOf(id, "1"), commandLine, nowMs)).toBe(true);
       expect(await claim(nowMs, room)).toEqual(["b 1", "b 2", "b 3", "b 4"]);
       expect(await claim(nowMs, { perDestination: 5 })).toEqual(["b 5"]);
     });

@@ -178,5 +178,33 @@ function outlives(subject: LedgerUnderTest): void {
     expect(await experiments()).toMatchObject([{ deletedRule: alertRule.name, share: 0.2, horizonDays: 28 }]);
     const later = { month: dayOf("2026-12-01"), isForgotten: true };
     expect(await entries()).toEqual([...forgotten, counted("treated", 1, later)]);
+    await ledger.tidy(nowMs);
+    expect(await entries()).toEqual([...forgotten, counted("treated", 1, later)]);
+  });
+
+  test("entries of a deleted rule lose their numbers and keep a churn within the horizon", async () => {
+    const { id, ledger, nowMs, rule, draw, commit, entries } = await ground(subject);
+    await draw(28);
+    await commit([drawn(person(1), "control", { account: 1 }), drawn(person(3), "treated")]);
+    await commit([], { closed: [{ entity: person(3), firedOn: day, day: day + 9, why: "churned" }] });
+    // The account of an erased user stays without an arm.
+    await ledger.erasures.begin(id, "ada", { by });
+    await ledger.alertRules.remove(id, rule.id, by, nowMs);
+    await ledger.tidy(nowMs);
+    expect(await entries()).toEqual([
+      counted("control", 1, { isForgotten: true }),
+      counted("treated", 1, { outcome: "churned", isForgotten: true }),
+    ]);
+    const { alerts = [], hold_out_entries: rows = [] } = await (await subject.beside()).rows();
+    const numbers = rows.map((row) => JSON.parse(row)).map((row) => [row.user_number, row.account_number]);
+    expect([alerts, numbers]).toEqual([
+      [],
+      [
+        ...[
+          [0, 0],
+          [0, 0],
+        ],
+      ],
+    ]);
   });
 }

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from "bun:test";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
+import { alertListsContract } from "./contract-alert-lists.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
@@ -22,6 +23,7 @@ import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
+import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -57,6 +59,8 @@ const parts = {
   work: workContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
+  alertLists: alertListsContract,
+  ruleDeletions: ruleDeletionsContract,
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,

@@ -46,7 +46,16 @@ const ruleDecisionCalls = [
     "commitDecision",
   ] as const),
 ] as const;
-const alertCalls = ["list", "entities", "ofEntity", "all", "fired", "firedByDay", "controls"] as const;
+const alertCalls = [
+  "list",
+  "weights",
+  "withIds",
+  "ofEntity",
+  "all",
+  "fired",
+  "firedByDay",
+  "controls",
+] as const;
 const noteCalls = ["ofEntity", "all"] as const;
 const taskCalls = ["entities", "ofEntity", "all"] as const;
 const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;

@@ -33,6 +33,7 @@ import { deliveryStore, tidyDeliveries } from "./actions/deliveries.ts";
 import { destinationStore } from "./actions/destinations.ts";
 import { noteStore } from "./actions/notes.ts";
 import { personDataStore } from "./actions/person-data.ts";
+import { finishRuleDeletions } from "./actions/rule-deletions.ts";
 import { segmentStore } from "./actions/segments.ts";
 import { taskStore } from "./actions/tasks.ts";
 import { workTimeline } from "./actions/work-timeline.ts";
@@ -162,7 +163,7 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: held events and warnings at every call, all others once an hour. */
+/** Deletes old rows of the stores: held events, warnings and rows of deleted rules at every call, all others once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
   readonly #maxHeldEventBytes: number;
@@ -178,7 +179,11 @@ export class StoreTidy {
   steps(nowMs: number): readonly (() => Promise<void>)[] {
     const engine = this.#engine;
     const maxBytes = this.#maxHeldEventBytes;
-    const always = [() => tidyHeldEvents(engine, maxBytes, nowMs), () => tidyWarnings(engine, nowMs)];
+    const always = [
+      () => tidyHeldEvents(engine, maxBytes, nowMs),
+      () => tidyWarnings(engine, nowMs),
+      () => finishRuleDeletions(engine),
+    ];
     if (!this.#hourly.isDue(nowMs)) return always;
     return [
       ...always,

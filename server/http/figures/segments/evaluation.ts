@@ -81,21 +81,30 @@ export async function bothWithin(context: SelectionContext, segment: number | un
   return { users: withinSet(warehouse, users), accounts: accounts && withinSet(warehouse, accounts) };
 }
 
-/** Those of these users and accounts that are in a segment. The ledger would block writes while it reads the numbers of a large
- * segment. @throws ApiError when there is no such segment */
+/** Those of these users and accounts that are in a segment. @throws ApiError when there is no such segment */
 export async function thoseInSegment(
   context: SelectionContext,
   segment: number,
   { users, accounts }: EntitiesByNumber,
 ): Promise<EntitiesByNumber> {
-  const sets = await bothSets(context, segment);
-  const inUsers = new Set(await numbersOfSet(context.warehouse, sets.users));
-  const inAccounts = new Set(
-    sets.accounts === undefined ? [] : await numbersOfSet(context.warehouse, sets.accounts),
-  );
+  const members = await numbersOf(context, segment);
   return {
-    users: users.filter((number) => inUsers.has(number)),
-    accounts: accounts.filter((number) => inAccounts.has(number)),
+    users: users.filter((number) => members.users.has(number)),
+    accounts: accounts.filter((number) => members.accounts.has(number)),
+  };
+}
+
+/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users. They are not for queries of the
+ * ledger, which would block writes while it reads those of a large segment. @throws ApiError when there is no such segment */
+export async function numbersOf(
+  context: SelectionContext,
+  segment: number,
+): Promise<Readonly<Record<"users" | "accounts", ReadonlySet<number>>>> {
+  const { warehouse } = context;
+  const { users, accounts } = await bothSets(context, segment);
+  return {
+    users: new Set(await numbersOfSet(warehouse, users)),
+    accounts: new Set(accounts === undefined ? [] : await numbersOfSet(warehouse, accounts)),
   };
 }
 

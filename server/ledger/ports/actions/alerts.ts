@@ -9,14 +9,7 @@ import type {
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { RuleEntity } from "./rule-entities.ts";
-import {
-  type EntitiesByNumber,
-  type EntityNumbers,
-  type EntityRef,
-  type NamedEntity,
-  type NamedPerson,
-  numberOf,
-} from "./work.ts";
+import { type EntityNumbers, type EntityRef, type NamedEntity, type NamedPerson, numberOf } from "./work.ts";
 
 /** The entity of an alert. */
 export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
@@ -63,10 +56,22 @@ export interface AlertFilter {
 }
 
 export interface AlertQuestion extends AlertFilter {
-  /** Only alerts about these users and accounts. */
-  readonly among?: EntitiesByNumber | undefined;
   readonly limit: number;
   readonly offset: number;
+}
+
+/** An alert by its id, with the number of its user or account and the values that lists are sorted by. */
+export interface AlertWeight extends EntityNumbers, Pick<Alert, "id" | "expectedLoss" | "risk"> {}
+
+/** Compares alerts as lists have them: the highest expected loss first, then the highest risk, then the newest. Alerts without a value are
+ * behind all others. */
+export function compareWeights(a: AlertWeight, b: AlertWeight): number {
+  return highestFirst(a.expectedLoss, b.expectedLoss) || highestFirst(a.risk, b.risk) || b.id - a.id;
+}
+
+function highestFirst(a: number | null, b: number | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return b - a;
 }
 
 export type AlertChange = Partial<{
@@ -111,8 +116,15 @@ export interface AlertStore {
     organization: number,
     question: AlertQuestion,
   ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
-  /** The users and accounts of all alerts that are asked for, each once. */
-  entities(organization: number, filter: AlertFilter): Promise<EntitiesByNumber>;
+  /** All that are asked for, in the order of their ids. @param after only ids above it */
+  weights(
+    organization: number,
+    filter: AlertFilter,
+    after: number,
+    limit: number,
+  ): Promise<readonly AlertWeight[]>;
+  /** Those of the ids that are asked for, in the order of the ids. */
+  withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
   /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */

@@ -6,8 +6,10 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import {
   alertRuleDays,
   alertsByDay,
+  alertsInLists,
   alertsOfControls,
   alertTables,
+  deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
@@ -115,6 +117,8 @@ export const migrations: readonly Migration[] = [
   alertRuleDays(postgresTypes),
   alertsByDay,
   segmentBlocks(postgresTypes, "CAST(json_agg(number ORDER BY number) AS text)"),
+  alertsInLists("NULLS LAST"),
+  deletedRules(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -11,8 +11,10 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import {
   alertRuleDays,
   alertsByDay,
+  alertsInLists,
   alertsOfControls,
   alertTables,
+  deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
@@ -276,6 +278,8 @@ const migrations: readonly Migration[] = [
   alertRuleDays(sqliteTypes),
   alertsByDay,
   segmentBlocks(sqliteTypes, "json_group_array(number ORDER BY number)"),
+  alertsInLists(""),
+  deletedRules(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

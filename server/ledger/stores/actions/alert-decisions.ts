@@ -52,6 +52,7 @@ import {
 import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
 import { addEntries, holdOutOf } from "./hold-outs.ts";
 import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
+import { isKept } from "./which-alerts.ts";
 import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
@@ -97,7 +98,7 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
       engine.alone(
         (function* () {
           const rows = yield* select(organizationRow)`
-            FROM alert_rules WHERE is_paused = 0 GROUP BY organization ORDER BY organization`;
+            FROM alert_rules WHERE is_paused = 0 AND ${isKept} GROUP BY organization ORDER BY organization`;
           return rows.map(({ organization }) => organization);
         })(),
       ),
@@ -168,7 +169,7 @@ export function takeOverRules() {
 
 function* toDecide(organization: number): Work<readonly RuleToDecide[]> {
   const rows = yield* select(decidedRow)`
-    FROM alert_rules WHERE organization = ${organization} AND is_paused = 0 ORDER BY id`;
+    FROM alert_rules WHERE organization = ${organization} AND is_paused = 0 AND ${isKept} ORDER BY id`;
   const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
   return rows.map((row) => {
     const { id: rule, name, version, experiment, createdAtMs, settings } = row;
@@ -193,7 +194,7 @@ function* commit(chunk: DrawnChunk, nowMs: number): Work<Watermark> {
     throw new Error(`A chunk has more than ${chunkAlerts} alerts.`);
   }
   yield* lockOrganization(organization);
-  const which = part`FROM alert_rules WHERE organization = ${organization} AND id = ${rule}`;
+  const which = part`FROM alert_rules WHERE organization = ${organization} AND id = ${rule} AND ${isKept}`;
   const [before] = yield* select(decidedRow)`${which} ${forUpdate}`;
   const follows = before?.sequence === chunk.after && before.version === chunk.version && !before.isPaused;
   if (before === undefined || !follows) throw chunkRefused();

@@ -12,7 +12,7 @@ import {
 } from "../../ports/actions/rule-settings.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { forUpdate, ids as idsAsRows } from "../engine/dialect.ts";
+import { forUpdate, ids as idsAsRows, onSqlite } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
@@ -31,8 +31,10 @@ import {
   type Work,
 } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
-import { beginExperiment, findExperiments, forgetEntriesOfRule } from "./hold-outs.ts";
+import { beginExperiment, findExperiments } from "./hold-outs.ts";
+import { markRuleDeleted } from "./rule-deletions.ts";
 import { refuseForeignSegments } from "./segments-of-rules.ts";
+import { isKept, isNamed, isOpen } from "./which-alerts.ts";
 
 /** The settings that are one JSON document. */
 type StoredSettings = Omit<AlertRuleSettings, "name" | "isPaused" | "destinations">;
@@ -74,7 +76,11 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
   return {
     list: (organization, today) =>
       engine.snapshot(
-        findRules(organization, part`WHERE organization = ${organization} ORDER BY name`, today),
+        findRules(
+          organization,
+          part`WHERE organization = ${organization} AND ${isKept} ORDER BY name`,
+          today,
+        ),
       ),
 
     find: (organization, id, today) => engine.snapshot(findRule(organization, id, today)),
@@ -82,7 +88,7 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
     add: (organization, settings, by, nowMs) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
-        refuseTooManyRules(yield* count`FROM alert_rules WHERE organization = ${organization}`);
+        refuseTooManyRules(yield* count`FROM alert_rules WHERE organization = ${organization} AND ${isKept}`);
         yield* refuseName(organization, settings.name);
         yield* refuseForeignSegments(organization, settings);
         const { id } = yield* returningOne(idRow)`
@@ -111,8 +117,7 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
       engine.transaction(function* (audit) {
         const before = yield* lockRule(organization, id);
         if (before === undefined) return false;
-        yield* forgetEntriesOfRule(organization, id, before.name);
-        yield* run`DELETE FROM alert_rules WHERE id = ${id}`;
+        yield* markRuleDeleted({ organization, id, name: before.name }, nowMs);
         yield* audit.note(organization, ruleNote("alert_rule.deleted", before), by, nowMs);
         return true;
       }),
@@ -196,7 +201,7 @@ function* setDestinations(organization: number, rule: number, destinations: read
 function* lockRule(organization: number, id: number): Work<RuleRow | undefined> {
   yield* lockOrganization(organization);
   const [row] = yield* select(ruleRow)`
-    FROM alert_rules WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
+    FROM alert_rules WHERE organization = ${organization} AND id = ${id} AND ${isKept} ${forUpdate}`;
   return row;
 }
 
@@ -208,7 +213,9 @@ function* findRules(
   const rows = yield* select(ruleRow)`FROM alert_rules ${which}`;
   const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
   const open = yield* select(openRow)`
-    FROM alerts WHERE organization = ${organization} AND ${isOpen(today)} GROUP BY rule`;
+    FROM alerts ${onSqlite(part`INDEXED BY alerts_open`)}
+    WHERE organization = ${organization} AND ${isOpen(today)} AND ${isNamed(organization, today)}
+    GROUP BY rule`;
   return rows.map(({ settings, ...row }) => ({
     ...{ ...row, ...settings, destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination) },
     openAlerts: open.find(({ rule }) => rule === row.id)?.open ?? 0,
@@ -222,16 +229,10 @@ export function destinationsOf(organization: number) {
     ORDER BY rule, destination`;
 }
 
-/** Alerts of the inbox. Controls are not among them before their horizon is over. */
-export const isNamed = (today: number) => part`(control_until IS NULL OR control_until < ${today})`;
-/** Alerts that are not closed, have no verdict and are not snoozed. */
-export const isOpen = (today: number) => part`
-  closed_day IS NULL AND verdict IS NULL AND (snoozed_until IS NULL OR snoozed_until <= ${today}) AND ${isNamed(today)}`;
-
 function* findRule(organization: number, id: number, today: number): Work<AlertRule | undefined> {
   const [rule] = yield* findRules(
     organization,
-    part`WHERE organization = ${organization} AND id = ${id}`,
+    part`WHERE organization = ${organization} AND id = ${id} AND ${isKept}`,
     today,
   );
   return rule;

@@ -5,7 +5,7 @@ import type { EntryCount, HoldOut, HoldOutExperiment } from "../../ports/actions
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import { chunkRefused, type DrawnAlert } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
-import { forUpdate, records } from "../engine/dialect.ts";
+import { forUpdate, ids, records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   type Fragment,
@@ -24,6 +24,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
+import { deletedRules, isKept } from "./which-alerts.ts";
 
 /** An experiment of a rule. */
 interface ExperimentOf {
@@ -67,7 +68,7 @@ export function* holdOutOf(
 ): Work<HoldOut> {
   const secret = yield* secretOf(organization);
   const [before] = yield* select(ruleRow)`
-    FROM alert_rules WHERE organization = ${organization} AND id = ${rule} ${forUpdate}`;
+    FROM alert_rules WHERE organization = ${organization} AND id = ${rule} AND ${isKept} ${forUpdate}`;
   if (before === undefined || before.settings.holdOutShare === 0) throw chunkRefused();
   const { version, experiment, settings } = before;
   const own = part`rule = ${rule} AND experiment = ${experiment}`;
@@ -171,12 +172,30 @@ export function* forgetEntriesOf(organization: number, { user, account }: Entity
   }
 }
 
-/** Forgets the entries of a rule that is about to be deleted. Its experiments and their counts stay. */
-export function* forgetEntriesOfRule(organization: number, rule: number, name: string): Work<void> {
-  const own = part`organization = ${organization} AND rule = ${rule}`;
-  yield* run`DELETE FROM hold_out_entries WHERE ${own} AND arm IS NULL`;
-  yield* forgetEntries(part`${own} AND (user_number <> 0 OR account_number <> 0)`);
-  yield* run`UPDATE hold_out_experiments SET deleted_rule = ${name} WHERE ${own}`;
+/** The experiments of a rule that is deleted, and their counts, stay. @param name the rule's */
+export function keepExperiments(organization: number, rule: number, name: string) {
+  return run`
+    UPDATE hold_out_experiments SET deleted_rule = ${name} WHERE organization = ${organization} AND rule = ${rule}`;
+}
+
+const namedRow = new RowOf<{ readonly id: number }>({ id: integer() });
+
+/** Forgets at most so many entries of a deleted rule, whose alerts are still there. @returns how many */
+export function* forgetSomeEntries(rule: number, most: number): Work<number> {
+  // Each condition has an index of its own.
+  let named = yield* select(namedRow)`
+    FROM hold_out_entries WHERE rule = ${rule} AND user_number <> 0 LIMIT ${most}`;
+  if (named.length < most) {
+    const more = yield* select(namedRow)`
+      FROM hold_out_entries WHERE rule = ${rule} AND account_number <> 0 AND user_number = 0
+      LIMIT ${most - named.length}`;
+    named = [...named, ...more];
+  }
+  if (named.length === 0) return 0;
+  const chosen = part`id IN (SELECT id FROM ${ids(named.map(({ id }) => id))})`;
+  yield* run`DELETE FROM hold_out_entries WHERE ${chosen} AND arm IS NULL`;
+  yield* forgetEntries(chosen);
+  return named.length;
 }
 
 /** Forgets entries whose alerts are older than they are kept. */
@@ -217,7 +236,8 @@ export function* findExperiments(organization: number): Work<readonly HoldOutExp
   const counts = yield* select(countRow)`
     FROM (
       SELECT rule, experiment, arm, outcome, ${monthOfEntry} AS month,
-        CASE WHEN user_number = 0 AND account_number = 0 THEN 1 ELSE 0 END AS is_forgotten
+        CASE WHEN user_number = 0 AND account_number = 0 OR rule IN (SELECT id ${deletedRules(organization)})
+          THEN 1 ELSE 0 END AS is_forgotten
       FROM hold_out_entries WHERE organization = ${organization} AND arm IS NOT NULL) AS entries
     GROUP BY rule, experiment, month, arm, outcome, is_forgotten
     ORDER BY month, arm, coalesce(outcome, ''), is_forgotten`;

@@ -3,6 +3,7 @@ import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import { integer, json, RowOf, select, text, type Work, word } from "../engine/sql.ts";
+import { isKept } from "./which-alerts.ts";
 
 type NamesSegments = Pick<AlertRuleSettings, "scope" | "condition" | "exemptions">;
 
@@ -41,7 +42,9 @@ export function* refuseForeignSegments(organization: number, settings: NamesSegm
 
 /** The names of the alert rules that name a segment, in their order. */
 export function* rulesWithSegment(organization: number, id: number): Work<readonly string[]> {
-  const rules = yield* select(ruleRow)`FROM alert_rules WHERE organization = ${organization} ORDER BY name`;
+  const rules = yield* select(
+    ruleRow,
+  )`FROM alert_rules WHERE organization = ${organization} AND ${isKept} ORDER BY name`;
   return rules
     .filter(({ settings }) => namedBy(settings).some((one) => one.id === id))
     .map(({ name }) => name);

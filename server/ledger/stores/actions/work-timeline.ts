@@ -9,10 +9,10 @@ import {
 } from "../../ports/actions/work-timeline.ts";
 import type { Engine } from "../engine/engine.ts";
 import { part, sqlText, type Work } from "../engine/sql.ts";
-import { isNamed } from "./alert-rules.ts";
 import { findAlerts } from "./alerts.ts";
 import { findNotes } from "./notes.ts";
 import { findTasks } from "./tasks.ts";
+import { isNamed } from "./which-alerts.ts";
 import { isOfEntity } from "./work-rows.ts";
 
 const endOfTime: WorkPosition = { atMs: Number.MAX_SAFE_INTEGER, kind: "event", id: 0 };
@@ -24,7 +24,7 @@ export function workTimeline(engine: Engine): WorkTimeline {
       engine.snapshot(
         (function* (): Work<readonly WorkEntry[]> {
           const alerts = yield* findAlerts(
-            part`WHERE ${isOfEntity(organization, "alerts", entity)} AND ${isNamed(today)}
+            part`WHERE ${isOfEntity(organization, "alerts", entity)} AND ${isNamed(organization, today)}
               ${page("alert", "alerts", "fired_at_ms")}`,
           );
           const notes = yield* findNotes(

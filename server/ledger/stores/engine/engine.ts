@@ -17,8 +17,14 @@ export interface Engine {
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
-  /** The most rows that one commit adds, that one statement deletes, and the most held events that one commit drops. */
-  readonly partRows: { readonly added: number; readonly deleted: number; readonly held: number };
+  /** The most rows that one commit adds, that one statement deletes, that one reads with rows of other tables, and the most held
+   * events that one commit drops. */
+  readonly partRows: {
+    readonly added: number;
+    readonly deleted: number;
+    readonly joined: number;
+    readonly held: number;
+  };
   /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
    * A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
@@ -55,8 +61,23 @@ export async function inParts<Item>(
 
 /** Deletes rows in parts. @param steps deletes at most `most` rows, and returns their number */
 export async function deleteInParts(engine: Engine, steps: (most: number) => Steps<number>): Promise<void> {
-  const { deleted } = engine.partRows;
-  while ((await engine.alone(steps(deleted))) === deleted) await engine.nextTurn();
+  await deleteSomeParts(engine, steps, { most: engine.partRows.deleted, parts: Number.POSITIVE_INFINITY });
+}
+
+/** As `deleteInParts`, and at most so many parts. @param most rows of a part @returns the number of parts */
+export async function deleteSomeParts(
+  engine: Engine,
+  steps: (most: number) => Steps<number>,
+  { most, parts }: { readonly most: number; readonly parts: number },
+): Promise<number> {
+  let done = 0;
+  while (done < parts) {
+    const deleted = await engine.alone(steps(most));
+    done += 1;
+    if (deleted < most) break;
+    await engine.nextTurn();
+  }
+  return done;
 }
 
 /** Runs steps to their end. @param ask answers a statement. A step may catch its errors */

@@ -138,6 +138,24 @@ export const alertsByDay = `
   CREATE INDEX alerts_by_day ON alerts (organization, rule, fired_day);
 `;
 
+/** For lists of alerts: the first index has their order and all columns that filters read, so that alerts are counted and passed over
+ * without their rows. The second serves readers of all alerts, in the order of ids. By the third, open alerts are counted for each rule.
+ * @param last SQL that puts rows without a value last. SQLite does so anyway, and has no word for it in an index */
+export const alertsInLists = (last: "" | "NULLS LAST") => `
+  CREATE INDEX alerts_by_weight ON alerts (organization, expected_loss DESC ${last}, risk DESC ${last}, id DESC,
+    rule, closed_day, verdict, snoozed_until, control_until, assignee);
+  CREATE INDEX alerts_in_order ON alerts (organization, id);
+  DROP INDEX alerts_open;
+  CREATE INDEX alerts_open ON alerts (organization, rule, snoozed_until, control_until, closed_day, verdict)
+    WHERE closed_day IS NULL AND verdict IS NULL;
+`;
+
+/** A deleted rule is marked until its rows are gone. */
+export const deletedRules = ({ integer }: TableTypes) => `
+  ALTER TABLE alert_rules ADD COLUMN deleted_at_ms ${integer};
+  CREATE INDEX alert_rules_deleted ON alert_rules (organization) WHERE deleted_at_ms IS NOT NULL;
+`;
+
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
