@@ -365,7 +365,10 @@ const kinds: Kinds = {
     segments,
   },
   workTimeline: { entries: read },
-  personData: { identity: read, rejectedEvents: read, auditEntries: read },
+  personData: {
+    ...{ identity: read, rejectedEvents: read, auditEntries: read },
+    ...{ alertStates: read, holdOutEntries: read, deliveries: read },
+  },
   // People look after destinations, and the service after what is sent to them.
   deliveries: {
     list: read,

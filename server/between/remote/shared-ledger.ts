@@ -48,7 +48,9 @@ const ruleDecisionCalls = [
 ] as const;
 const alertCalls = ["list", "entities", "ofEntity", "all", "fired", "firedByDay", "controls"] as const;
 const workCalls = ["ofEntity", "all"] as const;
-const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
+const personDataCalls = [
+  ...(["identity", "rejectedEvents", "auditEntries", "alertStates", "holdOutEntries", "deliveries"] as const),
+] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
