@@ -18,6 +18,7 @@ import {
   type HttpServer,
   openApiDocument,
   PageHost,
+  ReadKeys,
   readKeyRequestsPerSecond,
   referencePage,
   startHttp,
@@ -104,7 +105,8 @@ export async function startIntake(
     nowMs,
   );
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
-  const serving = startPeople({ ...ofPeople, address, nowMs, memory: authorizers });
+  const keys = new ReadKeys(authorizers.readKeys, unknownTokens);
+  const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
     {
@@ -120,7 +122,7 @@ export async function startIntake(
       metricsToken: config.metricsToken,
       metrics: async () => (await registry.metrics()) + (await metricsOf(stores.metered)),
     },
-    apiHandler({ ...serving, authorizer: authorizers.readKeys, bodies, unknownTokens, analysis }),
+    apiHandler({ ...serving, keys, bodies, analysis }),
     httpOptions,
   );
   const remembering = { ledger, authorizers, intake, importer, live };
