@@ -96,7 +96,7 @@ export async function startIntake(
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
-  const { addresses, bodies, unknownTokens } = limitsOf(config, registry);
+  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers);
   const outbox = newOutbox(
     ledger,
     { exceptions: config.privateDestinations, mail: config.mail },
@@ -105,7 +105,6 @@ export async function startIntake(
     nowMs,
   );
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
-  const keys = new ReadKeys(authorizers.readKeys, unknownTokens);
   const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
@@ -161,12 +160,13 @@ async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<
 }
 
 /** The limits of requests. */
-function limitsOf(config: Config, registry: Registry) {
+function limitsOf(config: Config, registry: Registry, { readKeys }: Pick<Authorizers, "readKeys">) {
   const addresses = new ClientAddresses(config.trustedProxies);
   const bodies = new BodyBudget(config.bodiesMaxBytes);
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
-  return { addresses, bodies, unknownTokens: new UnknownTokens(addresses) };
+  const unknownTokens = new UnknownTokens(addresses);
+  return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens) };
 }
 
 function addGauges(registry: Registry, intake: Intake): void {
