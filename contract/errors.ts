@@ -24,6 +24,7 @@ export const errorMessages = {
     "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
   notSignedIn: "You are not signed in: sign in, or send a read key.",
+  sessionAlone: "You are not signed in: sign in. This path takes no read key.",
   foreignPage: "This request did not come from a page of this service: send it from there, with X-Rekindle.",
   settingsChanged: "The settings changed after you read them. Read them again and send the new version.",
   wrongHost:

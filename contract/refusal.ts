@@ -20,9 +20,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The request has no session. */
-export function notSignedIn(): ApiError {
-  return new ApiError("invalid_write_key", errorMessages.notSignedIn);
+/** The request has no session. @param takesKeys whether a read key would do */
+export function notSignedIn(takesKeys: boolean): ApiError {
+  const { notSignedIn: either, sessionAlone } = errorMessages;
+  return new ApiError("invalid_write_key", takesKeys ? either : sessionAlone);
 }
 
 /** Another organization's object is answered as one that does not exist. */

@@ -18,6 +18,7 @@ import {
   type HttpServer,
   openApiDocument,
   PageHost,
+  ReadKeys,
   readKeyRequestsPerSecond,
   referencePage,
   startHttp,
@@ -95,7 +96,7 @@ export async function startIntake(
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
-  const { addresses, bodies, unknownTokens } = limitsOf(config, registry);
+  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers);
   const outbox = newOutbox(
     ledger,
     { exceptions: config.privateDestinations, mail: config.mail },
@@ -104,7 +105,7 @@ export async function startIntake(
     nowMs,
   );
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
-  const serving = startPeople({ ...ofPeople, address, nowMs, memory: authorizers });
+  const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
     {
@@ -120,7 +121,7 @@ export async function startIntake(
       metricsToken: config.metricsToken,
       metrics: async () => (await registry.metrics()) + (await metricsOf(stores.metered)),
     },
-    apiHandler({ ...serving, authorizer: authorizers.readKeys, bodies, unknownTokens, analysis }),
+    apiHandler({ ...serving, keys, bodies, analysis }),
     httpOptions,
   );
   const remembering = { ledger, authorizers, intake, importer, live };
@@ -159,12 +160,13 @@ async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<
 }
 
 /** The limits of requests. */
-function limitsOf(config: Config, registry: Registry) {
+function limitsOf(config: Config, registry: Registry, { readKeys }: Pick<Authorizers, "readKeys">) {
   const addresses = new ClientAddresses(config.trustedProxies);
   const bodies = new BodyBudget(config.bodiesMaxBytes);
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
-  return { addresses, bodies, unknownTokens: new UnknownTokens(addresses) };
+  const unknownTokens = new UnknownTokens(addresses);
+  return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens) };
 }
 
 function addGauges(registry: Registry, intake: Intake): void {

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import { intakeRoutes } from "../contract/api/intake-routes.ts";
 import type { Outbox } from "./actions/actions.ts";
 import type { Config } from "./config.ts";
-import type { BodyBudget, ClientAddresses, PageHost } from "./http/http.ts";
+import type { BodyBudget, ClientAddresses, PageHost, ReadKeys } from "./http/http.ts";
 import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
 import type { Intake, LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -25,6 +25,7 @@ export interface PeopleNeeds {
   readonly bodies: BodyBudget;
   readonly log: Logger;
   readonly registry: Registry;
+  readonly keys: ReadKeys;
   /** Of tokens and keys. */
   readonly memory: { forget(): void; recordUse(): Promise<void> };
   /** The service's address as people reach it. */
@@ -43,6 +44,7 @@ export function startPeople(needs: PeopleNeeds) {
   const api = new IntakeApi(intakeRoutes, intakeHandlers, {
     ...{
       gate,
+      keys: needs.keys,
       signIn,
       ledger,
       live,

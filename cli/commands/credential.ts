@@ -72,7 +72,10 @@ export function keyCommand(): Command {
     ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
   creating.addOption(
-    new Option("--right <right...>", "an additional right: erase users, manage settings")
+    new Option(
+      "--right <right...>",
+      "an additional right: erase users and accounts, manage settings and work",
+    )
       .choices(["erase", "manage"])
       .default([]),
   );

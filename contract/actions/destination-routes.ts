@@ -1,9 +1,9 @@
 /** The routes of intake about destinations of messages, and their deliveries. */
-import { intakeRoute } from "../api/route.ts";
+import { intakeRoute, keyRoute } from "../api/route.ts";
 import * as destinations from "./destination-schemas.ts";
 
 export const destinationRoutes = {
-  "GET /api/destinations": intakeRoute.read({
+  "GET /api/destinations": keyRoute.read({
     summary: "Destinations: webhooks, Slack channels and e-mail addresses",
     answer: destinations.DestinationsAnswer,
   }),
@@ -38,7 +38,7 @@ export const destinationRoutes = {
     body: destinations.HeldBody,
     answer: destinations.HeldAnswer,
   }),
-  "GET /api/deliveries": intakeRoute.read({
+  "GET /api/deliveries": keyRoute.read({
     summary: "Messages that were sent, and those that wait",
     query: destinations.DeliveriesParameters,
     answer: destinations.DeliveriesAnswer,

@@ -32,7 +32,14 @@ export const EverythingAnswer = Type.Object(
     notes: rows("Notes of team members."),
     tasks: rows("Tasks of team members."),
     segments: rows("Fixed segments that have the user."),
-    alerts: rows("Alerts of rules about the user. Messages to destinations say the same."),
+    alerts: rows("Alerts of rules about the user, those of controls among them, as in the export of alerts."),
+    alertStates: rows(
+      "States that alert rules keep of the user: when they fired, until when they rest, the last value.",
+    ),
+    holdOutEntries: rows("The user's entries into hold-outs, each with the arm that was drawn."),
+    messages: rows(
+      "Messages to destinations that name the user: sent in the last 30 days, or waiting. The content has no line about others.",
+    ),
     rejectedEvents: rows("Rows that the warehouse refused."),
     auditLog: rows("Changes by team members that name the user, by number."),
   },

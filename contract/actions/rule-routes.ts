@@ -1,36 +1,36 @@
 /** The routes about alert rules and alerts. Intake keeps them, and analysis lists alerts and previews rules. */
-import { analysisRoute, intakeRoute } from "../api/route.ts";
+import { analysisRoute, keyRoute } from "../api/route.ts";
 import { RuleFiguresAnswer } from "./rule-figures.ts";
 import { RulePreviewAnswer, RulePreviewBody } from "./rule-preview.ts";
 import * as rules from "./rule-schemas.ts";
 
 /** Answered by intake. */
 export const ruleRoutes = {
-  "GET /api/alert-rules": intakeRoute.read({ summary: "Alert rules", answer: rules.AlertRulesAnswer }),
-  "POST /api/alert-rules": intakeRoute.manage({
+  "GET /api/alert-rules": keyRoute.read({ summary: "Alert rules", answer: rules.AlertRulesAnswer }),
+  "POST /api/alert-rules": keyRoute.manage({
     summary: "Add an alert rule",
     body: rules.AlertRuleBody,
     status: 201,
     answer: rules.AlertRuleAnswer,
   }),
-  "PUT /api/alert-rules/:id": intakeRoute.manage({
+  "PUT /api/alert-rules/:id": keyRoute.manage({
     summary: "Change an alert rule; another condition or scope makes a new version",
     body: rules.AlertRuleBody,
     answer: rules.AlertRuleAnswer,
   }),
-  "DELETE /api/alert-rules/:id": intakeRoute.manage({
+  "DELETE /api/alert-rules/:id": keyRoute.manage({
     summary: "Delete an alert rule with its alerts",
     status: 204,
   }),
-  "POST /api/alert-rules/:id/pause": intakeRoute.manage({
+  "POST /api/alert-rules/:id/pause": keyRoute.manage({
     summary: "Pause an alert rule: it is not decided",
     answer: rules.AlertRuleAnswer,
   }),
-  "POST /api/alert-rules/:id/resume": intakeRoute.manage({
+  "POST /api/alert-rules/:id/resume": keyRoute.manage({
     summary: "Resume an alert rule: its next decision takes the present state over without alerts",
     answer: rules.AlertRuleAnswer,
   }),
-  "PATCH /api/alerts/:id": intakeRoute.manage({
+  "PATCH /api/alerts/:id": keyRoute.manage({
     summary: "Assign an alert, snooze it, say that it was handled or not useful, or write a note",
     body: rules.AlertChangeBody,
     answer: rules.AlertAnswer,

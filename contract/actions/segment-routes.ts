@@ -1,6 +1,6 @@
 /** The routes about segments. Intake keeps them, and analysis says who is in them. */
 import { RetentionCellParameters } from "../api/retention.ts";
-import { analysisRoute, figure, intakeRoute } from "../api/route.ts";
+import { analysisRoute, figure, keyRoute } from "../api/route.ts";
 import * as schemas from "./segment-schemas.ts";
 import { segmentLimits } from "./segments.ts";
 
@@ -8,24 +8,24 @@ const maxBodyBytes = segmentLimits.bodyBytes;
 
 /** Answered by intake. */
 export const segmentRoutes = {
-  "GET /api/segments": intakeRoute.read({
+  "GET /api/segments": keyRoute.read({
     summary: "Segments: named filters over users or accounts, and fixed lists of them",
     answer: schemas.SegmentsAnswer,
   }),
-  "POST /api/segments": intakeRoute.manage({
+  "POST /api/segments": keyRoute.manage({
     summary: "Save a segment with a filter, or with the ids of its users or accounts",
     body: schemas.SegmentCreateBody,
     maxBodyBytes,
     status: 201,
     answer: schemas.SegmentSavedAnswer,
   }),
-  "PATCH /api/segments/:id": intakeRoute.manage({
+  "PATCH /api/segments/:id": keyRoute.manage({
     summary: "Rename a segment, or change its filter or its ids",
     body: schemas.SegmentChangeBody,
     maxBodyBytes,
     answer: schemas.SegmentSavedAnswer,
   }),
-  "DELETE /api/segments/:id": intakeRoute.manage({
+  "DELETE /api/segments/:id": keyRoute.manage({
     summary: "Delete a segment that no other segment and no alert rule uses",
     status: 204,
     conflict:

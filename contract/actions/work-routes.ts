@@ -1,5 +1,5 @@
 /** The routes of intake about notes, tasks, contacts and owners. */
-import { intakeRoute } from "../api/route.ts";
+import { keyRoute } from "../api/route.ts";
 import { workLimits } from "./work.ts";
 import * as work from "./work-schemas.ts";
 
@@ -11,64 +11,64 @@ const setChurnReason = { body: work.ChurnReasonBody, status: 204 } as const;
 const setOwner = { body: work.OwnerBody, status: 204 } as const;
 
 export const workRoutes = {
-  "POST /api/users/:userId/contacts": intakeRoute.manage({
+  "POST /api/users/:userId/contacts": keyRoute.manage({
     summary: "Mark a user as contacted: an event `contacted`, which is no engagement and is in the timeline",
     body: work.ContactBody,
     maxBodyBytes,
     status: 204,
   }),
-  "PATCH /api/users/:userId/owner": intakeRoute.manage({
+  "PATCH /api/users/:userId/owner": keyRoute.manage({
     summary: "Set the owner of a user: the trait `owner`, with a version",
     ...setOwner,
   }),
-  "PATCH /api/accounts/:accountId/owner": intakeRoute.manage({
+  "PATCH /api/accounts/:accountId/owner": keyRoute.manage({
     summary: "Set the owner of an account: the attribute `owner`, with a version",
     ...setOwner,
   }),
-  "PATCH /api/users/:userId/churn-reason": intakeRoute.manage({
+  "PATCH /api/users/:userId/churn-reason": keyRoute.manage({
     summary: "Say why a user left: the trait `churnReason`, with a version",
     ...setChurnReason,
   }),
-  "PATCH /api/accounts/:accountId/churn-reason": intakeRoute.manage({
+  "PATCH /api/accounts/:accountId/churn-reason": keyRoute.manage({
     summary: "Say why an account left: the attribute `churnReason`, with a version",
     ...setChurnReason,
   }),
-  "GET /api/users/:userId/notes": intakeRoute.read({ summary: "Notes on a user", ...notes }),
-  "POST /api/users/:userId/notes": intakeRoute.manage({ summary: "Write a note on a user", ...addNote }),
-  "GET /api/accounts/:accountId/notes": intakeRoute.read({ summary: "Notes on an account", ...notes }),
-  "POST /api/accounts/:accountId/notes": intakeRoute.manage({
+  "GET /api/users/:userId/notes": keyRoute.read({ summary: "Notes on a user", ...notes }),
+  "POST /api/users/:userId/notes": keyRoute.manage({ summary: "Write a note on a user", ...addNote }),
+  "GET /api/accounts/:accountId/notes": keyRoute.read({ summary: "Notes on an account", ...notes }),
+  "POST /api/accounts/:accountId/notes": keyRoute.manage({
     summary: "Write a note on an account",
     ...addNote,
   }),
-  "PATCH /api/notes/:id": intakeRoute.manage({
+  "PATCH /api/notes/:id": keyRoute.manage({
     summary: "Change the text of a note",
     body: work.NoteBody,
     maxBodyBytes,
     answer: work.NoteAnswer,
   }),
-  "DELETE /api/notes/:id": intakeRoute.manage({ summary: "Delete a note", status: 204 }),
-  "GET /api/users/:userId/tasks": intakeRoute.read({
+  "DELETE /api/notes/:id": keyRoute.manage({ summary: "Delete a note", status: 204 }),
+  "GET /api/users/:userId/tasks": keyRoute.read({
     summary: "Tasks for a user",
     answer: work.EntityTasksAnswer,
   }),
-  "POST /api/users/:userId/tasks": intakeRoute.manage({ summary: "Add a task for a user", ...addTask }),
-  "GET /api/accounts/:accountId/tasks": intakeRoute.read({
+  "POST /api/users/:userId/tasks": keyRoute.manage({ summary: "Add a task for a user", ...addTask }),
+  "GET /api/accounts/:accountId/tasks": keyRoute.read({
     summary: "Tasks for an account",
     answer: work.EntityTasksAnswer,
   }),
-  "POST /api/accounts/:accountId/tasks": intakeRoute.manage({
+  "POST /api/accounts/:accountId/tasks": keyRoute.manage({
     summary: "Add a task for an account",
     ...addTask,
   }),
-  "GET /api/tasks": intakeRoute.read({
+  "GET /api/tasks": keyRoute.read({
     summary: "Tasks across all users and accounts: open, due, overdue or done, of a team member or of nobody",
     query: work.TasksParameters,
     answer: work.TasksAnswer,
   }),
-  "PATCH /api/tasks/:id": intakeRoute.manage({
+  "PATCH /api/tasks/:id": keyRoute.manage({
     summary: "Change a task, mark it as done, or open it again",
     body: work.TaskChangeBody,
     answer: work.TaskAnswer,
   }),
-  "DELETE /api/tasks/:id": intakeRoute.manage({ summary: "Delete a task", status: 204 }),
+  "DELETE /api/tasks/:id": keyRoute.manage({ summary: "Delete a task", status: 204 }),
 } as const;

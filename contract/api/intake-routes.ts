@@ -10,7 +10,7 @@ import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";
 import * as views from "../views.ts";
-import { intakeRoute } from "./route.ts";
+import { intakeRoute, keyRoute } from "./route.ts";
 
 export const intakeRoutes = {
   "GET /api/installation": intakeRoute.anybody({
@@ -63,7 +63,7 @@ export const intakeRoutes = {
     status: 201,
     answer: members.OrganizationCreateAnswer,
   }),
-  "GET /api/organization": intakeRoute.read({
+  "GET /api/organization": keyRoute.read({
     summary: "The organization",
     answer: members.OrganizationAnswer,
   }),
@@ -142,19 +142,19 @@ export const intakeRoutes = {
   ...ruleRoutes,
   ...workRoutes,
   ...segmentRoutes,
-  "GET /api/views": intakeRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
-  "POST /api/views": intakeRoute.manage({
+  "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
+  "POST /api/views": keyRoute.manage({
     summary: "Save a view for all members",
     body: views.ViewCreateBody,
     status: 201,
     answer: views.ViewAnswer,
   }),
-  "PATCH /api/views/:id": intakeRoute.manage({
+  "PATCH /api/views/:id": keyRoute.manage({
     summary: "Rename a view, or change what it shows",
     body: views.ViewChangeBody,
     answer: views.ViewAnswer,
   }),
-  "DELETE /api/views/:id": intakeRoute.manage({ summary: "Delete a view", status: 204 }),
+  "DELETE /api/views/:id": keyRoute.manage({ summary: "Delete a view", status: 204 }),
   ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({
     summary: "The recipient of an e-mail destination agrees, by the link in the first mail",
@@ -165,7 +165,7 @@ export const intakeRoutes = {
     summary: "Unsubscribe the recipient of an e-mail destination with one click (RFC 8058)",
     answer: destinations.AgreeAnswer,
   }),
-  "GET /api/webhooks": intakeRoute.read({
+  "GET /api/webhooks": keyRoute.read({
     summary: "Webhooks, and how their bodies are read",
     answer: sourceSettings.WebhooksAnswer,
   }),
@@ -191,7 +191,7 @@ export const intakeRoutes = {
     summary: "Delete a webhook; what is sent to it is refused from now on",
     status: 204,
   }),
-  "GET /api/stripe": intakeRoute.read({
+  "GET /api/stripe": keyRoute.read({
     summary: "How events of Stripe's are taken; they are sent to /v1/webhooks/stripe/TOKEN",
     answer: sourceSettings.StripeSettingsAnswer,
   }),

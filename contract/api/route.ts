@@ -13,6 +13,8 @@ export interface Route {
   /** Routes that need no warehouse are answered by intake, so that they work while analysis is away. */
   readonly answeredBy: "intake" | "analysis";
   readonly access: Access;
+  /** A route of intake that also takes read keys with the right. Those of analysis all do, except the owners' own. */
+  readonly takesKeys?: true;
   readonly summary: string;
   /** An object of strings, numbers, booleans and arrays. A parameter with a default may be left out. */
   readonly query: TSchema;
@@ -66,6 +68,17 @@ export const intakeRoute = {
   manage: entryWith({ ...ofIntake, access: "manage" }),
   own: entryWith({ ...ofIntake, access: "own" }),
 };
+
+/** Routes of intake that also take read keys, by the right that they need. */
+export const keyRoute = {
+  read: entryWith({ ...ofIntake, access: "read", takesKeys: true }),
+  manage: entryWith({ ...ofIntake, access: "manage", takesKeys: true }),
+};
+
+/** Whether a route takes read keys, beside sessions. */
+export function takesReadKeys({ answeredBy, access, takesKeys }: Route): boolean {
+  return takesKeys === true || (answeredBy === "analysis" && access !== "own");
+}
 
 /** The schema of a route's answer, a figure's with its freshness. */
 export function answerOf({ answer, isFigure }: Pick<Route, "answer" | "isFigure">): TSchema | undefined {

@@ -20,5 +20,6 @@ export { Authorizer } from "./port/authorize.ts";
 export { BodyBudget } from "./port/body-budget.ts";
 export { ClientAddresses } from "./port/client-address.ts";
 export { PageHost } from "./port/page-host.ts";
+export { ReadKeys } from "./port/read-keys.ts";
 export { type HttpOptions, type HttpServer, startHttp } from "./port/server.ts";
 export { UnknownTokens } from "./port/unknown-tokens.ts";

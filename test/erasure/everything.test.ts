@@ -1,11 +1,13 @@
 /** A copy of everything about a person: data of the person in every store is in it, and nothing of another person. */
 import { beforeAll, expect, test } from "bun:test";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import { formatDay } from "../../server/calendar/days.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
 import { daysAgo, identify, sendAll, track } from "./support.ts";
+import { firedDay, tellAbout } from "./told.ts";
 
 const organization = "Access";
 const server: Server = await ownServer(() => server);
@@ -37,6 +39,7 @@ beforeAll(async () => {
   }
   const pilots = { kind: "users", name: "Pilots with ada", ids: ["ada"] };
   const { id } = await olga.json<{ id: number }>("POST", at("/api/segments"), pilots, 201);
+  await tellAbout(server, olga, ["ada", "eve"]);
   await segment("/v1/track", { anonymousId: "never seen", event: "held", properties: { text: "held text" } });
   await server.exported("events", organization);
   await server.command("score", "--organization", organization);
@@ -105,10 +108,44 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   expect(document.eventsByDay?.length).toBeGreaterThan(0);
   expect(document.billingEvents).toMatchObject([{ subscriptionId: "subscription of ada" }]);
   expect(document.segmentChanges).toMatchObject([{ change: "entered", cause: "first" }]);
+  expect(document.segments).toHaveLength(1);
   expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
     ...["contact.created", "note.created", "owner.changed", "person.exported", "task.created"],
   ]);
 });
+
+test("alerts, states of rules, hold-outs and messages say everything about the person, and nothing of another", async () => {
+  const { document } = await everything("ada");
+  const [alert] = document.alerts ?? [];
+  const exported = (await server.command("export", "alerts", "--organization", organization)).split("\n");
+  const line = exported.find((text) => text.includes('"userId":"ada"')) ?? "{}";
+  expect(document.alerts).toEqual([JSON.parse(line)]);
+  expect(alert).toMatchObject({ risk: 0.7, expectedLoss: 900, arm: "treated", isSent: true, version: 1 });
+  const { ruleId } = alert ?? {};
+  const state = { ruleId, hasLeft: false, firedDay: formatDay(firedDay), value: 0.7 };
+  expect(document.alertStates).toMatchObject([state]);
+  expect(document.holdOutEntries).toMatchObject([
+    { ruleId, experiment: 1, accountId: null, arm: "treated", enteredDay: formatDay(firedDay) },
+  ]);
+  const messages = inOrder(document);
+  expect(messages.map(({ destination, type, state: is }) => [destination, type, is])).toEqual([
+    ["channel", "alert.fired", "held"],
+    ["channel", "digest", "held"],
+    ["hook", "alert.fired", "held"],
+  ]);
+  const [run, digest, one] = messages.map(({ content }) => content as { readonly rows?: readonly Row[] });
+  expect(one).toMatchObject({ entity: { kind: "user", id: "ada", email: "ada@example.com" }, risk: 0.7 });
+  expect(run?.rows).toMatchObject([{ name: "name of ada (ada@example.com)", text: "silent for 9 days" }]);
+  expect(digest?.rows?.map(({ name, text }) => [name, text])).toEqual([
+    ["name of ada", "entered high risk: 70 %, was 20 %, expected loss 9 EUR a month"],
+  ]);
+});
+
+/** The messages of a document by destination and type. */
+function inOrder({ messages = [] }: Document): readonly Row[] {
+  const key = ({ destination, type }: Row) => `${destination} ${type}`;
+  return messages.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
 
 test("its schema names every section, and an unknown person has no document", async () => {
   const { document } = await everything("eve");
@@ -159,4 +196,8 @@ test("an erased person is in no document", async () => {
   await server.command("erase", "user", "eve", "--organization", organization);
   const response = await olga.ask("GET", at("/api/users/eve/everything"));
   expect(response.status).toBe(404);
+  // The digest named both, so its content is deleted. The row of the other one has left the message of the run.
+  const [run, digest] = inOrder((await everything("ada")).document);
+  expect([digest?.state, digest?.content]).toEqual(["canceled", null]);
+  expect(run).toMatchObject({ state: "held", content: { total: 1, rows: [{}] } });
 });

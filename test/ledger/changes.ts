@@ -316,7 +316,10 @@ const kinds: Kinds = {
     segments,
   },
   workTimeline: { entries: read },
-  personData: { identity: read, rejectedEvents: read, auditEntries: read },
+  personData: {
+    ...{ identity: read, rejectedEvents: read, auditEntries: read },
+    ...{ alertStates: read, holdOutEntries: read, deliveries: read },
+  },
   deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },

@@ -23,6 +23,7 @@ import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
+import { personDataContract } from "./contract-person-data.ts";
 import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
@@ -64,6 +65,7 @@ const parts = {
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,
+  personData: personDataContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

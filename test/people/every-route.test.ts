@@ -16,6 +16,8 @@ interface Operation {
     readonly required?: boolean;
   }[];
   readonly requestBody?: object;
+  readonly description?: string;
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 interface Route extends Operation {
   readonly method: string;
@@ -150,6 +152,19 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/read-keys": { name: "new", rights: ["read"] },
 };
 
+/** The routes of an organization that no read key may ask. A new route takes keys, or is added here. */
+const sessionsAlone: readonly string[] = [
+  ...["DELETE /api/destinations/{id}", "DELETE /api/invitations/{id}", "DELETE /api/members/{id}"],
+  ...["DELETE /api/organization", "DELETE /api/read-keys/{id}", "DELETE /api/tokens/{id}"],
+  ...["DELETE /api/webhooks/{id}", "GET /api/audit-log", "GET /api/live", "GET /api/members"],
+  ...["GET /api/own-digest", "GET /api/read-keys", "GET /api/tokens", "GET /api/users/{userId}/everything"],
+  ...["PATCH /api/destinations/{id}", "PATCH /api/members/{id}", "PATCH /api/organization"],
+  ...["PATCH /api/stripe", "PATCH /api/webhooks/{id}", "POST /api/deliveries/{id}/again"],
+  ...["POST /api/destinations", "POST /api/destinations/{id}/held", "POST /api/destinations/{id}/secret"],
+  ...["POST /api/destinations/{id}/test", "POST /api/invitations", "POST /api/read-keys", "POST /api/tokens"],
+  ...["POST /api/webhooks", "POST /api/webhooks/try", "PUT /api/own-digest"],
+];
+
 /** Values for parameters. Each names something of the other organization. */
 const values: Readonly<Record<string, string>> = {
   event: "their_event",
@@ -222,6 +237,15 @@ async function stateOfTheirs(): Promise<string> {
   return JSON.stringify(answers, (name, value) => (/^(last(Used|Seen)At|hours)$/.test(name) ? null : value));
 }
 
+/** Asks with a read key, our own with every right if none is given. */
+function byKey(route: Route, address: string, by = key): Promise<Response> {
+  return fetch(server.url + address, {
+    method: route.method,
+    headers: { Authorization: `Bearer ${by}`, "Content-Type": "application/json" },
+    ...(route.requestBody !== undefined && { body: JSON.stringify(bodyOf(route)) }),
+  });
+}
+
 describe("every route of the document", () => {
   test("is of an organization, or of nobody's but the person who asks", () => {
     expect(ofOrganization().length).toBeGreaterThan(40);
@@ -266,12 +290,6 @@ describe("every route of the document", () => {
 
   test("gives nothing of theirs by their ids, to a session and to a read key, and changes nothing of theirs", async () => {
     const before = await stateOfTheirs();
-    const byKey = (route: Route, address: string) =>
-      fetch(server.url + address, {
-        method: route.method,
-        headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-        ...(route.requestBody !== undefined && { body: JSON.stringify(bodyOf(route)) }),
-      });
     const bySession = (route: Route, address: string) => ours.owner.ask(route.method, address, bodyOf(route));
     for (const [ask, organization] of [
       [bySession, ours.organization],
@@ -289,6 +307,30 @@ describe("every route of the document", () => {
       }
     }
     expect(await stateOfTheirs()).toBe(before);
+  });
+
+  test("takes a read key if the document says so, and only with the right that it says", async () => {
+    const reading = (await server.command("key", "create", "--organization", "Ours")).trim();
+    const taking: string[] = [];
+    for (const route of ofOrganization()) {
+      const name = `${route.method} ${route.path}`;
+      const takesKeys = route.security?.some((one) => "readKey" in one) ?? false;
+      const [status] = await answerOf(() => byKey(route, addressOf(route, undefined, true)));
+      const [withRead] = await answerOf(() => byKey(route, addressOf(route, undefined, true), reading));
+      const right = /read key with the right to (\w+)/.exec(route.description ?? "")?.[1];
+      expect([name, takesKeys]).toEqual([name, right !== undefined]);
+      if (takesKeys) {
+        taking.push(name);
+        expect([name, [401, 403].includes(status)]).toEqual([name, false]);
+        expect([name, withRead === 403]).toEqual([name, right !== "read"]);
+      } else {
+        expect([name, [401, 403].includes(status), withRead]).toEqual([name, true, status]);
+      }
+    }
+    const left = ofOrganization()
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((name) => !taking.includes(name));
+    expect(left.sort()).toEqual([...sessionsAlone]);
   });
 
   test("of the write API writes only where its token belongs", async () => {

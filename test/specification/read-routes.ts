@@ -1,6 +1,6 @@
 /** The addresses that read, made of the server's table of routes: a new route is in every test that asks all of them. */
-import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
-import type { Route } from "../../contract/api/route.ts";
+import { type Route, takesReadKeys } from "../../contract/api/route.ts";
+import { routes } from "../../contract/api/routes.ts";
 import type { Server } from "../server.ts";
 
 export interface ReadRoute {
@@ -42,8 +42,8 @@ export async function withSegment(
 
 /** Every GET route that read keys may ask. @param ids values for the names in paths, encoded */
 export function readRoutes(ids: Readonly<Record<string, string>>): readonly ReadRoute[] {
-  return Object.entries<Route>(analysisRoutes)
-    .filter(([name, { access }]) => name.startsWith("GET ") && access !== "own")
+  return Object.entries<Route>(routes)
+    .filter(([name, route]) => name.startsWith("GET ") && takesReadKeys(route))
     .map(([name, route]) => {
       const pattern = name.replace("GET ", "");
       const path = pattern.replace(

@@ -11,7 +11,8 @@ export default function KeySettings(): ReactElement {
   return (
     <>
       <PageHeader title="Read keys">
-        Other programs read figures with a key, <a href="/reference">by the same API</a> as these pages.
+        Other programs read figures and work with customers by a key, <a href="/reference">by the same API</a>{" "}
+        as these pages.
       </PageHeader>
       <RequiresRole least="owner">
         <Keys />

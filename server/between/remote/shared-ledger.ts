@@ -58,7 +58,9 @@ const alertCalls = [
 ] as const;
 const noteCalls = ["ofEntity", "all"] as const;
 const taskCalls = ["entities", "ofEntity", "all"] as const;
-const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
+const personDataCalls = [
+  ...(["identity", "rejectedEvents", "auditEntries", "alertStates", "holdOutEntries", "deliveries"] as const),
+] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;

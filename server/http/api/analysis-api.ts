@@ -5,7 +5,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Route } from "../../../contract/api/route.ts";
 import { errorMessages } from "../../../contract/errors.ts";
-import { ApiError } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import { type Asker, CallFailed, currentVersionOf } from "../../process/process.ts";
@@ -18,7 +17,7 @@ import type { AnyContext, ApiParts, Chunks, DocumentAnswer, Handlers } from "./c
 import { begun, csvAnswer, untilEnd } from "./csv.ts";
 import { freshnessOf } from "./freshness.ts";
 import { OpenQuestions } from "./open-questions.ts";
-import { checkedBody, checkedQuery } from "./request.ts";
+import { checkedBody, checkedQuery, formatOf } from "./request.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -187,13 +186,6 @@ function askerOf(request: Request): Asker {
 function noRight(request: Request, right: string): string {
   const caller = actorOf(request).person === null ? "This read key" : "Your role in this organization";
   return `${caller} has no right to ${right}.`;
-}
-
-function formatOf(route: Route, sent: URLSearchParams): "json" | "csv" {
-  const format = sent.get("format") ?? "json";
-  if (format === "json" || (format === "csv" && route.table !== undefined)) return format;
-  const formats = route.table === undefined ? "json" : "json or csv";
-  throw new ApiError("validation_error", `format is not valid: send ${formats}.`);
 }
 
 async function organizationOf(ledger: SharedLedger, request: Request): Promise<Organization> {

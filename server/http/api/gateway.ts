@@ -4,19 +4,16 @@
  * it is the read key's, or one of which the signed-in person is a member.
  */
 
-import { errorMessages } from "../../../contract/errors.ts";
-import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
+import { notSignedIn } from "../../../contract/refusal.ts";
 import { isInvalid } from "../../intake/intake.ts";
-import { readKeyActor } from "../../ledger/ledger.ts";
 import { type Peer, Unreachable } from "../../process/process.ts";
 import type { PeopleGate } from "../members/gate.ts";
 import type { IntakeApi } from "../members/intake-api.ts";
 import type { SentCookie } from "../members/session-cookie.ts";
-import { analysisStarting, failure, notFound, refused, tooMany, unexpected } from "../port/answers.ts";
-import type { Authorizer } from "../port/authorize.ts";
+import { analysisStarting, failure, notFound, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
-import type { UnknownTokens } from "../port/unknown-tokens.ts";
+import type { ReadKeys } from "../port/read-keys.ts";
 import { type Caller, headersOfCaller } from "./analysis-api.ts";
 import { readApiBody } from "./request.ts";
 
@@ -24,15 +21,13 @@ import { readApiBody } from "./request.ts";
 export const readKeyRequestsPerSecond = 100;
 
 export interface ApiGateway {
-  /** Of read keys. */
-  readonly authorizer: Authorizer;
+  readonly keys: ReadKeys;
   /** Of sessions. */
   readonly gate: PeopleGate;
   /** The routes that are answered here. */
   readonly intake: IntakeApi;
   /** Room for the bodies of requests. */
   readonly bodies: BodyBudget;
-  readonly unknownTokens: UnknownTokens;
   /** The process that answers questions. */
   readonly analysis: Peer;
 }
@@ -66,9 +61,9 @@ async function figure(
   const sent = gateway.gate.sent(request, connection);
   const isKey = request.headers.has("authorization") || sent.secret === undefined;
   const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection, sent)).before;
-  if (!isKey && signedIn === undefined) throw notSignedIn();
+  if (!isKey && signedIn === undefined) throw notSignedIn(true);
   const refusal = isKey
-    ? await limitKey(gateway, request, connection)
+    ? await gateway.keys.limit(request, connection)
     : gateway.gate.refuseForeign(request, true);
   if (refusal !== undefined) return refusal;
   // The other process answers more than this: /api/../rebuild must not get there.
@@ -87,33 +82,14 @@ async function figure(
   return new Response(answer.body, { status: answer.status, headers });
 }
 
-async function limitKey(
-  { authorizer, unknownTokens }: ApiGateway,
-  request: Request,
-  connection: Connection,
-): Promise<Response | undefined> {
-  const caller = await authorizer.authorize(request.headers.get("authorization"));
-  if (caller === undefined) {
-    const otherwise = failure("invalid_write_key", errorMessages.invalidReadKey);
-    return unknownTokens.answer(request, connection, { otherwise });
-  }
-  const { usage } = caller;
-  const waitSeconds = usage.bucket.take(performance.now());
-  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
-  usage.lastUsedAtMs = Date.now();
-  return undefined;
-}
-
-async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Caller> {
-  const caller = await authorizer.authorize(request.headers.get("authorization"));
-  if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
-  const { id, organization, rights } = caller;
-  return { organization: organization.id, rights, actor: readKeyActor(id) };
+async function askingKey({ keys }: ApiGateway, request: Request): Promise<Caller> {
+  const { organization, rights, actor } = await keys.place(request);
+  return { organization: organization.id, rights, actor };
 }
 
 async function askingPerson({ gate }: ApiGateway, sent: SentCookie, url: URL): Promise<Caller> {
   const signedIn = await gate.signedIn(sent);
-  if (signedIn === undefined) throw notSignedIn();
+  if (signedIn === undefined) throw notSignedIn(true);
   const { organization, rights, actor } = await gate.place(signedIn, url.searchParams);
   return { organization: organization.id, rights, actor };
 }

@@ -1,6 +1,7 @@
 /** Parameters and bodies of the JSON API, checked by the schemas of their routes. */
 import type { Static, TSchema } from "typebox";
 import type { Validator } from "typebox/compile";
+import type { Route } from "../../../contract/api/route.ts";
 import { explainInvalid } from "../../../contract/explain.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -99,6 +100,14 @@ function jsonOf(text: string): unknown {
 export function propertiesOf(schema: TSchema | undefined): Readonly<Record<string, unknown>> {
   if (schema === undefined || !("properties" in schema)) return {};
   return isJsonObject(schema.properties) ? schema.properties : {};
+}
+
+/** The format of the answer. @throws ApiError for one that the route does not have */
+export function formatOf({ table }: Pick<Route, "table">, sent: URLSearchParams): "json" | "csv" {
+  const format = sent.get("format") ?? "json";
+  if (format === "json" || (format === "csv" && table !== undefined)) return format;
+  const formats = table === undefined ? "json" : "json or csv";
+  throw new ApiError("validation_error", `format is not valid: send ${formats}.`);
 }
 
 /** A number in a path. @throws ApiError, as for a number that does not exist */

@@ -1,6 +1,6 @@
 /** The JSON API's part of the OpenAPI document, from its table of routes. */
 import type { TSchema } from "typebox";
-import { type Access, answerOf, type Route } from "../../../contract/api/route.ts";
+import { type Access, answerOf, type Route, takesReadKeys } from "../../../contract/api/route.ts";
 import { routes } from "../../../contract/api/routes.ts";
 import { type ApiErrorName, apiErrorStatus, errorMessages } from "../../../contract/errors.ts";
 import { isJsonObject } from "../../../contract/json.ts";
@@ -21,7 +21,7 @@ const analysisErrors: Descriptions = {
 
 const intakeErrors: Descriptions = {
   ...analysisErrors,
-  invalid_write_key: "Not signed in, or a wrong password: the message says which.",
+  invalid_write_key: "Not signed in, a wrong read key, or a wrong password: the message says which.",
   application_error: errorMessages.unexpected,
 };
 
@@ -47,7 +47,7 @@ function operation(pattern: string, route: Route): object {
     ...authorization(route),
     parameters: [
       ...parameters(pattern, route),
-      ...(isOfOrganization ? [organization(route.answeredBy === "intake")] : []),
+      ...(isOfOrganization ? [organization(!takesReadKeys(route))] : []),
     ],
     ...(body !== undefined && { requestBody: requestBody(body, route) }),
     responses: { [route.status]: { description: summary, ...content(route) }, ...errorsOf(route) },
@@ -63,9 +63,9 @@ const accessInWords: Record<Access, string> = {
   own: "Needs a session of an owner.",
 };
 
-/** Routes of intake and those of owners take sessions alone, other routes of analysis also read keys. */
-function authorization({ access, answeredBy }: Route): object {
-  if (answeredBy === "intake" || access === "own") {
+function authorization(route: Route): object {
+  const { access } = route;
+  if (!takesReadKeys(route)) {
     const security = access === "anybody" ? [] : [{ session: [] }];
     return { description: accessInWords[access], security };
   }

@@ -5,7 +5,7 @@ import { errorMessages } from "../../../contract/errors.ts";
 import { organizationParameter } from "../../../contract/members.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
-import type { Ledger, Organization } from "../../ledger/ledger.ts";
+import type { Ledger, Organization, Right } from "../../ledger/ledger.ts";
 import { type Actor, personActor } from "../../ledger/ledger.ts";
 import type { From, SignedIn, SignIn } from "../../members/members.ts";
 import { deviceOf, type MemberRight, personOfDevice, roleRights } from "../../members/members.ts";
@@ -15,10 +15,11 @@ import type { PageHost } from "../port/page-host.ts";
 import { Buckets } from "../port/rate-limit.ts";
 import { refuseForeign, type SentCookie, sentCookie } from "./session-cookie.ts";
 
-/** A person's membership in the organization that the request names. */
+/** A person's membership in the organization that the request names, or the organization of a read key. */
 export interface Place {
   readonly organization: Organization;
-  readonly role: Role;
+  /** Null of a read key. */
+  readonly role: Role | null;
   readonly rights: readonly MemberRight[];
   readonly actor: Actor;
 }
@@ -97,6 +98,11 @@ export class PeopleGate {
     return refuseForeign(request, this.#parts.publicUrl, isSession);
   }
 
+  /** The answer to a change by a read key that another site's page may have sent: a browser sends a key again that was typed into an address. */
+  refuseForeignKey(request: Request): Response | undefined {
+    return refuseForeign(request, this.#parts.publicUrl, false);
+  }
+
   /** The person's place in the organization that the parameters name, which is taken out of them.
    * @throws ApiError alike when there is none and when the person is no member */
   async place({ session }: SignedIn, parameters: URLSearchParams): Promise<Place> {
@@ -112,4 +118,11 @@ export class PeopleGate {
     const { organization, role } = membership;
     return { organization, role, rights: roleRights[role], actor: personActor(session.person) };
   }
+}
+
+/** The rights of a read key among those of members. */
+export function rightsOfKey(rights: readonly Right[]): readonly MemberRight[] {
+  return rights.filter(
+    (right): right is Exclude<Right, "write" | "browser"> => right !== "write" && right !== "browser",
+  );
 }

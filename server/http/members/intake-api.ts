@@ -1,9 +1,10 @@
 /**
  * The JSON API in the intake process: routes about people, their organizations and settings. They change the ledger and work
  * while analysis is away, except the default exemption of a hold-out and the tasks of a segment. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
+ * Some routes also take a read key. A request with an Authorization header counts by its key alone there, and its cookie does not count.
  */
 import type { Static, TSchema } from "typebox";
-import type { Access, PathNames, Route } from "../../../contract/api/route.ts";
+import { type Access, type PathNames, type Route, takesReadKeys } from "../../../contract/api/route.ts";
 import type {
   IntakeRouteName,
   RouteAnswer,
@@ -18,12 +19,13 @@ import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
 import type { Peer } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
-import { checkedBody, checkedQuery, readApiBody } from "../api/request.ts";
+import { checkedBody, checkedQuery, formatOf, readApiBody } from "../api/request.ts";
 import { failure, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection } from "../port/handler.ts";
+import type { ReadKeys } from "../port/read-keys.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
-import type { PeopleGate, Place } from "./gate.ts";
+import { type PeopleGate, type Place, rightsOfKey } from "./gate.ts";
 import { type SentCookie, setDevice, setSession } from "./session-cookie.ts";
 
 /** Far more than nearly all of these bodies need. */
@@ -33,6 +35,7 @@ export interface IntakeParts extends OrganizationParts {
   /** Whether pages load pictures from other hosts. */
   readonly remoteImages: boolean;
   readonly gate: PeopleGate;
+  readonly keys: ReadKeys;
   readonly signIn: SignIn;
   readonly live: LiveView;
   /** Sends messages to destinations. */
@@ -48,21 +51,31 @@ export interface IntakeParts extends OrganizationParts {
   readonly log: Logger;
 }
 
-/** The services, and the person of the request. @typeParam Of the access that the route needs */
-interface PersonContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
+/** The services, and the place of the request. */
+interface PlaceContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
   readonly nowMs: number;
+  readonly place: Of extends "anybody" | "session" ? undefined : Place;
+}
+
+/** The same with the person of the request. @typeParam Of the access that the route needs */
+interface PersonContext<Of extends Access> extends PlaceContext<Of> {
   readonly from: From;
   readonly signedIn: Of extends "anybody" ? SignedIn | undefined : SignedIn;
-  readonly place: Of extends "anybody" | "session" ? undefined : Place;
   /** The place that the session has now; undefined once it has lost the right to this route. */
   readonly placeNow: () => Promise<Place | undefined>;
 }
 
-interface IntakeContext<Name extends IntakeRouteName> extends PersonContext<Routes[Name]["access"]> {
+interface SentTo<Name extends IntakeRouteName> {
   readonly path: Readonly<Record<PathNames<Name>, string>>;
   readonly query: RouteQuery<Name>;
   readonly body: RouteBody<Name>;
 }
+
+/** Handlers of routes that take read keys know no person: they get the place alone. */
+type IntakeContext<Name extends IntakeRouteName> = SentTo<Name> &
+  (Routes[Name] extends { readonly takesKeys: true }
+    ? PlaceContext<Routes[Name]["access"]>
+    : PersonContext<Routes[Name]["access"]>);
 
 /** The answer of a handler, and its change of the session's cookie. */
 interface Reply<Answer> {
@@ -98,7 +111,11 @@ export class IntakeApi {
   answer(request: Request, url: URL, connection: Connection): Promise<Response> | undefined {
     const found = this.#routes.find(request.method, url.pathname.replace(/\/$/, ""));
     if (found === undefined) return undefined;
-    return this.#answer(found, request, url.searchParams, connection).catch((error: unknown) => {
+    const isByKey = takesReadKeys(found.route) && request.headers.has("authorization");
+    const answer = isByKey
+      ? this.#answerKey(found, request, url.searchParams, connection)
+      : this.#answer(found, request, url.searchParams, connection);
+    return answer.catch((error: unknown) => {
       // A client that disconnects while it sends the body is not an error of the service.
       if (request.signal.aborted) return unexpected();
       const refusal = refused(error);
@@ -108,42 +125,71 @@ export class IntakeApi {
     });
   }
 
-  async #answer(
-    { name, route, path }: Found,
+  /** The answer to a request with a read key. Its organization is the key's, so no parameter names one. */
+  async #answerKey(
+    found: Found,
     request: Request,
     parameters: URLSearchParams,
     connection: Connection,
   ): Promise<Response> {
-    const { gate, bodies, nowMs } = this.#parts;
-    const sent = await readApiBody(request, bodies, route.maxBodyBytes ?? defaultBodyBytes);
+    const { gate, keys } = this.#parts;
+    const refusal = (await keys.limit(request, connection)) ?? gate.refuseForeignKey(request);
+    if (refusal !== undefined) return refusal;
+    const { route } = found;
+    const sent = await this.#read(request, route);
+    if (isInvalid(sent)) return failure("validation_error", sent.invalid);
+    const { organization, rights, actor } = await keys.place(request);
+    const place: Place = { organization, role: null, rights: rightsOfKey(rights), actor };
+    refuseWithoutRight(route, place);
+    return respond(route, await this.#handled(found, request, { sent, parameters, place }), false);
+  }
+
+  async #answer(
+    found: Found,
+    request: Request,
+    parameters: URLSearchParams,
+    connection: Connection,
+  ): Promise<Response> {
+    const { gate } = this.#parts;
+    const { route } = found;
+    const sent = await this.#read(request, route);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const cookie = gate.sent(request, connection);
     const isSignIn = route.access === "anybody" && request.method === "POST";
     const from = await gate.from(request, connection, cookie, isSignIn);
-    const foreign = gate.refuseForeign(request, route.access !== "anybody");
+    // A request without a cookie has nothing that another site's page could use: its answer is that of a missing session.
+    const isSession = route.access !== "anybody" && cookie.secret !== undefined;
+    const foreign = gate.refuseForeign(request, isSession);
     if (foreign !== undefined) return foreign;
     const signedIn = from.before;
-    if (route.access !== "anybody" && signedIn === undefined) throw notSignedIn();
+    if (route.access !== "anybody" && signedIn === undefined) throw notSignedIn(takesReadKeys(route));
     const place = signedIn && (await this.#place(route, signedIn, parameters));
     parameters.delete(organizationParameter);
-    const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
-    const body = this.#body(route, request, sent);
     const placeNow = () => this.#placeNow(route, cookie, place);
-    const context = { ...this.#parts, nowMs: nowMs(), from, signedIn, place, path, query, body, placeNow };
-    const handler = this.#handlers[name];
-    if (handler === undefined) throw new Error(`${name} has no handler`);
-    return respond(route, await handler(context), cookie.isSecure);
+    const asked = { sent, parameters, place, from, signedIn, placeNow };
+    return respond(route, await this.#handled(found, request, asked), cookie.isSecure);
   }
 
-  async #place(
-    { access }: Route,
-    signedIn: SignedIn,
-    parameters: URLSearchParams,
-  ): Promise<Place | undefined> {
-    if (access === "anybody" || access === "session") return undefined;
+  #read(request: Request, { maxBodyBytes = defaultBodyBytes }: Route) {
+    return readApiBody(request, this.#parts.bodies, maxBodyBytes);
+  }
+
+  /** The handler's reply, once parameters and body are checked. */
+  #handled({ name, route, path }: Found, request: Request, asked: Asked): Promise<Reply<unknown>> {
+    const { sent, parameters, ...context } = asked;
+    formatOf(route, parameters);
+    const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
+    const body = this.#body(route, request, sent);
+    const handler = this.#handlers[name];
+    if (handler === undefined) throw new Error(`${name} has no handler`);
+    return handler({ ...this.#parts, ...context, nowMs: this.#parts.nowMs(), path, query, body });
+  }
+
+  async #place(route: Route, signedIn: SignedIn, parameters: URLSearchParams): Promise<Place | undefined> {
+    if (route.access === "anybody" || route.access === "session") return undefined;
     const place = await this.#parts.gate.place(signedIn, parameters);
-    if (place.rights.includes(access)) return place;
-    throw new ApiError("forbidden", `Your role in this organization, ${place.role}, has no right to this.`);
+    refuseWithoutRight(route, place);
+    return place;
   }
 
   async #placeNow(route: Route, cookie: SentCookie, place: Place | undefined): Promise<Place | undefined> {
@@ -162,6 +208,27 @@ export class IntakeApi {
     if (schema === undefined) return undefined;
     return checkedBody(request, sent ?? new Uint8Array(), schema, this.#routes.validator(schema));
   }
+}
+
+/** A request before its parameters and its body are checked, and who asks. */
+interface Asked {
+  readonly sent: Uint8Array | null;
+  readonly parameters: URLSearchParams;
+  readonly place: Place | undefined;
+  readonly from?: From;
+  readonly signedIn?: SignedIn | undefined;
+  readonly placeNow?: () => Promise<Place | undefined>;
+}
+
+/** @throws ApiError when the place has no right to the route */
+function refuseWithoutRight({ access }: Route, { role, rights }: Place): void {
+  if (rights.some((right) => right === access)) return;
+  throw new ApiError(
+    "forbidden",
+    role === null
+      ? `This read key has no right to ${access}.`
+      : `Your role in this organization, ${role}, has no right to this.`,
+  );
 }
 
 function respond(

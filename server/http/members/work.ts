@@ -210,9 +210,12 @@ function dayOf(due: string | null): number | null {
   throw new ApiError("validation_error", "due is not valid: send a date, 2027-03-31 say, or null.");
 }
 
+/** @throws ApiError when a read key asks for its own */
 function personOf(assignee: string, { actor }: Place): number | null {
   if (assignee === "nobody") return null;
-  return assignee === "me" ? (actor.person?.id ?? 0) : Number(assignee);
+  if (assignee !== "me") return Number(assignee);
+  if (actor.person !== null) return actor.person.id;
+  throw new ApiError("validation_error", "assignee is not valid: a read key has no `me`, so send an id.");
 }
 
 function todayOf({ timezone }: Organization, nowMs: number): number {

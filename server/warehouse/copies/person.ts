@@ -17,7 +17,17 @@ import {
 import type { Warehouse } from "../engine/warehouse.ts";
 import { type ColumnOfUsers, columnsOfUsers } from "../upkeep/erase.ts";
 import { inOrder, isoText, jsonLine, jsonOrNull, messageId, type Source, timeOrNull } from "./export.ts";
-import { noteLine, taskLine } from "./work-export.ts";
+import {
+  alertStatesOf,
+  alertsOf,
+  auditOf,
+  holdOutEntriesOf,
+  instant,
+  messagesOf,
+  notesOf,
+  rejectedOf,
+  tasksOf,
+} from "./person-rows.ts";
 
 export interface PersonRequest {
   readonly organization: number;
@@ -31,9 +41,6 @@ interface Stores {
   readonly ledger: SharedLedger;
   readonly nowMs: number;
 }
-
-/** Rows of the ledger that are read together. A rejected row may have a megabyte. */
-const page = { rejected: 50, audit: 500, notes: 200, alerts: 200 } as const;
 
 /** The document's bytes. Drain the inbox before. The audit log has an entry before the first byte.
  * @throws ApiError without any data of a person with this id, before the first byte */
@@ -60,6 +67,9 @@ export async function* exportPerson(
     tasks: found === undefined ? [] : lines(tasksOf(ofPerson)),
     segments: found === undefined ? [] : await ledger.segments.ofUser(organization, user),
     alerts: found === undefined ? [] : lines(alertsOf(ofPerson)),
+    alertStates: found === undefined ? [] : lines(alertStatesOf(ofPerson)),
+    holdOutEntries: found === undefined ? [] : lines(holdOutEntriesOf(ofPerson)),
+    messages: found === undefined ? [] : lines(messagesOf(ofPerson)),
     rejectedEvents: found === undefined ? [] : lines(rejectedOf(ofPerson)),
     auditLog: found === undefined ? [] : lines(auditOf(ofPerson)),
   });
@@ -290,68 +300,3 @@ const sources: Readonly<Record<string, Source>> = {
     ],
   },
 };
-
-interface OfPerson {
-  readonly ledger: SharedLedger;
-  readonly organization: number;
-  /** The user's number. */
-  readonly user: number;
-  readonly userId: string;
-}
-
-async function* notesOf({ ledger, organization, userId }: OfPerson): AsyncGenerator<readonly object[]> {
-  const entity = { kind: "user", id: userId } as const;
-  for (let before: number | undefined; ; ) {
-    const notes = await ledger.notes.ofEntity(organization, entity, { limit: page.notes, before });
-    yield notes.map((note) => noteLine(note).line);
-    before = notes.at(-1)?.id;
-    if (notes.length < page.notes) return;
-  }
-}
-
-async function* tasksOf({ ledger, organization, userId }: OfPerson): AsyncGenerator<readonly object[]> {
-  const tasks = await ledger.tasks.ofEntity(organization, { kind: "user", id: userId });
-  yield tasks.map((task) => taskLine(task).line);
-}
-
-/** Alerts about the person, those of controls among them. */
-async function* alertsOf({ ledger, organization, userId }: OfPerson): AsyncGenerator<readonly object[]> {
-  for (let after = 0; ; ) {
-    const alerts = await ledger.alerts.ofEntity(
-      organization,
-      { kind: "user", id: userId },
-      after,
-      page.alerts,
-    );
-    yield alerts.map(({ id, rule, firedAtMs, reasons, before, after: value, closedWhy, verdict, note }) => ({
-      ...{ id, rule: rule.name, firedAt: instant(firedAtMs), reasons: reasons.map(({ text }) => text) },
-      ...{ before, after: value, closedWhy, verdict, note },
-    }));
-    after = alerts.at(-1)?.id ?? after;
-    if (alerts.length < page.alerts) return;
-  }
-}
-
-async function* rejectedOf({ ledger, organization, user }: OfPerson): AsyncGenerator<readonly object[]> {
-  for (let after = 0; ; ) {
-    const rows = await ledger.personData.rejectedEvents(organization, user, after, page.rejected);
-    yield rows.map(({ atMs, table, row, reason }) => ({ at: instant(atMs), table, reason, row }));
-    after = rows.at(-1)?.id ?? after;
-    if (rows.length < page.rejected) return;
-  }
-}
-
-async function* auditOf({ ledger, organization, user }: OfPerson): AsyncGenerator<readonly object[]> {
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const entries = await ledger.personData.auditEntries(organization, user, before, page.audit);
-    yield entries.map(({ id, atMs, person, action, summary, detail }) => ({
-      ...{ id, at: instant(atMs), by: person?.name ?? null, action, summary, detail },
-    }));
-    before = entries.at(-1)?.id ?? before;
-    if (entries.length < page.audit) return;
-  }
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
-}

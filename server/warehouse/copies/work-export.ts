@@ -116,7 +116,8 @@ export function taskLine(task: Task): Row {
   return { id, line };
 }
 
-function alertLine(alert: Alert): Row {
+/** The same of an alert. */
+export function alertLine(alert: Alert): Row {
   const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } =
     alert;
   const { arm, isSent, closedDay, closedWhy, assignee, snoozedUntil, verdict, verdictBy, verdictAtMs } =

@@ -1,8 +1,12 @@
 /** Data of one person in the ledger beside the user, notes and tasks: for a copy of everything about the person. */
+import type { DestinationKind } from "../../../../contract/actions/destinations.ts";
+import type { AlertArm } from "../../../../contract/actions/rules.ts";
 import type { StoredAuditEntry } from "../audit.ts";
 import type { HeldEvent, PersonId } from "../held-events.ts";
 import type { StoredRejectedEvent } from "../rejected-events.ts";
 import type { IngestionWarning } from "../warnings.ts";
+import type { Delivery } from "./deliveries.ts";
+import type { EntityStateRow } from "./rules.ts";
 
 /** Another id of a person, and the time of its link. */
 export interface LinkedId extends PersonId {
@@ -17,6 +21,31 @@ export interface IdentityData {
   readonly warnings: readonly IngestionWarning[];
 }
 
+/** An alert rule, by its number and name. */
+interface OfRule {
+  readonly ruleId: number;
+  readonly rule: string;
+}
+
+/** The state that an alert rule keeps of a user. */
+export type PersonAlertState = OfRule & Omit<EntityStateRow, "entity">;
+
+/** An entry of a user into an experiment of a hold-out. */
+export interface PersonHoldOutEntry extends OfRule {
+  readonly experiment: number;
+  /** The account that was drawn for the user. Null if the user was drawn. */
+  readonly accountId: string | null;
+  readonly arm: AlertArm | null;
+  readonly enteredDay: number | null;
+  readonly outcome: string | null;
+}
+
+/** A message that names a user, and its destination. */
+export interface PersonDelivery extends Omit<Delivery, "organization" | "destination" | "said"> {
+  readonly destination: string;
+  readonly destinationKind: DestinationKind;
+}
+
 export interface PersonDataStore {
   /** @param userId also one that was never identified */
   identity(organization: number, userId: string): Promise<IdentityData>;
@@ -27,6 +56,18 @@ export interface PersonDataStore {
     after: number,
     limit: number,
   ): Promise<readonly StoredRejectedEvent[]>;
+  /** The states that alert rules keep of a user, in the order of the rules. */
+  alertStates(organization: number, user: number): Promise<readonly PersonAlertState[]>;
+  /** The entries of a user into hold-outs, the oldest first. */
+  holdOutEntries(organization: number, user: number): Promise<readonly PersonHoldOutEntry[]>;
+  /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other users, too.
+   * @param after only ids above it */
+  deliveries(
+    organization: number,
+    user: number,
+    after: number,
+    limit: number,
+  ): Promise<readonly PersonDelivery[]>;
   /** Entries of the audit log about the user, the newest first. They name users by number. @param before only older ones than this entry */
   auditEntries(
     organization: number,

@@ -1,11 +1,30 @@
 /** Reads what the ledger keeps about one person. */
-import type { IdentityData, LinkedId, PersonDataStore } from "../../ports/actions/person-data.ts";
+import type {
+  IdentityData,
+  LinkedId,
+  PersonAlertState,
+  PersonDataStore,
+  PersonDelivery,
+  PersonHoldOutEntry,
+} from "../../ports/actions/person-data.ts";
 import { addressId, type HeldEvent, type PersonId } from "../../ports/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { findEntries } from "../audit.ts";
 import { positionIn, texts } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
-import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../engine/sql.ts";
+import {
+  exists,
+  flag,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  real,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
 import { linkedTo } from "../events/held-event-rows.ts";
 import { findRowsOfUser } from "../events/rejected-event-rows.ts";
 import { findWarningsOf } from "../warnings.ts";
@@ -18,6 +37,37 @@ const heldRow = new RowOf<HeldEvent>({
   body: text(),
 });
 const emailRow = new RowOf<{ readonly email: string }>({ email: text() });
+const ruleColumns = { ruleId: integer("alert_rules.id"), rule: text("alert_rules.name") };
+const stateRow = new RowOf<PersonAlertState>({
+  ...ruleColumns,
+  hasLeft: flag(),
+  daysOut: integer(),
+  restsUntil: nullable(integer()),
+  firedOn: nullable(integer()),
+  value: nullable(real()),
+});
+const entryRow = new RowOf<PersonHoldOutEntry>({
+  ...ruleColumns,
+  experiment: integer("entries.experiment"),
+  accountId: nullable(text("accounts.account_id")),
+  arm: nullable(word()),
+  enteredDay: nullable(integer()),
+  outcome: nullable(text()),
+});
+const deliveryRow = new RowOf<PersonDelivery>({
+  id: integer("deliveries.id"),
+  destination: text("destinations.name"),
+  destinationKind: word("destinations.kind"),
+  messageId: text(),
+  type: word(),
+  body: text(),
+  state: word("deliveries.state"),
+  attempts: integer("tries"),
+  dueAtMs: integer(),
+  attemptedAtMs: nullable(integer("tried_at_ms")),
+  status: nullable(integer()),
+  createdAtMs: integer("deliveries.created_at_ms"),
+});
 
 /** The store of data about persons. */
 export function personDataStore(engine: Engine): PersonDataStore {
@@ -28,6 +78,19 @@ export function personDataStore(engine: Engine): PersonDataStore {
     },
     rejectedEvents: (organization, user, after, limit) =>
       engine.snapshot(findRowsOfUser(organization, user, after, limit)),
+    alertStates: (organization, user) =>
+      engine.alone(select(stateRow)`
+        FROM alert_states JOIN alert_rules ON alert_rules.id = alert_states.rule
+        WHERE alert_states.organization = ${organization} AND user_number = ${user} AND account_number = 0
+        ORDER BY alert_rules.id`),
+    holdOutEntries: (organization, user) => engine.alone(entriesOf(organization, user)),
+    deliveries: (organization, user, after, limit) =>
+      engine.alone(select(deliveryRow)`
+        FROM deliveries JOIN destinations ON destinations.id = deliveries.destination
+        WHERE deliveries.organization = ${organization} AND deliveries.id > ${after} AND deliveries.id IN (
+          SELECT delivery FROM delivery_entities
+          WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0)
+        ORDER BY deliveries.id LIMIT ${limit}`),
     auditEntries: (organization, user, before, limit) =>
       engine.alone(
         findEntries(part`
@@ -53,6 +116,16 @@ function* identityOf(organization: number, userId: string): Work<IdentityData> {
     held,
     warnings: yield* findWarningsOf(organization, names),
   };
+}
+
+/** A rule forgets its entries when it is deleted, so each has its rule. The last condition says to SQLite that an index of named entries serves. */
+function entriesOf(organization: number, user: number) {
+  return select(entryRow)`
+    FROM hold_out_entries AS entries JOIN alert_rules ON alert_rules.id = entries.rule
+    LEFT JOIN accounts ON accounts.organization = entries.organization AND accounts.number = entries.account_number
+      AND entries.account_number > 0
+    WHERE entries.organization = ${organization} AND entries.user_number = ${user} AND entries.user_number <> 0
+    ORDER BY entries.id`;
 }
 
 /** The ids of a person, their own among them. Held events under an e-mail address belong to the only user with it.

@@ -1,0 +1,48 @@
+/** Read keys at the public port: their limits, and what a request with one may do. The JSON API of intake and that of analysis share it. */
+import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError } from "../../../contract/refusal.ts";
+import { type Actor, type Organization, type Right, readKeyActor } from "../../ledger/ledger.ts";
+import { failure, tooMany } from "./answers.ts";
+import type { Authorizer } from "./authorize.ts";
+import type { Connection } from "./handler.ts";
+import type { UnknownTokens } from "./unknown-tokens.ts";
+
+/** The place of a key: its organization and its rights. */
+export interface KeyPlace {
+  readonly organization: Organization;
+  readonly rights: readonly Right[];
+  readonly actor: Actor;
+}
+
+export class ReadKeys {
+  readonly #authorizer: Authorizer;
+  readonly #unknown: UnknownTokens;
+
+  constructor(authorizer: Authorizer, unknown: UnknownTokens) {
+    this.#authorizer = authorizer;
+    this.#unknown = unknown;
+  }
+
+  /** Takes a place of the key's bucket. @returns the 401 of a request without a valid key, or a 429 */
+  async limit(request: Request, connection: Connection): Promise<Response | undefined> {
+    const caller = await this.#authorizer.authorize(request.headers.get("authorization"));
+    if (caller === undefined) {
+      const otherwise = failure("invalid_write_key", errorMessages.invalidReadKey);
+      return this.#unknown.answer(request, connection, { otherwise });
+    }
+    const { usage } = caller;
+    const waitSeconds = usage.bucket.take(performance.now());
+    if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+    usage.lastUsedAtMs = Date.now();
+    return undefined;
+  }
+
+  /** The place of the request's key. Ask after the body was read: the key may have been revoked meanwhile.
+   * @throws ApiError without a valid key */
+  async place(request: Request): Promise<KeyPlace> {
+    const caller = await this.#authorizer.authorize(request.headers.get("authorization"));
+    if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
+    const { id, organization, rights } = caller;
+    return { organization, rights, actor: readKeyActor(id) };
+  }
+}
