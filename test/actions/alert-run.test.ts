@@ -56,6 +56,7 @@ async function committed(
       holdOut: async (_: number, __: number, horizonDays: number) => ({
         ...{ secret, experiment: horizonDays === 28 ? 1 : 2 },
       }),
+      knownArms: async () => ({ controls: [], entries: [] }),
       sentOn: async () => 0,
       gathered: async () => ({ total: 0, alerts: [] }),
       openMoments: async () => [],

@@ -7,6 +7,7 @@ import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
+import { chunksContract } from "./contract-chunks.ts";
 import { deletionsContract } from "./contract-deletions.ts";
 import { deliveriesContract } from "./contract-deliveries.ts";
 import { destinationsContract } from "./contract-destinations.ts";
@@ -58,6 +59,7 @@ const parts = {
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,
+  chunks: chunksContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

@@ -6,7 +6,9 @@ import {
   type DecisionMessage,
   type DestinationWithCounts,
   type DrawnAlert,
+  type FiredAlert,
   type GatheredAlerts,
+  type KnownArms,
   keyOfOpenAlert,
   type RuleEntity,
   type RuleVersion,
@@ -22,7 +24,7 @@ import {
   runMessage,
   type ToldTogether,
 } from "./alert-messages.ts";
-import { armOf } from "./arm.ts";
+import { drawAlerts } from "./arm.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
 
@@ -55,11 +57,8 @@ export async function commitChunk(
   const { secret, experiment } = isDrawn
     ? await ledger.ruleDecisions.holdOut(organization, version.rule, chunk.horizonDays, ground.nowMs)
     : { secret: "", experiment: version.experiment };
-  const drawn = chunk.fired.map((alert): DrawnAlert => {
-    const arm = armOf({ ...version, experiment }, alert, secret);
-    const controlUntil = arm === "control" ? alert.day + chunk.horizonDays - 1 : null;
-    return { ...alert, arm, controlUntil, isSent: false };
-  });
+  const known = await knownArms(ledger, { ...version, experiment }, chunk.fired);
+  const drawn = drawAlerts({ ...version, experiment }, chunk, secret, known);
   const isRunOver = chunk.next.part === null;
   const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
@@ -79,6 +78,21 @@ export async function commitChunk(
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
   const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
   return ledger.ruleDecisions.commitDecision({ ...chunk, fired, earlier, messages }, ground.nowMs);
+}
+
+/** The arms that units of alerts have already. Also without a share: a control stays one when the hold-out ends. */
+async function knownArms(
+  { ruleDecisions }: Ledger,
+  { organization, rule, experiment }: RuleVersion,
+  fired: readonly FiredAlert[],
+): Promise<KnownArms> {
+  const numbers = (wanted: "user" | "account") =>
+    fired.flatMap(({ entity }) => (entity.kind === wanted ? entity.number : []));
+  const [users, own] = [numbers("user"), numbers("account")];
+  if (users.length + own.length === 0) return { controls: [], entries: [] };
+  const accounts = new Set([...own, ...fired.flatMap(({ account }) => account ?? [])]);
+  const day = Math.min(...fired.map((alert) => alert.day));
+  return ruleDecisions.knownArms(organization, { rule, experiment, day }, { users, accounts: [...accounts] });
 }
 
 const noneSent = { sent: [], total: 0 } as const;

@@ -50,7 +50,7 @@ import {
   numbersOf,
 } from "./alert-states.ts";
 import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
-import { addEntries, holdOutOf } from "./hold-outs.ts";
+import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
 import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { findNamed } from "./work-rows.ts";
 
@@ -119,6 +119,8 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
 
     holdOut: (organization, rule, horizonDays, nowMs) =>
       engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
+
+    knownArms: (organization, of, among) => engine.snapshot(findKnownArms(organization, of, among)),
 
     sentOn: (organization, rule, day) =>
       engine.alone(count`

@@ -1,11 +1,11 @@
 /** Stores the experiments of hold-outs and their entries. An erasure, and the deletion of a rule or of old alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
 import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
-import type { EntryCount, HoldOut, HoldOutExperiment } from "../../ports/actions/hold-outs.ts";
+import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import { chunkRefused, type DrawnAlert } from "../../ports/actions/rules.ts";
+import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
-import { forUpdate, records } from "../engine/dialect.ts";
+import { forUpdate, ids, records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   type Fragment,
@@ -92,12 +92,42 @@ function* secretOf(organization: number): Work<string> {
   return row.secret;
 }
 
+const controlRow = new RowOf<KnownArms["controls"][number]>({
+  user: integer("user_number"),
+  account: integer("coalesce(drawn_account, account_number)"),
+  untilDay: integer("control_until"),
+});
+const entryRow = new RowOf<KnownArms["entries"][number]>({
+  user: integer("user_number"),
+  account: integer("account_number"),
+  arm: word(),
+});
+
+/** As `RuleDecisions.knownArms`. The plus keeps SQLite from the index of rules: few alerts are of controls. */
+export function* findKnownArms(
+  organization: number,
+  { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
+  { users, accounts }: Parameters<RuleDecisions["knownArms"]>[2],
+): Work<KnownArms> {
+  const controls = yield* select(controlRow)`
+    FROM alerts WHERE organization = ${organization} AND control_until >= ${day} AND +rule = ${rule}
+      AND (user_number IN (SELECT id FROM ${ids(users)})
+        OR coalesce(drawn_account, account_number) IN (SELECT id FROM ${ids(accounts)}))`;
+  const own = part`FROM hold_out_entries
+    WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
+  const ofUsers = yield* select(entryRow)`
+    ${own} AND user_number <> 0 AND user_number IN (SELECT id FROM ${ids(users)})`;
+  const ofAccounts = yield* select(entryRow)`
+    ${own} AND account_number <> 0 AND account_number IN (SELECT id FROM ${ids(accounts)})`;
+  return { controls, entries: [...ofUsers, ...ofAccounts] };
+}
+
 /** Adds the entries of alerts that were drawn. Only the first entry of a unit counts, and of an account only its first user. */
 export function* addEntries(
   { organization, rule, experiment }: ExperimentOf,
   fired: readonly DrawnAlert[],
 ): Work<void> {
-  const drawn = fired.filter(({ arm }) => arm === "treated" || arm === "control");
+  const drawn = fired.filter(({ arm, isEntry }) => isEntry && (arm === "treated" || arm === "control"));
   if (drawn.length === 0) return;
   const given = records(
     drawn.map(({ entity, account, arm, day }) => ({ ...unitOf(entity, account), arm, day })),

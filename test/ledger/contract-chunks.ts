@@ -1,0 +1,159 @@
+/** The part of the contract about chunks as they are drawn, chosen and committed: who is a control, and which alerts are sent. */
+import { describe, expect, test } from "bun:test";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
+import type { DecisionChunk, FiredAlert } from "../../server/ledger/ports/actions/rules.ts";
+import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { alertRule, noneExcluded } from "./alert-decision.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
+import { account, user, writePeople } from "./writes.ts";
+
+const day = 20_000;
+const msPerDay = 86_400_000;
+const numbers = Array.from({ length: 40 }, (_, index) => index + 1);
+const ofAccounts = { scope: { kind: "accounts" }, condition: { kind: "paymentFailed" } } as const;
+const ofUsers = { ...ofAccounts, scope: { kind: "users" } } as const;
+
+type Fired = Pick<FiredAlert, "entity"> & Partial<FiredAlert>;
+
+/** 40 users, 40 accounts and a rule, whose chunks are committed as decisions are. */
+async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRule>) {
+  const { ledger, nowMs } = subject;
+  const { id } = await subject.organization();
+  await writePeople(ledger, {
+    accounts: numbers.map((number) => account(id, `a${number}`, { number })),
+    users: numbers.map((number) => user(id, `u${number}`, { number, account: 0 })),
+  });
+  const rule = await ledger.alertRules.add(id, { ...alertRule, ...settings }, by, nowMs);
+  const change = (fields: Partial<typeof alertRule>) =>
+    ledger.alertRules.change(id, rule.id, fields, by, nowMs);
+  /** Alerts of a day without one of their own fire. */
+  const fire = async (onDay: number, alerts: readonly Fired[], more: Partial<DecisionChunk> = {}) => {
+    const [toDecide] = await ledger.ruleDecisions.toDecide(id);
+    if (toDecide === undefined) throw new Error("The rule is not decided.");
+    const { version, watermark } = toDecide;
+    const chunk: DecisionChunk = {
+      ...{ organization: id, rule: rule.id, version: version.version, after: watermark.sequence },
+      ...{ horizonDays: 28, next: { decidedThrough: onDay, part: null, cursor: null }, states: [] },
+      ...{ closed: [], insideBySettings: 0 },
+      fired: alerts.map((alert, index) => ({
+        ...{ day: onDay, before: null, after: null, reasons: [], risk: null, expectedLoss: null },
+        ...{ eventId: `${watermark.sequence} ${index}`, isExempt: false },
+        ...{ account: alert.entity.kind === "account" ? alert.entity.number : null, ...alert },
+      })),
+      ...more,
+    };
+    const at = { nowMs: onDay * msPerDay + 1_000, nextMorningMs: onDay * msPerDay + 9_000 };
+    await commitChunk(ledger, version, chunk, { address: "", ...at, excludedAmong: noneExcluded });
+  };
+  const list = async (today: number, state: "all" | "open" = "all") =>
+    (await ledger.alerts.list(id, { state, today, limit: 200, offset: 0 })).alerts;
+  /** The numbers of users and accounts that alerts of a day name on that day. */
+  const named = async (onDay: number) =>
+    (await list(onDay)).flatMap(({ entity, firedDay }) =>
+      firedDay === onDay && entity.kind !== "source" ? [Number(entity.id.slice(1))] : [],
+    );
+  const controls = async (today: number, kind: RuleEntity["kind"]) => {
+    const all = await ledger.alerts.controls(id, today);
+    return all.flatMap((one) => (one.kind === kind ? [one.number] : []));
+  };
+  const entries = async () =>
+    (await ledger.alertRules.experiments(id)).map((one) =>
+      one.entries.map(({ arm, entries: n }) => [arm, n]),
+    );
+  return { id, ledger, rule, change, fire, list, named, controls, entries };
+}
+
+const accountOf = (number: number): Fired => ({ entity: { kind: "account", number } });
+const userOf = (number: number, more: Partial<FiredAlert> = {}): Fired => ({
+  entity: { kind: "user", number },
+  ...more,
+});
+const others = (than: readonly number[]) => numbers.filter((number) => !than.includes(number));
+
+/** Declares the tests of chunks. */
+export function chunksContract(subject: LedgerUnderTest): void {
+  describe("chunks", () => {
+    anotherExperiment(subject);
+    anotherUnit(subject);
+    sameAccount(subject);
+  });
+}
+
+function anotherExperiment(subject: LedgerUnderTest): void {
+  test.each([
+    ["share", 0.2, 28],
+    ["share, of nobody", 0, 28],
+    ["churn horizon", 0.5, 30],
+  ])("a control stays one until its horizon is over, with another %s", async (_, share, horizonDays) => {
+    const its = await ground(subject, { ...ofAccounts, holdOutShare: 0.5 });
+    await its.fire(day, numbers.map(accountOf));
+    const held = await its.controls(day, "account");
+    expect(held.length).toBeGreaterThan(8);
+    await its.change({ holdOutShare: share });
+    await its.fire(day + 3, numbers.map(accountOf), { horizonDays });
+    const named = await its.named(day + 3);
+    expect(named.filter((number) => held.includes(number))).toEqual([]);
+    // They are in no result of the other experiment, and their time is no longer than it was.
+    const [, next = []] = await its.entries();
+    const drawn = share === 0 ? 0 : 40 - held.length;
+    expect(next.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(drawn);
+    const until = (await its.ledger.alerts.controls(its.id, day)).filter(({ number }) =>
+      held.includes(number),
+    );
+    expect(new Set(until.map(({ untilDay }) => untilDay))).toEqual(new Set([day + 27]));
+    await its.fire(day + 28, numbers.map(accountOf), { horizonDays });
+    const [, after = []] = await its.entries();
+    expect(after.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(drawn === 0 ? 0 : 40);
+  });
+}
+
+function anotherUnit(subject: LedgerUnderTest): void {
+  test("a user keeps the arm in an account, and a control is named by no alert when it is exempt", async () => {
+    const its = await ground(subject, { ...ofUsers, holdOutShare: 0.5 });
+    await its.fire(
+      day,
+      numbers.map((number) => userOf(number)),
+    );
+    const held = await its.controls(day, "user");
+    expect(held.length).toBeGreaterThan(8);
+    const inAccounts = (more: Partial<FiredAlert> = {}) =>
+      numbers.map((number) => userOf(number, { account: number, ...more }));
+    await its.fire(day + 1, inAccounts());
+    expect((await its.named(day + 1)).toSorted((a, b) => a - b)).toEqual(others(held));
+    await its.fire(day + 2, inAccounts({ isExempt: true }));
+    expect((await its.named(day + 2)).toSorted((a, b) => a - b)).toEqual(others(held));
+    // The re-entry of the day after began another horizon.
+    await its.fire(day + 29, inAccounts({ isExempt: true }));
+    expect(await its.named(day + 29)).toHaveLength(40);
+    // An entry that comes again has the same arm.
+    await its.fire(day + 60, inAccounts());
+    expect((await its.named(day + 60)).toSorted((a, b) => a - b)).toEqual(others(held));
+    expect(await its.entries()).toEqual([
+      [
+        ["control", held.length],
+        ["treated", 40 - held.length],
+      ],
+    ]);
+  });
+}
+
+function sameAccount(subject: LedgerUnderTest): void {
+  test("an exempt user is not named while the account is a control, also in the same chunk", async () => {
+    const its = await ground(subject, { ...ofUsers, holdOutShare: 0.5 });
+    const pairs = numbers.filter((number) => number % 2 === 1);
+    const exempt = (number: number) => userOf(number + 1, { account: number, isExempt: true });
+    await its.fire(
+      day,
+      pairs.flatMap((number) => [exempt(number), userOf(number, { account: number })]),
+    );
+    const held = await its.controls(day, "account");
+    expect(held.length).toBeGreaterThan(4);
+    const ofHeld = held.flatMap((number) => [number, number + 1]);
+    expect((await its.named(day)).toSorted((a, b) => a - b)).toEqual(others(ofHeld));
+    await its.fire(day + 2, pairs.map(exempt));
+    expect((await its.named(day + 2)).toSorted((a, b) => a - b)).toEqual(
+      others(ofHeld).filter((number) => number % 2 === 0),
+    );
+  });
+}
