@@ -77,6 +77,7 @@ export function chunksContract(subject: LedgerUnderTest): void {
     anotherExperiment(subject);
     anotherUnit(subject);
     sameAccount(subject);
+    erasedUser(subject);
   });
 }
 
@@ -155,5 +156,44 @@ function sameAccount(subject: LedgerUnderTest): void {
     expect((await its.named(day + 2)).toSorted((a, b) => a - b)).toEqual(
       others(ofHeld).filter((number) => number % 2 === 0),
     );
+  });
+}
+
+function erasedUser(subject: LedgerUnderTest): void {
+  test("the account of an erased control stays one until its horizon is over, and its other users are not named", async () => {
+    const its = await ground(subject, { ...ofUsers, holdOutShare: 0.5 });
+    const inAccount = (number: number, account = number) => userOf(number, { account });
+    const some = numbers.slice(0, 20);
+    await its.fire(
+      day,
+      some.map((number) => inAccount(number)),
+    );
+    const held = await its.controls(day, "account");
+    expect(held.length).toBeGreaterThan(4);
+    // Another user of a control, and one that stays a control in another experiment.
+    const [first = 0, second = 0, third = 0] = held;
+    await its.fire(day + 5, [inAccount(21, first)]);
+    await its.change({ holdOutShare: 0.4 });
+    await its.fire(day + 6, [inAccount(second)]);
+    const entries = await its.entries();
+    for (const number of some) await its.ledger.erasures.begin(its.id, `u${number}`, { by });
+    const untilDays = async () => {
+      const all = await its.ledger.alerts.controls(its.id, day);
+      return new Map(
+        all.flatMap(({ kind, number, untilDay }) => (kind === "account" ? [[number, untilDay]] : [])),
+      );
+    };
+    const kept = new Map(held.map((number) => [number, day + (number === first ? 32 : 27)]));
+    expect(await untilDays()).toEqual(kept);
+    await its.ledger.erasures.begin(its.id, "u21", { by });
+    expect(await untilDays()).toEqual(kept);
+    const others = some.map((number) => inAccount(number + 20, number));
+    await its.fire(day + 7, others);
+    expect((await its.named(day + 7)).filter((number) => held.includes(number - 20))).toEqual([]);
+    expect((await its.entries())[0]).toHaveLength(entries[0]?.length ?? 0);
+    // An erased account is no control, and nothing names it.
+    await its.ledger.erasures.beginAccount(its.id, `a${third}`, { by });
+    const rows = Object.values((await (await subject.beside()).rows()).hold_out_entries ?? []);
+    expect(rows.filter((row) => JSON.parse(row).account_number === third)).toEqual([]);
   });
 }

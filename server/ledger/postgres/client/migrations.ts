@@ -10,7 +10,7 @@ import {
   alertTables,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
-import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
+import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
@@ -114,6 +114,7 @@ export const migrations: readonly Migration[] = [
   holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
   alertRuleDays(postgresTypes),
   alertsByDay,
+  controlsOfErasedUsers(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

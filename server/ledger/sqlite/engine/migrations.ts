@@ -15,7 +15,7 @@ import {
   alertTables,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
-import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
+import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
@@ -275,6 +275,7 @@ const migrations: readonly Migration[] = [
   holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
   alertRuleDays(sqliteTypes),
   alertsByDay,
+  controlsOfErasedUsers(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

@@ -35,6 +35,7 @@ import {
 import { lockOrganization } from "../organization-rows.ts";
 import { isNamed, isOpen } from "./alert-rules.ts";
 import { entityOfNumbers } from "./alert-states.ts";
+import { findControls } from "./hold-outs.ts";
 import {
   type EntityOfRow,
   entityColumns,
@@ -92,12 +93,6 @@ const joined = part`FROM alerts JOIN alert_rules ON alert_rules.id = alerts.rule
   LEFT JOIN people AS assigned ON assigned.id = alerts.assignee
   LEFT JOIN people AS judges ON judges.id = alerts.verdict_by`;
 
-const controlRow = new RowOf<{ readonly user: number; readonly account: number; readonly untilDay: number }>({
-  user: integer("user_number"),
-  account: integer("coalesce(drawn_account, account_number)"),
-  untilDay: integer("max(control_until)"),
-});
-
 const dayRow = new RowOf<{ readonly rule: number; readonly day: number; readonly alerts: number }>({
   rule: integer(),
   day: integer("fired_day"),
@@ -141,17 +136,15 @@ export function alertStore(engine: Engine): AlertStore {
         FROM alerts WHERE organization = ${organization} AND fired_day BETWEEN ${fromDay} AND ${toDay}
         GROUP BY rule, fired_day ORDER BY rule, fired_day`),
 
-    controls: (organization, today) => engine.alone(findControls(organization, today)),
+    controls: (organization, today) => engine.alone(controlsOf(organization, today)),
 
     change: (organization, id, change, by, today, nowMs) =>
       engine.transaction((audit) => changeAlert(audit, { organization, id, today }, change, by, nowMs)),
   };
 }
 
-function* findControls(organization: number, today: number): Work<readonly Control[]> {
-  const rows = yield* select(controlRow)`
-    FROM alerts WHERE organization = ${organization} AND control_until >= ${today}
-    GROUP BY user_number, coalesce(drawn_account, account_number)`;
+function* controlsOf(organization: number, today: number): Work<readonly Control[]> {
+  const rows = yield* findControls(organization, today);
   const controls = new Map<string, Control>();
   const add = (kind: Control["kind"], number: number, untilDay: number) => {
     const known = controls.get(`${kind} ${number}`)?.untilDay ?? untilDay;

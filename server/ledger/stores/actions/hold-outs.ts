@@ -5,7 +5,7 @@ import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../po
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
-import { forUpdate, ids, records } from "../engine/dialect.ts";
+import { forUpdate, greatest, ids, records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   type Fragment,
@@ -94,8 +94,8 @@ function* secretOf(organization: number): Work<string> {
 
 const controlRow = new RowOf<KnownArms["controls"][number]>({
   user: integer("user_number"),
-  account: integer("coalesce(drawn_account, account_number)"),
-  untilDay: integer("control_until"),
+  account: integer("drawn"),
+  untilDay: integer("max(control_until)"),
 });
 const entryRow = new RowOf<KnownArms["entries"][number]>({
   user: integer("user_number"),
@@ -103,16 +103,35 @@ const entryRow = new RowOf<KnownArms["entries"][number]>({
   arm: word(),
 });
 
-/** As `RuleDecisions.knownArms`. The plus keeps SQLite from the index of rules: few alerts are of controls. */
+/**
+ * Controls of a day and later, by user and drawn account: those of alerts, and accounts that are some because of an erased user.
+ * The plus keeps SQLite from the index of rules: few alerts are of controls.
+ * @param which a condition on `user_number` and `drawn`
+ */
+export function findControls(
+  organization: number,
+  day: number,
+  { rule, which = part`true` }: { readonly rule?: number; readonly which?: Fragment } = {},
+) {
+  const own = part`organization = ${organization} AND control_until >= ${day}
+    ${rule === undefined ? part`` : part`AND +rule = ${rule}`}`;
+  return select(controlRow)`
+    FROM (
+      SELECT user_number, coalesce(drawn_account, account_number) AS drawn, control_until FROM alerts WHERE ${own}
+      UNION ALL
+      SELECT 0 AS user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own}
+    ) AS controls
+    WHERE ${which} GROUP BY user_number, drawn`;
+}
+
+/** As `RuleDecisions.knownArms`. */
 export function* findKnownArms(
   organization: number,
   { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
   { users, accounts }: Parameters<RuleDecisions["knownArms"]>[2],
 ): Work<KnownArms> {
-  const controls = yield* select(controlRow)`
-    FROM alerts WHERE organization = ${organization} AND control_until >= ${day} AND +rule = ${rule}
-      AND (user_number IN (SELECT id FROM ${ids(users)})
-        OR coalesce(drawn_account, account_number) IN (SELECT id FROM ${ids(accounts)}))`;
+  const which = part`user_number IN (SELECT id FROM ${ids(users)}) OR drawn IN (SELECT id FROM ${ids(accounts)})`;
+  const controls = yield* findControls(organization, day, { rule, which });
   const own = part`FROM hold_out_entries
     WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
   const ofUsers = yield* select(entryRow)`
@@ -164,7 +183,7 @@ function forgetEntries(which: Fragment) {
           AND alerts.closed_why = 'churned' AND alerts.closed_day >= hold_out_entries.entered_day
           AND alerts.closed_day <= hold_out_entries.entered_day + own.horizon_days)
       THEN 'churned' END),
-      entered_day = ${monthOfEntry}, user_number = 0, account_number = 0
+      entered_day = ${monthOfEntry}, user_number = 0, account_number = 0, control_until = NULL
     WHERE ${which}`;
 }
 
@@ -180,7 +199,7 @@ const enteredRow = new RowOf<EnteredRow>({
 });
 
 /** Forgets an erased user or account. The account of an erased user stays as one that has entered, without arm and day: none of its other
- * users enters. The users of an erased account stay. */
+ * users enters. If it is a control, it stays one. The users of an erased account stay. The alerts are still there. */
 export function* forgetEntriesOf(organization: number, { user, account }: EntityNumbers): Work<void> {
   if (user > 0) {
     // The second condition says to SQLite that an index of named entries serves.
@@ -192,13 +211,32 @@ export function* forgetEntriesOf(organization: number, { user, account }: Entity
         INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number)
         VALUES (${organization}, ${rule}, ${experiment}, 0, ${number})`;
     }
+    yield* keepControls(organization, user);
   }
   if (account > 0) {
     const own = part`organization = ${organization} AND account_number = ${account} AND account_number <> 0`;
     yield* run`DELETE FROM hold_out_entries WHERE ${own} AND arm IS NULL`;
     yield* forgetEntries(part`${own} AND user_number = 0`);
-    yield* run`UPDATE hold_out_entries SET account_number = 0 WHERE ${own}`;
+    yield* run`UPDATE hold_out_entries SET account_number = 0, control_until = NULL WHERE ${own}`;
   }
+}
+
+/** Keeps the accounts that are controls because of a user's alerts. A control of an earlier experiment is kept on its entry of then. */
+function keepControls(organization: number, user: number) {
+  return run`
+    INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, control_until)
+    SELECT held.organization, held.rule, coalesce((
+        SELECT min(entries.experiment) FROM hold_out_entries AS entries
+        WHERE entries.organization = held.organization AND entries.account_number = held.drawn_account
+          AND entries.account_number <> 0 AND entries.rule = held.rule), held.experiment), 0, held.drawn_account, held.until_day
+    FROM (
+      SELECT organization, rule, min(experiment) AS experiment, drawn_account, max(control_until) AS until_day
+      FROM alerts WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0
+        AND control_until IS NOT NULL AND drawn_account IS NOT NULL
+      GROUP BY organization, rule, drawn_account) AS held
+    WHERE true
+    ON CONFLICT (rule, experiment, account_number) WHERE account_number <> 0 DO UPDATE SET control_until =
+      ${greatest}(coalesce(hold_out_entries.control_until, excluded.control_until), excluded.control_until)`;
 }
 
 /** Forgets the entries of a rule that is about to be deleted. Its experiments and their counts stay. */
