@@ -17,6 +17,7 @@ export type { IdentityData } from "./ports/actions/person-data.ts";
 export { keyOfEntity, type RuleEntity } from "./ports/actions/rule-entities.ts";
 export type { AlertRule } from "./ports/actions/rule-settings.ts";
 export {
+  type AlertsOfCap,
   type ClosedAlert,
   chunkAlerts,
   type DecisionChunk,

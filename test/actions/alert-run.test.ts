@@ -78,6 +78,7 @@ async function committed(
   const ground = {
     address: "https://rekindle.example.com",
     nowMs: 1_000,
+    todayMs: 0,
     nextMorningMs: 9_000,
     excludedAmong: noneExcluded,
   };

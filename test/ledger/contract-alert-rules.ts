@@ -157,7 +157,7 @@ function chunks(subject: LedgerUnderTest): void {
     const deliveries = await ledger.deliveries.list(id, { destination: hook.id, limit: 9 });
     expect(deliveries).toMatchObject([{ type: "alert.fired", dueAtMs: 5, body: '{"text":"\\\\0"}' }]);
     const { rule } = first;
-    expect(await ledger.ruleDecisions.sentOn(id, rule, day)).toBe(1);
+    expect(await ledger.ruleDecisions.sentOn(id, rule, { day })).toBe(1);
     expect(await ledger.ruleDecisions.named(id, [ada, bob])).toMatchObject({
       ...{ "user 1": { id: "ada", label: "Ada" }, "user 2": { id: "bob", label: "bob" } },
     });
@@ -170,7 +170,7 @@ function chunks(subject: LedgerUnderTest): void {
     await commit({ ...first, fired: unsent, next: { decidedThrough: null, part, cursor: null } });
     expect(await mark()).toMatchObject({ part, decidedThrough: null, takesOver: true });
     const { ruleDecisions } = ledger;
-    expect(await ruleDecisions.unsent(id, first.rule, day)).toMatchObject([
+    expect(await ruleDecisions.unsent(id, first.rule, { day })).toMatchObject([
       {
         entity: ada,
         day,
@@ -185,8 +185,8 @@ function chunks(subject: LedgerUnderTest): void {
     await commit({ ...first, after: 2, next: end, fired: [firedAlert(bob, day)], earlier: unsent });
     expect(await mark()).toMatchObject({ part: null, decidedThrough: day, takesOver: false });
     expect([
-      await ruleDecisions.unsent(id, first.rule, day),
-      await ruleDecisions.sentOn(id, first.rule, day),
+      await ruleDecisions.unsent(id, first.rule, { day }),
+      await ruleDecisions.sentOn(id, first.rule, { day }),
     ]).toEqual([[], 2]);
   });
 }

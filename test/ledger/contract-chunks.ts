@@ -24,6 +24,8 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
     accounts: numbers.map((number) => account(id, `a${number}`, { number })),
     users: numbers.map((number) => user(id, `u${number}`, { number, account: 0 })),
   });
+  const webhook = { kind: "webhook", name: "hook", address: "https://example.org/", notices: [] } as const;
+  const { id: hook } = await ledger.destinations.add(id, { ...webhook, secrets: ["whsec_c"] }, by, nowMs);
   const rule = await ledger.alertRules.add(id, { ...alertRule, ...settings }, by, nowMs);
   const change = (fields: Partial<typeof alertRule>) =>
     ledger.alertRules.change(id, rule.id, fields, by, nowMs);
@@ -43,7 +45,8 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
       })),
       ...more,
     };
-    const at = { nowMs: onDay * msPerDay + 1_000, nextMorningMs: onDay * msPerDay + 9_000 };
+    const todayMs = onDay * msPerDay;
+    const at = { todayMs, nowMs: todayMs + 1_000, nextMorningMs: todayMs + 9_000 };
     await commitChunk(ledger, version, chunk, { address: "", ...at, excludedAmong: noneExcluded });
   };
   const list = async (today: number, state: "all" | "open" = "all") =>
@@ -61,7 +64,7 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
     (await ledger.alertRules.experiments(id)).map((one) =>
       one.entries.map(({ arm, entries: n }) => [arm, n]),
     );
-  return { id, ledger, rule, change, fire, list, named, controls, entries };
+  return { id, ledger, hook, change, fire, list, named, controls, entries };
 }
 
 const accountOf = (number: number): Fired => ({ entity: { kind: "account", number } });
@@ -78,6 +81,7 @@ export function chunksContract(subject: LedgerUnderTest): void {
     anotherUnit(subject);
     sameAccount(subject);
     erasedUser(subject);
+    capOfMoments(subject);
   });
 }
 
@@ -195,5 +199,24 @@ function erasedUser(subject: LedgerUnderTest): void {
     await its.ledger.erasures.beginAccount(its.id, `a${third}`, { by });
     const rows = Object.values((await (await subject.beside()).rows()).hold_out_entries ?? []);
     expect(rows.filter((row) => JSON.parse(row).account_number === third)).toEqual([]);
+  });
+}
+
+function capOfMoments(subject: LedgerUnderTest): void {
+  test("the cap counts moments on the day on which they fire, and not by the days of their events", async () => {
+    const its = await ground(subject, { ...ofAccounts, cap: 5 });
+    await its.change({ destinations: [its.hook] });
+    const look = (onDay: number) =>
+      its.fire(onDay, [
+        { ...accountOf(1), day: onDay - 2, expectedLoss: 9 },
+        ...numbers.slice(1, 11).map((number) => ({ ...accountOf(number), expectedLoss: 1 / number })),
+      ]);
+    for (let at = 0; at < 3; at++) await look(day);
+    await its.fire(day, [{ ...accountOf(12), day: day - 1, expectedLoss: 10 }]);
+    const sent = async () => (await its.list(day + 1)).filter(({ isSent }) => isSent);
+    expect((await sent()).map(({ expectedLoss }) => expectedLoss)).toEqual([9, 1 / 2, 1 / 3, 1 / 4, 1 / 5]);
+    // The next day has a cap of its own, and the moments of the day before are no part of it.
+    await look(day + 1);
+    expect(await sent()).toHaveLength(10);
   });
 }

@@ -48,7 +48,7 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
       ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
       ...changes,
     };
-    const about = { address: "", nowMs: subject.nowMs, nextMorningMs };
+    const about = { address: "", nowMs: subject.nowMs, todayMs: 0, nextMorningMs };
     const excludedAmong = async (entities: readonly RuleEntity[]) =>
       entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity)));
     await commitChunk(ledger, version, chunk, { ...about, excludedAmong });

@@ -1,6 +1,7 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their messages. */
 import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import {
+  type AlertsOfCap,
   type ClosedAlert,
   type DecisionChunk,
   type DecisionMessage,
@@ -33,6 +34,8 @@ export interface ChunkGround {
   /** Of the service, as people reach it. */
   readonly address: string;
   readonly nowMs: number;
+  /** The start of today in the organization's timezone. */
+  readonly todayMs: number;
   /** The next 08:00 in the organization's timezone. */
   readonly nextMorningMs: number;
   /** Those of the users and accounts that are excluded now. */
@@ -60,7 +63,9 @@ export async function commitChunk(
   const known = await knownArms(ledger, { ...version, experiment }, chunk.fired);
   const drawn = drawAlerts({ ...version, experiment }, chunk, secret, known);
   const isRunOver = chunk.next.part === null;
-  const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
+  const { sent, total } = isRunOver
+    ? await sentOf(ledger, version, capOf(version, chunk, ground), drawn)
+    : noneSent;
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
   const isGathered = isMoment(version.condition) && version.when === "08:00";
   const together = isGathered
@@ -97,19 +102,29 @@ async function knownArms(
 
 const noneSent = { sent: [], total: 0 } as const;
 
+/** The alerts that the cap counts with those of a chunk. The events of moments may be of earlier days: they count on the day on which they fire. */
+function capOf(
+  { condition }: RuleVersion,
+  { fired, next }: DecisionChunk,
+  { todayMs: sinceMs }: ChunkGround,
+): AlertsOfCap | undefined {
+  if (isMoment(condition)) return { sinceMs };
+  const day = fired[0]?.day ?? next.decidedThrough;
+  return day === null ? undefined : { day };
+}
+
 /** The alerts of a run that are sent, the most important first: those with the highest expected loss, then those with the highest risk. */
 async function sentOf(
   { ruleDecisions }: Ledger,
   { organization, rule, cap }: RuleVersion,
-  { fired, next }: DecisionChunk,
+  of: AlertsOfCap | undefined,
   drawn: readonly DrawnAlert[],
 ): Promise<{ readonly sent: readonly UnsentAlert[]; readonly total: number }> {
-  const day = fired[0]?.day ?? next.decidedThrough;
-  if (day === null) return noneSent;
-  const earlier = await ruleDecisions.unsent(organization, rule, day);
+  if (of === undefined) return noneSent;
+  const earlier = await ruleDecisions.unsent(organization, rule, of);
   const all: readonly UnsentAlert[] = [...earlier, ...drawn.filter(({ arm }) => arm !== "control")];
   if (all.length === 0) return noneSent;
-  const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, day)));
+  const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, of)));
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
 }
 

@@ -90,8 +90,10 @@ export class RuleDecider {
   ): Promise<Watermark> {
     const { ledger, warehouse, address, commitsHoldUpRequests, nowMs } = this.#parts;
     const startedMs = performance.now();
+    const [zone, atMs] = [zoneOf(timezone), nowMs()];
     const watermark = await commitChunk(ledger, version, chunk, {
-      ...{ address, nowMs: nowMs(), nextMorningMs: nextMorningMs(zoneOf(timezone), nowMs()) },
+      ...{ address, nowMs: atMs, todayMs: zone.startOfDay(zone.dayOf(atMs)) },
+      nextMorningMs: nextMorningMs(zone, atMs),
       excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
     });
     if (commitsHoldUpRequests && chunk.states.length > 0)

@@ -160,6 +160,9 @@ export interface GatheredAlerts {
   readonly alerts: readonly UnsentAlert[];
 }
 
+/** The alerts that a cap counts together: those about a day, or the moments that fired since an instant, whatever the days of their events. */
+export type AlertsOfCap = { readonly day: number } | { readonly sinceMs: number };
+
 /** An alert that was in no message yet. */
 export type UnsentAlert = Omit<FiredAlert, "account" | "isExempt">;
 
@@ -210,10 +213,10 @@ export interface RuleDecisions {
     organization: number,
     entities: readonly RuleEntity[],
   ): Promise<Readonly<Record<string, EntityInMessages>>>;
-  /** How many alerts of a rule and day were in messages. */
-  sentOn(organization: number, rule: number, day: number): Promise<number>;
-  /** Open alerts of a rule and day that were in no message, without those of controls. */
-  unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
+  /** How many of these alerts of a rule were in messages. */
+  sentOn(organization: number, rule: number, of: AlertsOfCap): Promise<number>;
+  /** Those of them that are open and were in no message, without those of controls. */
+  unsent(organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]>;
   /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an erasure canceled. None without
    * such a message. Alerts of controls, and those that closed because of an exclusion, are left out.
    * @param without entities whose alerts are left out, too

@@ -16,7 +16,6 @@ import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
-  count,
   flag,
   integer,
   Json,
@@ -34,6 +33,7 @@ import { lockOrganization } from "../organization-rows.ts";
 import {
   addAlerts,
   closeAlerts,
+  countSent,
   findGathered,
   findOpenMoments,
   findToldOpen,
@@ -122,11 +122,9 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
 
     knownArms: (organization, of, among) => engine.snapshot(findKnownArms(organization, of, among)),
 
-    sentOn: (organization, rule, day) =>
-      engine.alone(count`
-        FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND fired_day = ${day} AND is_sent = 1`),
+    sentOn: (organization, rule, of) => engine.alone(countSent(organization, rule, of)),
 
-    unsent: (organization, rule, day) => engine.alone(findUnsent(organization, rule, day)),
+    unsent: (organization, rule, of) => engine.alone(findUnsent(organization, rule, of)),
 
     gathered: (organization, rule, message, without, limit) =>
       engine.snapshot(findGathered(organization, rule, message, without, limit)),
