@@ -82,6 +82,7 @@ export function chunksContract(subject: LedgerUnderTest): void {
     sameAccount(subject);
     erasedUser(subject);
     capOfMoments(subject);
+    noDestination(subject);
   });
 }
 
@@ -218,5 +219,34 @@ function capOfMoments(subject: LedgerUnderTest): void {
     // The next day has a cap of its own, and the moments of the day before are no part of it.
     await look(day + 1);
     expect(await sent()).toHaveLength(10);
+  });
+}
+
+function noDestination(subject: LedgerUnderTest): void {
+  test("without a destination no alert is sent, and a later destination is told of no end alone", async () => {
+    const its = await ground(subject, { scope: { kind: "accounts" } });
+    const alert = (number: number) => ({ ...accountOf(number), eventId: null });
+    await its.fire(day, [alert(1)]);
+    await its.change({ destinations: [its.hook] });
+    await its.fire(day + 1, [alert(2)]);
+    expect((await its.list(day + 1)).map(({ entity, isSent }) => [entity, isSent])).toMatchObject([
+      [{ id: "a2" }, true],
+      [{ id: "a1" }, false],
+    ]);
+    const closed = [1, 2].map((number) => ({
+      ...{
+        entity: accountOf(number).entity,
+        firedOn: day + number - 1,
+        day: day + 2,
+        why: "resolved" as const,
+      },
+    }));
+    await its.fire(day + 2, [], { closed });
+    const deliveries = await its.ledger.deliveries.list(its.id, { limit: 9 });
+    const told = deliveries.map(({ type, body }) => [type, JSON.parse(body).data.entity.id]);
+    expect(told.toSorted()).toEqual([
+      ["alert.fired", "a2"],
+      ["alert.resolved", "a2"],
+    ]);
   });
 }

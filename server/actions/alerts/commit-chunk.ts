@@ -79,9 +79,10 @@ export async function commitChunk(
   const destinations = entities.length === 0 ? [] : await ledger.destinations.list(organization);
   const to = destinations.filter(({ id }) => version.destinations.includes(id));
   const messages = [...webhookMessages(about, to, sent, ended), ...runMessages(about, to, together, dueAtMs)];
-  const isSent = new Set<UnsentAlert>(sent);
+  // Without a destination no message begins, so that a later destination is told of no end alone.
+  const isSent = new Set<UnsentAlert>(to.length === 0 ? [] : sent);
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
-  const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
+  const earlier = [...isSent].filter((alert) => !drawn.some((one) => one === alert));
   return ledger.ruleDecisions.commitDecision({ ...chunk, fired, earlier, messages }, ground.nowMs);
 }
 
