@@ -290,7 +290,7 @@ function controls(subject: LedgerUnderTest): void {
     const fired = async (today: number, fromDay = day) =>
       ledger.alerts.fired(id, { fromDay, toDay: day + 1, today, limit: 9 });
     expect(await fired(day)).toMatchObject([
-      { entity: bob, firedDay: day, verdict: null, closedWhy: null, tasks: 0 },
+      { entity: bob, firedDay: day, verdict: null, verdictAtMs: null, closedWhy: null, taskAtMs: null },
     ]);
     // Counts of days have no names.
     expect(await ledger.alerts.firedByDay(id, day, day)).toEqual([{ rule: first.rule, day, alerts: 2 }]);

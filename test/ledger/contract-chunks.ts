@@ -83,6 +83,7 @@ export function chunksContract(subject: LedgerUnderTest): void {
     erasedUser(subject);
     capOfMoments(subject);
     noDestination(subject);
+    work(subject);
   });
 }
 
@@ -247,6 +248,30 @@ function noDestination(subject: LedgerUnderTest): void {
     expect(told.toSorted()).toEqual([
       ["alert.fired", "a2"],
       ["alert.resolved", "a2"],
+    ]);
+  });
+}
+
+function work(subject: LedgerUnderTest): void {
+  test("an alert has the time of the first task since it fired, and of its verdict", async () => {
+    const its = await ground(subject, { scope: { kind: "accounts" } });
+    await its.fire(day, [accountOf(1), accountOf(2)]);
+    const at = (later: number) => (day + later) * msPerDay;
+    const task = { title: "Call", dueDay: null, assignee: null };
+    const [own, other] = [
+      { kind: "account", id: "a1" },
+      { kind: "account", id: "a2" },
+    ] as const;
+    for (const later of [-1, 200, 30]) await its.ledger.tasks.add(its.id, own, task, by, at(later));
+    await its.ledger.tasks.add(its.id, other, task, by, at(-1));
+    const [alert] = (await its.list(day)).filter(
+      ({ entity }) => entity.kind !== "source" && entity.id === "a2",
+    );
+    await its.ledger.alerts.change(its.id, alert?.id ?? 0, { verdict: "handled" }, by, day, at(40));
+    const fired = await its.ledger.alerts.fired(its.id, { fromDay: day, toDay: day, today: day, limit: 9 });
+    expect(fired.map(({ entity, taskAtMs, verdictAtMs }) => [entity, taskAtMs, verdictAtMs])).toEqual([
+      [accountOf(2).entity, null, at(40)],
+      [accountOf(1).entity, at(30), null],
     ]);
   });
 }

@@ -203,9 +203,12 @@ const firedRow = new RowOf<FiredRow>({
   firedDay: integer(),
   closedWhy: nullable(word()),
   verdict: nullable(word()),
-  tasks: integer(`(SELECT count(*) FROM tasks WHERE tasks.organization = alerts.organization
-    AND tasks.user_number = alerts.user_number AND tasks.account_number = alerts.account_number
-    AND tasks.created_at_ms >= alerts.fired_at_ms)`),
+  verdictAtMs: nullable(integer()),
+  taskAtMs: nullable(
+    integer(`(SELECT min(tasks.created_at_ms) FROM tasks WHERE tasks.organization = alerts.organization
+      AND tasks.user_number = alerts.user_number AND tasks.account_number = alerts.account_number
+      AND tasks.created_at_ms >= alerts.fired_at_ms)`),
+  ),
 });
 
 function* findFired(
