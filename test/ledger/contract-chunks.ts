@@ -84,6 +84,7 @@ export function chunksContract(subject: LedgerUnderTest): void {
     capOfMoments(subject);
     noDestination(subject);
     work(subject);
+    versionOfSameDay(subject);
   });
 }
 
@@ -273,5 +274,36 @@ function work(subject: LedgerUnderTest): void {
       [accountOf(2).entity, null, at(40)],
       [accountOf(1).entity, at(30), null],
     ]);
+  });
+}
+
+function versionOfSameDay(subject: LedgerUnderTest): void {
+  test("a version that looks elsewhere fires on the day of an alert of the version before", async () => {
+    const its = await ground(subject, { scope: { kind: "accounts" }, condition: { kind: "sourceSilent" } });
+    const entity = { kind: "source", source: "stripe" } as const;
+    const states = [{ entity, hasLeft: false, daysOut: 0, restsUntil: day + 1, firedOn: day, value: null }];
+    const silent = () => its.fire(day, [{ entity, eventId: null }], { states });
+    await its.change({ destinations: [its.hook] });
+    await silent();
+    await its.change({ condition: { kind: "sourceSilent", source: "stripe" }, includeCurrent: true });
+    await silent();
+    const told = (alerts: Awaited<ReturnType<typeof its.list>>) =>
+      alerts.map(({ version, closedWhy, isSent }) => [version, closedWhy, isSent]);
+    expect(told(await its.list(day))).toEqual([
+      [2, null, true],
+      [1, "ruleChanged", true],
+    ]);
+    // The same version fires once on a day.
+    await silent();
+    expect(await its.list(day)).toHaveLength(2);
+    const closed = [{ entity, firedOn: day, day: day + 1, why: "resolved" } as const];
+    await its.fire(day + 1, [], { closed });
+    expect(told(await its.list(day))).toEqual([
+      [2, "resolved", true],
+      [1, "ruleChanged", true],
+    ]);
+    expect(
+      (await its.ledger.deliveries.list(its.id, { limit: 9 })).map(({ type }) => String(type)).toSorted(),
+    ).toEqual([...["alert.fired", "alert.fired", "alert.resolved"]]);
   });
 }

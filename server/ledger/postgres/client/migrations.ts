@@ -7,6 +7,7 @@ import {
   alertRuleDays,
   alertsByDay,
   alertsOfControls,
+  alertsOnceAVersion,
   alertTables,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
@@ -115,6 +116,7 @@ export const migrations: readonly Migration[] = [
   alertRuleDays(postgresTypes),
   alertsByDay,
   controlsOfErasedUsers(postgresTypes),
+  alertsOnceAVersion,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -12,6 +12,7 @@ import {
   alertRuleDays,
   alertsByDay,
   alertsOfControls,
+  alertsOnceAVersion,
   alertTables,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
@@ -276,6 +277,7 @@ const migrations: readonly Migration[] = [
   alertRuleDays(sqliteTypes),
   alertsByDay,
   controlsOfErasedUsers(sqliteTypes),
+  alertsOnceAVersion,
 ];
 
 /** The number of migrations of this code. */

@@ -216,7 +216,7 @@ export function* findToldOpen(
   );
 }
 
-/** Records that alerts were in a message. */
+/** Records that open alerts were in a message. */
 export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<void> {
   if (alerts.length === 0) return;
   const given = records(
@@ -225,7 +225,7 @@ export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<vo
   );
   yield* run`
     UPDATE alerts SET is_sent = 1
-    FROM ${given} WHERE alerts.rule = ${rule} AND alerts.user_number = given."user"
+    FROM ${given} WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
       AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given.day
       AND alerts.event_id = given."eventId"`;
 }
