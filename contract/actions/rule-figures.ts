@@ -36,7 +36,7 @@ export const RuleFiguresAnswer = Type.Object({
       fired: Field.count("Alerts of the week, those of controls among them."),
     }),
     untouched: outcomes(
-      "Alerts with no contact, no task and no verdict `handled`: the precision of the rule.",
+      "Alerts with no contact, no task and no verdict `handled` in their horizon: the precision of the rule.",
     ),
     touched: outcomes(
       "The other alerts. They do not count in the precision: customers who were saved would lower it.",

@@ -19,11 +19,12 @@ export {
   type DestinationWithCounts,
   notAgreed,
 } from "./ports/actions/destinations.ts";
-export type { HoldOutExperiment } from "./ports/actions/hold-outs.ts";
+export type { HoldOutExperiment, KnownArms } from "./ports/actions/hold-outs.ts";
 export type { IdentityData, PersonDelivery } from "./ports/actions/person-data.ts";
 export { keyOfEntity, type RuleEntity } from "./ports/actions/rule-entities.ts";
 export type { AlertRule } from "./ports/actions/rule-settings.ts";
 export {
+  type AlertsOfCap,
   type ClosedAlert,
   chunkAlerts,
   type DecisionChunk,

@@ -56,6 +56,7 @@ async function committed(
       holdOut: async (_: number, __: number, horizonDays: number) => ({
         ...{ secret, experiment: horizonDays === 28 ? 1 : 2 },
       }),
+      knownArms: async () => ({ controls: [], entries: [] }),
       sentOn: async () => 0,
       gathered: async () => ({ total: 0, alerts: [] }),
       openMoments: async () => [],
@@ -77,6 +78,7 @@ async function committed(
   const ground = {
     address: "https://rekindle.example.com",
     nowMs: 1_000,
+    todayMs: 0,
     nextMorningMs: 9_000,
     excludedAmong: noneExcluded,
   };

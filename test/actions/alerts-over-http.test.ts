@@ -98,6 +98,7 @@ async function decide(day: number, users: readonly string[]): Promise<void> {
   await commitChunk(ledger, toDecide.version, chunk, {
     address: server.url,
     nowMs,
+    todayMs: nowMs,
     nextMorningMs: nowMs,
     excludedAmong: noneExcluded,
   });

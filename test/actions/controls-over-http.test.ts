@@ -68,7 +68,13 @@ async function drawControl(userId: string, day: number): Promise<void> {
         },
       ],
     },
-    { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now(), excludedAmong: noneExcluded },
+    {
+      address: server.url,
+      nowMs: Date.now(),
+      todayMs: 0,
+      nextMorningMs: Date.now(),
+      excludedAmong: noneExcluded,
+    },
   );
 }
 

@@ -144,19 +144,25 @@ test("an event is unseen for days only after it was done, and accounts without m
   ]);
 }, 300_000);
 
-test("an alert has the MRR of its account in the organization's currency", async () => {
+test("an alert has the MRR of its account in the organization's currency, which is unknown without a rate", async () => {
   const id = subject.newOrganization();
   await subject.warehouse.command(
     `INSERT INTO subscriptions (organization, subscription, version, rules, events, events_hash, of_users, of_accounts,
        "from", status, plan, mrr, currency, quantity, period_end, ends_at, payer_account, payer_user, is_involuntary, last_event)
-     SELECT {id:UInt32}, 'one', 1, 'test', 1, 1, [], [], [toDateTime64('2024-01-01 00:00:00', 3, 'UTC')], ['active'], ['Pro'], [4900],
-       ['USD'], [NULL], [NULL], [NULL], [7], [1], [false], [toDateTime64('2024-01-01 00:00:00', 3, 'UTC')]`,
+     SELECT {id:UInt32}, one, 1, 'test', 1, 1, [], [], [toDateTime64('2024-01-01 00:00:00', 3, 'UTC')], [state], ['Pro'], [4900],
+       [code], [NULL], [NULL], [NULL], [payer], [1], [false], [toDateTime64('2024-01-01 00:00:00', 3, 'UTC')]
+     FROM values('one String, state String, code String, payer UInt32', ('one', 'active', 'USD', 7), ('two', 'active', 'CHF', 9),
+       ('three', 'canceled', 'CHF', 10))`,
     { id },
   );
-  const settings = { get: async () => ({ settings: defaultSettings }) };
+  const settings = { get: async () => ({ settings: { ...defaultSettings, reportingCurrency: "USD" } }) };
   const ledger = { settings } as object as Parameters<typeof mrrReader>[1];
   const mrrOf = mrrReader(subject.warehouse, ledger, () => secondDay * msPerDay);
   const organization = { id, timezone: "UTC" } as Parameters<typeof mrrOf>[0];
-  expect([...(await mrrOf(organization, "account", [7, 8]))]).toEqual([[7, 4_900]]);
+  const mrrs = await mrrOf(organization, "account", [7, 8, 9, 10]);
+  expect([...mrrs].toSorted(([one], [other]) => one - other)).toEqual([
+    [7, 4_900],
+    [9, null],
+  ]);
   expect((await mrrOf(organization, "user", [1])).size).toBe(0);
 });

@@ -96,6 +96,7 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
   const ground = {
     address: server.url,
     nowMs: Date.now(),
+    todayMs: 0,
     nextMorningMs: Date.now(),
     excludedAmong: noneExcluded,
   };

@@ -15,6 +15,7 @@ import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times
 import { Digester } from "../../server/actions/digests/digester.ts";
 import type { MessageBody } from "../../server/actions/send/message-body.ts";
 import { slackBody } from "../../server/actions/send/slack-body.ts";
+import { zoneOf } from "../../server/calendar/calendar.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
@@ -166,7 +167,7 @@ describe("the content", () => {
     expect(hasNews({ ...quiet, insideBySettings: 1 })).toBe(true);
     expect(hasNews({ ...quiet, changes: ["Settings changed."] })).toBe(true);
     expect(hasNews({ ...quiet, data: { ...quiet.data, stoppedSince: 1 } })).toBe(true);
-    const alerts = alertsOfWeek([{ verdict: null, tasks: 1, closedWhy: "churned" }]);
+    const alerts = alertsOfWeek([{ verdict: null, taskAtMs: 1, closedWhy: "churned" }]);
     expect(alerts).toEqual({ fired: 1, handled: 0, notUseful: 0, withTask: 1, untouched: 0, churned: 1 });
     expect([hasNews({ ...quiet, alerts }), hasNews({ ...quiet, alerts, period: "weekly" })]).toEqual([
       false,
@@ -208,22 +209,29 @@ describe("the content", () => {
 
   test("counts one alert of a rule, an entity and a horizon, and touched ones apart", () => {
     const fired = (number: number, firedDay: number, more: object = {}) => ({
-      ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null, tasks: 0 } as const),
-      ...{ firedDay, ...more },
+      ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null } as const),
+      ...{ verdictAtMs: null, taskAtMs: null, firedDay, ...more },
     });
-    const question = { today: 100, horizonDays: 28, outages: [{ from: 50, to: 52 }] };
+    // In Tokyo a day begins nine hours earlier.
+    const organization = { zone: zoneOf("Asia/Tokyo") };
+    const question = { organization, today: 100, horizonDays: 28, outages: [{ from: 50, to: 52 }] };
+    const [lastMs, overMs] = [88 * 86_400_000 - 32_400_001, 88 * 86_400_000 - 32_400_000];
+    const handled = (verdictAtMs: number) => ({ verdict: "handled" as const, verdictAtMs });
     const alerts = [
-      ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, { verdict: "handled" as const })],
-      ...[fired(4, 60, { tasks: 1 }), fired(5, 40), fired(6, 60, { rule: 2 })],
-      fired(7, 60, { verdict: "notUseful" as const }),
+      ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, handled(lastMs))],
+      ...[fired(4, 60, { taskAtMs: lastMs }), fired(5, 40), fired(6, 60, { rule: 2 })],
+      fired(7, 60, { verdict: "notUseful" as const, verdictAtMs: 0 }),
+      ...[fired(8, 60, handled(overMs)), fired(9, 60, { taskAtMs: overMs })],
     ];
-    // Nothing was done about an alert that was not useful.
+    // Nothing was done about an alert that was not useful, and nothing in time about the last two.
     expect(matureAlerts(question, "user", alerts)).toEqual([
       { rule: 1, number: 1, day: 55, isTouched: false },
       { rule: 1, number: 3, day: 60, isTouched: true },
       { rule: 1, number: 4, day: 60, isTouched: true },
       { rule: 2, number: 6, day: 60, isTouched: false },
       { rule: 1, number: 7, day: 60, isTouched: false },
+      { rule: 1, number: 8, day: 60, isTouched: false },
+      { rule: 1, number: 9, day: 60, isTouched: false },
     ]);
     expect(matureAlerts(question, "account", alerts)).toEqual([]);
   });
@@ -234,7 +242,7 @@ describe("the content", () => {
       ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
       ...{ top: [ada], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
       insideBySettings: 3,
-      alerts: alertsOfWeek([{ verdict: "handled", tasks: 0, closedWhy: null }]),
+      alerts: alertsOfWeek([{ verdict: "handled", taskAtMs: null, closedWhy: null }]),
       precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },
       data: { silent: [{ source: "segment", sinceMs: 0 }], stoppedSince: null, rejectedEvents: 1 },
     };

@@ -60,7 +60,10 @@ export class LedgerInMemory {
   insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
   exemptions: RuleExemptions = {};
-  mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number>>> = { user: new Map(), account: new Map() };
+  mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number | null>>> = {
+    user: new Map(),
+    account: new Map(),
+  };
 
   constructor(
     organization: number,

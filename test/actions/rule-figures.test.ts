@@ -62,15 +62,19 @@ const rules = [
 ].map((rule) => ({ ...rule, createdAtMs: (today - 55) * msPerDay, experiment: 2 }) as object as AlertRule);
 
 const fired = (number: number, more: Partial<FiredRecord> = {}): FiredRecord => ({
-  ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null, tasks: 0 } as const),
-  ...{ firedDay, ...more },
+  ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null } as const),
+  ...{ verdictAtMs: null, taskAtMs: null, firedDay, ...more },
 });
 
 /** The ledger of these rules. Users 2 and 5 were worked on, user 3 was called not useful. */
 function ledger() {
   const mature = [
-    ...[fired(1), fired(2, { verdict: "handled" }), fired(3, { verdict: "notUseful" })],
-    ...[fired(4), fired(5, { tasks: 1 }), fired(6)],
+    ...[
+      fired(1),
+      fired(2, { verdict: "handled", verdictAtMs: firedDay * msPerDay }),
+      fired(3, { verdict: "notUseful" }),
+    ],
+    ...[fired(4), fired(5, { taskAtMs: firedDay * msPerDay }), fired(6)],
   ];
   const experiment = { rule: 1, experiment: 2, share: 0.2 };
   return {

@@ -272,13 +272,21 @@ test("a user fires as one of its account, also on the day of its sign-up, and th
   await member(6, 0, false);
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
   ledger.exemptions = { mrrAbove: 5_000 };
-  ledger.mrrs = { user: new Map([[6, 4_000]]), account: new Map([[3, 6_000]]) };
+  await member(7, 4, false);
+  await member(8, 0, false);
+  // A payer without a rate of its currency has an unknown MRR, which may be above.
+  ledger.mrrs = {
+    ...{ user: new Map([...([[6, 4_000]] as const), [7, 10], [8, null]]) },
+    account: new Map([...([[3, 6_000]] as const), [4, null]]),
+  };
   await ledger.decide(subject.warehouse, nowMs);
-  for (const user of [5, 6]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
+  for (const user of [5, 6, 7, 8]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
   await ledger.decide(subject.warehouse, minutes(2));
   expect(ledger.fired).toMatchObject([
     { entity: { number: 5 }, account: 3, isExempt: true },
     { entity: { number: 6 }, account: null, isExempt: false },
+    { entity: { number: 7 }, account: 4, isExempt: true },
+    { entity: { number: 8 }, account: null, isExempt: true },
   ]);
 });
 

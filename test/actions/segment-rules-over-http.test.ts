@@ -73,6 +73,7 @@ async function decidedAgain(): Promise<void> {
     const ground = {
       address: server.url,
       nowMs: Date.now(),
+      todayMs: 0,
       nextMorningMs: Date.now(),
       excludedAmong: noneExcluded,
     };

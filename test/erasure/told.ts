@@ -48,7 +48,10 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
     })),
   };
   const nowMs = Date.now();
-  const ground = { address: server.url, nowMs, nextMorningMs: nowMs, excludedAmong: noneExcluded };
+  const ground = {
+    ...{ address: server.url, nowMs, todayMs: nowMs, nextMorningMs: nowMs },
+    excludedAmong: noneExcluded,
+  };
   // With the smallest share no user is a control, whatever the secret of the draw.
   await commitChunk(ledger, { ...version, holdOutShare: Number.MIN_VALUE }, chunk, ground);
   // Scores that are computed later close none of these alerts.

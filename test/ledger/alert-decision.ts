@@ -26,7 +26,7 @@ export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnA
   return {
     ...{ entity, day, eventId: null, before: 0.2, after: 0.6, reasons: [{ text: "Silent \\0 for 9 days" }] },
     ...{ risk: 0.6, expectedLoss: 12_000.5, account: null, isExempt: false, arm: null, controlUntil: null },
-    ...{ isSent: true, ...more },
+    ...{ isEntry: true, isSent: true, ...more },
   };
 }
 

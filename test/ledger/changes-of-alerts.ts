@@ -57,6 +57,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     deciding: read,
     toDecide: read,
     states: read,
+    knownArms: read,
     named: read,
     sentOn: read,
     gathered: read,

@@ -157,7 +157,7 @@ function chunks(subject: LedgerUnderTest): void {
     const deliveries = await ledger.deliveries.list(id, { destination: hook.id, limit: 9 });
     expect(deliveries).toMatchObject([{ type: "alert.fired", dueAtMs: 5, body: '{"text":"\\\\0"}' }]);
     const { rule } = first;
-    expect(await ledger.ruleDecisions.sentOn(id, rule, day)).toBe(1);
+    expect(await ledger.ruleDecisions.sentOn(id, rule, { day })).toBe(1);
     expect(await ledger.ruleDecisions.named(id, [ada, bob])).toMatchObject({
       ...{ "user 1": { id: "ada", label: "Ada" }, "user 2": { id: "bob", label: "bob" } },
     });
@@ -170,7 +170,7 @@ function chunks(subject: LedgerUnderTest): void {
     await commit({ ...first, fired: unsent, next: { decidedThrough: null, part, cursor: null } });
     expect(await mark()).toMatchObject({ part, decidedThrough: null, takesOver: true });
     const { ruleDecisions } = ledger;
-    expect(await ruleDecisions.unsent(id, first.rule, day)).toMatchObject([
+    expect(await ruleDecisions.unsent(id, first.rule, { day })).toMatchObject([
       {
         entity: ada,
         day,
@@ -185,8 +185,8 @@ function chunks(subject: LedgerUnderTest): void {
     await commit({ ...first, after: 2, next: end, fired: [firedAlert(bob, day)], earlier: unsent });
     expect(await mark()).toMatchObject({ part: null, decidedThrough: day, takesOver: false });
     expect([
-      await ruleDecisions.unsent(id, first.rule, day),
-      await ruleDecisions.sentOn(id, first.rule, day),
+      await ruleDecisions.unsent(id, first.rule, { day }),
+      await ruleDecisions.sentOn(id, first.rule, { day }),
     ]).toEqual([[], 2]);
   });
 }
@@ -290,7 +290,7 @@ function controls(subject: LedgerUnderTest): void {
     const fired = async (today: number, fromDay = day) =>
       ledger.alerts.fired(id, { fromDay, toDay: day + 1, today, limit: 9 });
     expect(await fired(day)).toMatchObject([
-      { entity: bob, firedDay: day, verdict: null, closedWhy: null, tasks: 0 },
+      { entity: bob, firedDay: day, verdict: null, verdictAtMs: null, closedWhy: null, taskAtMs: null },
     ]);
     // Counts of days have no names.
     expect(await ledger.alerts.firedByDay(id, day, day)).toEqual([{ rule: first.rule, day, alerts: 2 }]);

@@ -52,7 +52,7 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
     subject.nowMs += minuteMs;
   };
   const at = (nextMorningMs: number) => ({
-    ...{ address: "", nowMs: subject.nowMs, nextMorningMs },
+    ...{ address: "", nowMs: subject.nowMs, todayMs: 0, nextMorningMs },
     excludedAmong: async (entities: readonly RuleEntity[]) =>
       entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity))),
   });

@@ -8,6 +8,7 @@ import { alertListsContract } from "./contract-alert-lists.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
+import { chunksContract } from "./contract-chunks.ts";
 import { clockAheadContract } from "./contract-clock-ahead.ts";
 import { deletionsContract } from "./contract-deletions.ts";
 import { deliveriesContract } from "./contract-deliveries.ts";
@@ -66,6 +67,7 @@ const parts = {
   waitingMessages: waitingMessagesContract,
   holdOuts: holdOutsContract,
   personData: personDataContract,
+  chunks: chunksContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

@@ -1,7 +1,15 @@
 /** The hold-out of an alert rule: entries that get no message, so that the others can be compared with them. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/actions/rules.ts";
-import type { FiredAlert, RuleVersion } from "../../ledger/ledger.ts";
+import {
+  type DecisionChunk,
+  type DrawnAlert,
+  type EntityNumbers,
+  type FiredAlert,
+  type KnownArms,
+  keyOfEntity,
+  type RuleVersion,
+} from "../../ledger/ledger.ts";
 
 /**
  * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 / 2^48.
@@ -19,11 +27,67 @@ export function drawOf(secret: string, experiment: string, unit: string): number
 /** The arm of an entry: all users of an account have the same. Null without a hold-out, and for a source. */
 export function armOf(
   { rule, experiment, holdOutShare }: Pick<RuleVersion, "rule" | "experiment" | "holdOutShare">,
-  { entity, account, isExempt }: Pick<FiredAlert, "entity" | "account" | "isExempt">,
+  alert: Pick<FiredAlert, "entity" | "account" | "isExempt">,
   secret: string,
 ): AlertArm | null {
-  if (holdOutShare === 0 || entity.kind === "source") return null;
-  if (isExempt) return "exempt";
-  const unit = account === null ? `${entity.kind} ${entity.number}` : `account ${account}`;
-  return drawOf(secret, `rule ${rule}, ${experiment}`, unit) < holdOutShare ? "control" : "treated";
+  if (holdOutShare === 0 || alert.entity.kind === "source") return null;
+  if (alert.isExempt) return "exempt";
+  return drawOf(secret, `rule ${rule}, ${experiment}`, unitsOf(alert)[0] ?? "") < holdOutShare
+    ? "control"
+    : "treated";
+}
+
+/** The drawn unit of an alert, and its user if that is another one. */
+function unitsOf({ entity, account }: Pick<FiredAlert, "entity" | "account">): readonly string[] {
+  if (entity.kind === "account" || account === null) return [keyOfEntity(entity)];
+  return [`account ${account}`, keyOfEntity(entity)];
+}
+
+/**
+ * Draws the alerts of a chunk. A control of the rule stays one until its horizon is over, also in another experiment, in another account, or when
+ * it became exempt. An entry that comes again has its arm: first that of its account, then its own.
+ * @param known of all users and accounts of the chunk
+ */
+export function drawAlerts(
+  of: Pick<RuleVersion, "rule" | "experiment" | "holdOutShare">,
+  { fired, horizonDays }: Pick<DecisionChunk, "fired" | "horizonDays">,
+  secret: string,
+  known: KnownArms,
+): DrawnAlert[] {
+  const controls = new Map<string, number>();
+  const hold = (units: readonly string[], untilDay: number) => {
+    for (const unit of units) controls.set(unit, Math.max(controls.get(unit) ?? untilDay, untilDay));
+  };
+  for (const { untilDay, ...numbers } of known.controls) hold(unitsOfNumbers(numbers), untilDay);
+  const heldUntil = (alert: FiredAlert) => {
+    const untilDay = Math.max(...unitsOf(alert).map((unit) => controls.get(unit) ?? -1));
+    return untilDay >= alert.day ? untilDay : undefined;
+  };
+  const arms = new Map(
+    known.entries.flatMap(({ arm, ...numbers }) => unitsOfNumbers(numbers).map((unit) => [unit, arm])),
+  );
+  const drawn = fired.map((alert): DrawnAlert => {
+    const [entered] = unitsOf(alert).flatMap((unit) => arms.get(unit) ?? []);
+    const anew = armOf(of, alert, secret);
+    const arm = anew === null || anew === "exempt" ? anew : (entered ?? anew);
+    const untilDay = heldUntil(alert);
+    if (untilDay !== undefined && (entered !== "control" || arm !== "control"))
+      return heldBack(alert, untilDay);
+    const controlUntil = arm === "control" ? alert.day + horizonDays - 1 : null;
+    return { ...alert, arm, controlUntil, isEntry: entered === undefined, isSent: false };
+  });
+  for (const alert of drawn) if (alert.controlUntil !== null) hold(unitsOf(alert), alert.controlUntil);
+  // An exempt user may come before another one of its account that is drawn.
+  return drawn.map((alert) => {
+    const untilDay = alert.controlUntil === null ? heldUntil(alert) : undefined;
+    return untilDay === undefined ? alert : heldBack(alert, untilDay);
+  });
+}
+
+function unitsOfNumbers({ user, account }: EntityNumbers): readonly string[] {
+  return [...(account > 0 ? [`account ${account}`] : []), ...(user > 0 ? [`user ${user}`] : [])];
+}
+
+function heldBack(alert: FiredAlert, controlUntil: number): DrawnAlert {
+  return { ...alert, arm: "control", controlUntil, isEntry: false, isSent: false };
 }

@@ -1,12 +1,15 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their messages. */
 import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import {
+  type AlertsOfCap,
   type ClosedAlert,
   type DecisionChunk,
   type DecisionMessage,
   type DestinationWithCounts,
   type DrawnAlert,
+  type FiredAlert,
   type GatheredAlerts,
+  type KnownArms,
   keyOfOpenAlert,
   type RuleEntity,
   type RuleToDecide,
@@ -23,7 +26,7 @@ import {
   runMessage,
   type ToldTogether,
 } from "./alert-messages.ts";
-import { armOf } from "./arm.ts";
+import { drawAlerts } from "./arm.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
 
@@ -32,6 +35,8 @@ export interface ChunkGround {
   /** Of the service, as people reach it. */
   readonly address: string;
   readonly nowMs: number;
+  /** The start of today in the organization's timezone. */
+  readonly todayMs: number;
   /** The next 08:00 in the organization's timezone. */
   readonly nextMorningMs: number;
   /** Those of the users and accounts that are excluded now. */
@@ -56,13 +61,12 @@ export async function commitChunk(
   const { secret, experiment } = isDrawn
     ? await ledger.ruleDecisions.holdOut(organization, version.rule, chunk.horizonDays, ground.nowMs)
     : { secret: "", experiment: version.experiment };
-  const drawn = chunk.fired.map((alert): DrawnAlert => {
-    const arm = armOf({ ...version, experiment }, alert, secret);
-    const controlUntil = arm === "control" ? alert.day + chunk.horizonDays - 1 : null;
-    return { ...alert, arm, controlUntil, isSent: false };
-  });
+  const known = await knownArms(ledger, { ...version, experiment }, chunk.fired);
+  const drawn = drawAlerts({ ...version, experiment }, chunk, secret, known);
   const isRunOver = chunk.next.part === null;
-  const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
+  const { sent, total } = isRunOver
+    ? await sentOf(ledger, version, capOf(version, chunk, ground), drawn)
+    : noneSent;
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
   const without = chunk.closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
   const together = isGathered(version)
@@ -70,9 +74,10 @@ export async function commitChunk(
     : { sent, total };
   const ended = await toldEnds(ledger, version, chunk.closed);
   const messages = await messagesOf(ledger, version, { sent, together, ended, dueAtMs }, ground);
-  const isSent = new Set<UnsentAlert>(sent);
+  // Without a destination no message begins, so that a later destination is told of no end alone.
+  const isSent = new Set<UnsentAlert>(messages.length === 0 ? [] : sent);
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
-  const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
+  const earlier = [...isSent].filter((alert) => !drawn.some((one) => one === alert));
   return ledger.ruleDecisions.commitDecision({ ...chunk, fired, earlier, messages }, ground.nowMs);
 }
 
@@ -106,21 +111,46 @@ function isGathered({ condition, when }: RuleVersion): boolean {
   return isMoment(condition) && when === "08:00";
 }
 
+/** The arms that units of alerts have already. Also without a share: a control stays one when the hold-out ends. */
+async function knownArms(
+  { ruleDecisions }: Ledger,
+  { organization, rule, experiment }: RuleVersion,
+  fired: readonly FiredAlert[],
+): Promise<KnownArms> {
+  const numbers = (wanted: "user" | "account") =>
+    fired.flatMap(({ entity }) => (entity.kind === wanted ? entity.number : []));
+  const [users, own] = [numbers("user"), numbers("account")];
+  if (users.length + own.length === 0) return { controls: [], entries: [] };
+  const accounts = new Set([...own, ...fired.flatMap(({ account }) => account ?? [])]);
+  const day = Math.min(...fired.map((alert) => alert.day));
+  return ruleDecisions.knownArms(organization, { rule, experiment, day }, { users, accounts: [...accounts] });
+}
+
 const noneSent = { sent: [], total: 0 } as const;
+
+/** The alerts that the cap counts with those of a chunk. The events of moments may be of earlier days: they count on the day on which they fire. */
+function capOf(
+  { condition }: RuleVersion,
+  { fired, next }: DecisionChunk,
+  { todayMs: sinceMs }: ChunkGround,
+): AlertsOfCap | undefined {
+  if (isMoment(condition)) return { sinceMs };
+  const day = fired[0]?.day ?? next.decidedThrough;
+  return day === null ? undefined : { day };
+}
 
 /** The alerts of a run that are sent, the most important first: those with the highest expected loss, then those with the highest risk. */
 async function sentOf(
   { ruleDecisions }: Ledger,
   { organization, rule, cap }: RuleVersion,
-  { fired, next }: DecisionChunk,
+  of: AlertsOfCap | undefined,
   drawn: readonly DrawnAlert[],
 ): Promise<{ readonly sent: readonly UnsentAlert[]; readonly total: number }> {
-  const day = fired[0]?.day ?? next.decidedThrough;
-  if (day === null) return noneSent;
-  const earlier = await ruleDecisions.unsent(organization, rule, day);
+  if (of === undefined) return noneSent;
+  const earlier = await ruleDecisions.unsent(organization, rule, of);
   const all: readonly UnsentAlert[] = [...earlier, ...drawn.filter(({ arm }) => arm !== "control")];
   if (all.length === 0) return noneSent;
-  const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, day)));
+  const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, of)));
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
 }
 

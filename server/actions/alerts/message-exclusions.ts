@@ -6,7 +6,7 @@ import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { excludedAmong } from "../rules/standing.ts";
 import { gatherWithout } from "./commit-chunk.ts";
-import { nextMorningMs } from "./next-morning.ts";
+import { clockOf } from "./next-morning.ts";
 
 interface Parts {
   readonly ledger: Pick<SharedLedger, "ruleDecisions" | "destinations" | "organizations">;
@@ -55,7 +55,7 @@ export class MessageExclusions {
     const organization = await ledger.organizations.find(id);
     if (organization === undefined) return;
     const ground = {
-      ...{ address, nowMs: nowMs(), nextMorningMs: nextMorningMs(zoneOf(organization.timezone), nowMs()) },
+      ...{ address, ...clockOf(zoneOf(organization.timezone), nowMs()) },
       excludedAmong: (entities: readonly RuleEntity[]) => excludedEntities(warehouse, id, entities),
     };
     for (const rule of await ledger.ruleDecisions.toDecide(id)) {

@@ -10,6 +10,14 @@ export function nextMorningMs(zone: Zone, nowMs: number): number {
   return todays >= nowMs ? todays : morningOf(zone, today + 1);
 }
 
+/** Now, and the instants around it that decisions of an organization follow. @param zone of the organization */
+export function clockOf(
+  zone: Zone,
+  nowMs: number,
+): { readonly nowMs: number; readonly todayMs: number; readonly nextMorningMs: number } {
+  return { nowMs, todayMs: zone.startOfDay(zone.dayOf(nowMs)), nextMorningMs: nextMorningMs(zone, nowMs) };
+}
+
 function morningOf(zone: Zone, day: number): number {
   return timeOfDayMs(zone, day, morningHour);
 }

@@ -13,11 +13,15 @@ export interface OutcomeQuestion {
   readonly outages: Outages;
 }
 
+interface MatureQuestion extends Pick<OutcomeQuestion, "today" | "horizonDays" | "outages"> {
+  readonly organization: Pick<OutcomeQuestion["organization"], "zone">;
+}
+
 interface MatureAlert {
   readonly rule: number;
   readonly number: number;
   readonly day: number;
-  /** Whether a team member said `handled`, or a task was added since. */
+  /** Whether a team member said `handled`, or a task was added, before its horizon was over. */
   readonly isTouched: boolean;
 }
 
@@ -56,15 +60,17 @@ export async function outcomesOf(
 
 /** The alerts of a kind whose horizon is over. One alert of a rule, an entity and a horizon counts, and none with an outage in its horizon. */
 export function matureAlerts(
-  { today, horizonDays, outages }: Pick<OutcomeQuestion, "today" | "horizonDays" | "outages">,
+  { organization: { zone }, today, horizonDays, outages }: MatureQuestion,
   kind: EntityKind,
   fired: readonly FiredRecord[],
 ): MatureAlert[] {
-  const ofKind = fired.flatMap(({ entity, rule, firedDay: day, verdict, tasks }) =>
-    entity.kind === kind
-      ? [{ rule, number: entity.number, day, isTouched: verdict === "handled" || tasks > 0 }]
-      : [],
-  );
+  // Later work can change no outcome.
+  const isWork = (atMs: number | null, day: number) => atMs !== null && zone.dayOf(atMs) < day + horizonDays;
+  const ofKind = fired.flatMap(({ entity, rule, firedDay: day, verdict, verdictAtMs, taskAtMs }) => {
+    if (entity.kind !== kind) return [];
+    const isHandled = verdict === "handled" && isWork(verdictAtMs, day);
+    return [{ rule, number: entity.number, day, isTouched: isHandled || isWork(taskAtMs, day) }];
+  });
   const byEntity = Map.groupBy(ofKind, ({ rule, number }) => `${rule} ${number}`).values();
   return [...byEntity].flatMap((alerts) =>
     oneByHorizon(

@@ -18,7 +18,7 @@ import { mrrReader } from "../rules/mrr.ts";
 import { commitChunk } from "./commit-chunk.ts";
 import { CommitRests } from "./commit-rests.ts";
 import { excludedEntities } from "./message-exclusions.ts";
-import { nextMorningMs } from "./next-morning.ts";
+import { clockOf } from "./next-morning.ts";
 
 export interface RuleDeciderParts {
   readonly ledger: Pick<
@@ -91,7 +91,7 @@ export class RuleDecider {
     const { ledger, warehouse, address, commitsHoldUpRequests, nowMs } = this.#parts;
     const startedMs = performance.now();
     const watermark = await commitChunk(ledger, version, chunk, {
-      ...{ address, nowMs: nowMs(), nextMorningMs: nextMorningMs(zoneOf(timezone), nowMs()) },
+      ...{ address, ...clockOf(zoneOf(timezone), nowMs()) },
       excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
     });
     if (commitsHoldUpRequests && chunk.states.length > 0)

@@ -147,7 +147,7 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
       if (controls.has(number)) return [];
       const mrr = mrrs.get(number);
       const atRisk = direction === "entered" ? risk : riskBefore;
-      const expectedLoss = mrr === undefined || atRisk === null ? null : atRisk * mrr;
+      const expectedLoss = mrr == null || atRisk === null ? null : atRisk * mrr;
       return [{ number, risk, riskBefore, state, expectedLoss }];
     });
     return { total: ofSide.length, named: await withNames(ground, mostImportant(unnamed)) };

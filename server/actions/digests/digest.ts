@@ -87,15 +87,15 @@ export function hasNews(digest: Digest): boolean {
 
 /** Sums up the alerts of a week. */
 export function alertsOfWeek(
-  fired: readonly Pick<FiredRecord, "verdict" | "tasks" | "closedWhy">[],
+  fired: readonly Pick<FiredRecord, "verdict" | "taskAtMs" | "closedWhy">[],
 ): AlertsOfWeek {
   const count = (counts: (one: (typeof fired)[number]) => boolean) => fired.filter(counts).length;
   return {
     fired: fired.length,
     handled: count(({ verdict }) => verdict === "handled"),
     notUseful: count(({ verdict }) => verdict === "notUseful"),
-    withTask: count(({ verdict, tasks }) => verdict === null && tasks > 0),
-    untouched: count(({ verdict, tasks }) => verdict === null && tasks === 0),
+    withTask: count(({ verdict, taskAtMs }) => verdict === null && taskAtMs !== null),
+    untouched: count(({ verdict, taskAtMs }) => verdict === null && taskAtMs === null),
     churned: count(({ closedWhy }) => closedWhy === "churned"),
   };
 }

@@ -80,19 +80,19 @@ function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: 
 
 /** The stores that the figures of firing entities are read from. */
 export interface FiringParts extends SegmentParts {
-  /** MRR now by number, in minor units of the organization's currency. Entities without revenue are left out. */
+  /** MRR now by number, in minor units of the organization's currency. Null of a payer whose currency has no rate. Entities without revenue are left out. */
   readonly mrrOf: (
     organization: Organization,
     kind: EntityKind,
     entities: readonly number[],
-  ) => Promise<ReadonlyMap<number, number>>;
+  ) => Promise<ReadonlyMap<number, number | null>>;
 }
 
 /** The account of an entity and MRR, now. */
 interface Worth {
   readonly account: number | null;
-  readonly mrr: number | undefined;
-  readonly mrrOfAccount: number | undefined;
+  readonly mrr: number | null | undefined;
+  readonly mrrOfAccount: number | null | undefined;
 }
 
 /** Reads the accounts and MRR of entities. The account of a user is that of now. @returns a function of an entity's number @throws WarehouseError */
@@ -138,8 +138,8 @@ export async function firingFigures(
     const { account, mrr, mrrOfAccount } = worth(entity);
     return {
       ...{ risk, account },
-      expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
-      isExempt: isExempt(entity, mrrOfAccount ?? mrr),
+      expectedLoss: mrr == null || risk === null ? null : risk * mrr,
+      isExempt: isExempt(entity, mrrOfAccount === undefined ? mrr : mrrOfAccount),
     };
   };
 }

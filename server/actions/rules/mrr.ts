@@ -12,7 +12,7 @@ export function mrrReader(
   nowMs: () => number,
 ): DecisionParts["mrrOf"] {
   return async ({ id, timezone }, kind, entities) => {
-    const mrrs = new Map<number, number>();
+    const mrrs = new Map<number, number | null>();
     if (entities.length === 0 || !(await hasPayers(warehouse, id, kind))) return mrrs;
     const { reportingCurrency, currencyRates } = (await ledger.settings.get(id)).settings;
     const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
@@ -20,8 +20,9 @@ export function mrrReader(
     const question = { ...revenue, kind, nowMs: nowMs(), untilMs: null, transitions };
     for (let at = 0; at < entities.length; at += entitiesOfStatement) {
       const some = entities.slice(at, at + entitiesOfStatement);
-      for (const [entity, { mrr }] of await payersNow(warehouse, question, some)) {
-        if (mrr !== null && mrr > 0) mrrs.set(entity, mrr);
+      for (const [entity, { mrr, unratedMrr }] of await payersNow(warehouse, question, some)) {
+        const isUnknown = mrr === null && unratedMrr.length > 0;
+        if (isUnknown || (mrr !== null && mrr > 0)) mrrs.set(entity, mrr);
       }
     }
     return mrrs;

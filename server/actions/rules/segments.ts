@@ -56,17 +56,18 @@ export async function segmentsOfRule(
   };
 }
 
-/** A function that says whether an entity gets its alert without a draw of the hold-out.
+/** A function that says whether an entity gets its alert without a draw of the hold-out. An unknown MRR may be the highest of all.
  * @param firing the entities that fire @throws ApiError when there is no such segment */
 export async function exemptOf(
   parts: SegmentParts,
   organization: Organization,
   { segment, mrrAbove }: RuleVersion["exemptions"],
   firing: readonly number[],
-): Promise<(number: number, mrr: number | undefined) => boolean> {
+): Promise<(number: number, mrr: number | null | undefined) => boolean> {
   const exempt = await withinSegment(parts, organization, segment, firing);
   return (number, mrr = 0) =>
-    (segment !== undefined && exempt.has(number)) || (mrrAbove !== undefined && mrr > mrrAbove);
+    (segment !== undefined && exempt.has(number)) ||
+    (mrrAbove !== undefined && (mrr === null || mrr > mrrAbove));
 }
 
 /** Those of some entities that are in a segment; all of them where none is named. @throws ApiError when there is no such segment */

@@ -34,6 +34,7 @@ const ruleDecisionCalls = [
     "toDecide",
     "states",
     "holdOut",
+    "knownArms",
     "named",
     "sentOn",
     "gathered",

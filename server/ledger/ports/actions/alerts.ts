@@ -94,11 +94,11 @@ export interface FiredQuestion {
 }
 
 /** An alert that fired, as figures need it. */
-export interface FiredRecord extends Pick<Alert, "firedDay" | "closedWhy" | "verdict"> {
+export interface FiredRecord extends Pick<Alert, "firedDay" | "closedWhy" | "verdict" | "verdictAtMs"> {
   readonly rule: number;
   readonly entity: RuleEntity;
-  /** Tasks about its user or account that were added since it fired. */
-  readonly tasks: number;
+  /** When a task about its user or account was added first since it fired. Null without one. */
+  readonly taskAtMs: number | null;
 }
 
 /** A user or an account that is not to be worked on yet, because it is a control of a hold-out. */

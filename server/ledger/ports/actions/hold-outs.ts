@@ -1,5 +1,6 @@
 /** Hold-outs of alert rules: their experiments, and the entries that a later result counts. */
 import type { AlertArm, AlertRuleSettings } from "../../../../contract/actions/rules.ts";
+import type { EntityNumbers } from "./work.ts";
 
 /** The parts of a draw that the ledger has. */
 export interface HoldOut {
@@ -9,9 +10,19 @@ export interface HoldOut {
   readonly experiment: number;
 }
 
+/** Units whose arm is known before a draw. A user has the account that was drawn for it, else 0. Of an account the user is 0. */
+export interface KnownArms {
+  /** Controls of the rule in any of its experiments, with the last day on which they are some. */
+  readonly controls: readonly (EntityNumbers & { readonly untilDay: number })[];
+  /** Entries of one experiment. */
+  readonly entries: readonly (EntityNumbers & { readonly arm: EntryArm })[];
+}
+
+export type EntryArm = Exclude<AlertArm, "exempt">;
+
 /** Entries of an experiment with the same arm, month and outcome. */
 export interface EntryCount {
-  readonly arm: Exclude<AlertArm, "exempt">;
+  readonly arm: EntryArm;
   /** The first day of the month of entry. */
   readonly month: number;
   /** Null: not known. Until results are computed, `churned` is known of entities that are forgotten. */

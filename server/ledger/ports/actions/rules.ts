@@ -12,7 +12,7 @@ import type {
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { OutgoingMessage } from "./deliveries.ts";
-import type { HoldOut } from "./hold-outs.ts";
+import type { HoldOut, KnownArms } from "./hold-outs.ts";
 import { keyOfEntity, type RuleEntity } from "./rule-entities.ts";
 import type { EntityInMessages } from "./work.ts";
 
@@ -121,6 +121,8 @@ export const chunkAlerts = 100;
 export interface DrawnAlert extends FiredAlert {
   /** Null: the rule has no hold-out, or the entity is a source. */
   readonly arm: AlertArm | null;
+  /** Whether it was drawn in the experiment of the rule. A control of an earlier one is no entry of this one. */
+  readonly isEntry: boolean;
   /** The last day on which it is not named, of a control. */
   readonly controlUntil: number | null;
   /** Whether it was in a message, or the cap kept it out. */
@@ -157,6 +159,9 @@ export interface GatheredAlerts {
   /** The most important ones. */
   readonly alerts: readonly UnsentAlert[];
 }
+
+/** The alerts that a cap counts together: those about a day, or the moments that fired since an instant, whatever the days of their events. */
+export type AlertsOfCap = { readonly day: number } | { readonly sinceMs: number };
 
 /** An alert that was in no message yet. */
 export type UnsentAlert = Omit<FiredAlert, "account" | "isExempt">;
@@ -197,15 +202,21 @@ export interface RuleDecisions {
   /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the next one.
    * @throws Refusal when the rule or its share is gone, or another node leads */
   holdOut(organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut>;
+  /** The controls of a rule on a day and later, and the entries of an experiment, among these users and accounts. */
+  knownArms(
+    organization: number,
+    of: { readonly rule: number; readonly experiment: number; readonly day: number },
+    among: { readonly users: readonly number[]; readonly accounts: readonly number[] },
+  ): Promise<KnownArms>;
   /** Names of entities, by `keyOfEntity`. Those that are not there have none. */
   named(
     organization: number,
     entities: readonly RuleEntity[],
   ): Promise<Readonly<Record<string, EntityInMessages>>>;
-  /** How many alerts of a rule and day were in messages. */
-  sentOn(organization: number, rule: number, day: number): Promise<number>;
-  /** Open alerts of a rule and day that were in no message, without those of controls. */
-  unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
+  /** How many of these alerts of a rule were in messages. */
+  sentOn(organization: number, rule: number, of: AlertsOfCap): Promise<number>;
+  /** Those of them that are open and were in no message, without those of controls. */
+  unsent(organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]>;
   /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an erasure canceled. None without
    * such a message. Alerts of controls, and those that closed because of an exclusion, are left out.
    * @param without entities whose alerts are left out, too

@@ -8,11 +8,12 @@ import {
   alertsByDay,
   alertsInLists,
   alertsOfControls,
+  alertsOnceAVersion,
   alertTables,
   deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
-import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
+import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
@@ -119,6 +120,8 @@ export const migrations: readonly Migration[] = [
   segmentBlocks(postgresTypes, "CAST(json_agg(number ORDER BY number) AS text)"),
   alertsInLists("NULLS LAST"),
   deletedRules(postgresTypes),
+  controlsOfErasedUsers(postgresTypes),
+  alertsOnceAVersion,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

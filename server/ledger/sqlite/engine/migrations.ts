@@ -13,11 +13,12 @@ import {
   alertsByDay,
   alertsInLists,
   alertsOfControls,
+  alertsOnceAVersion,
   alertTables,
   deletedRules,
   waitingDeliveries,
 } from "../../stores/actions/tables/alert-tables.ts";
-import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
+import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
@@ -280,6 +281,8 @@ const migrations: readonly Migration[] = [
   segmentBlocks(sqliteTypes, "json_group_array(number ORDER BY number)"),
   alertsInLists(""),
   deletedRules(sqliteTypes),
+  controlsOfErasedUsers(sqliteTypes),
+  alertsOnceAVersion,
 ];
 
 /** The number of migrations of this code. */

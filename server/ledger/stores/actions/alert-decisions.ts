@@ -16,7 +16,6 @@ import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
-  count,
   flag,
   integer,
   Json,
@@ -34,6 +33,7 @@ import { lockOrganization } from "../organization-rows.ts";
 import {
   addAlerts,
   closeAlerts,
+  countSent,
   findGathered,
   findOpenMoments,
   findToldOpen,
@@ -50,7 +50,7 @@ import {
   numbersOf,
 } from "./alert-states.ts";
 import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
-import { addEntries, holdOutOf } from "./hold-outs.ts";
+import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
 import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { isKept } from "./which-alerts.ts";
 import { findNamed } from "./work-rows.ts";
@@ -121,11 +121,11 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
     holdOut: (organization, rule, horizonDays, nowMs) =>
       engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
 
-    sentOn: (organization, rule, day) =>
-      engine.alone(count`
-        FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND fired_day = ${day} AND is_sent = 1`),
+    knownArms: (organization, of, among) => engine.snapshot(findKnownArms(organization, of, among)),
 
-    unsent: (organization, rule, day) => engine.alone(findUnsent(organization, rule, day)),
+    sentOn: (organization, rule, of) => engine.alone(countSent(organization, rule, of)),
+
+    unsent: (organization, rule, of) => engine.alone(findUnsent(organization, rule, of)),
 
     gathered: (organization, rule, message, without, limit) =>
       engine.snapshot(findGathered(organization, rule, message, without, limit)),

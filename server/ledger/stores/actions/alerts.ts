@@ -35,6 +35,7 @@ import {
 } from "../engine/sql.ts";
 import { lockOrganization } from "../organization-rows.ts";
 import { entityOfNumbers } from "./alert-states.ts";
+import { findControls } from "./hold-outs.ts";
 import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 import {
   type EntityOfRow,
@@ -93,12 +94,6 @@ const joined = part`FROM alerts JOIN alert_rules ON alert_rules.id = alerts.rule
   LEFT JOIN people AS assigned ON assigned.id = alerts.assignee
   LEFT JOIN people AS judges ON judges.id = alerts.verdict_by`;
 
-const controlRow = new RowOf<{ readonly user: number; readonly account: number; readonly untilDay: number }>({
-  user: integer("user_number"),
-  account: integer("coalesce(drawn_account, account_number)"),
-  untilDay: integer("max(control_until)"),
-});
-
 const dayRow = new RowOf<{ readonly rule: number; readonly day: number; readonly alerts: number }>({
   rule: integer(),
   day: integer("fired_day"),
@@ -140,17 +135,15 @@ export function alertStore(engine: Engine): AlertStore {
           AND ${ofKeptRule(organization)}
         GROUP BY rule, fired_day ORDER BY rule, fired_day`),
 
-    controls: (organization, today) => engine.alone(findControls(organization, today)),
+    controls: (organization, today) => engine.alone(controlsOf(organization, today)),
 
     change: (organization, id, change, by, today, nowMs) =>
       engine.transaction((audit) => changeAlert(audit, { organization, id, today }, change, by, nowMs)),
   };
 }
 
-function* findControls(organization: number, today: number): Work<readonly Control[]> {
-  const rows = yield* select(controlRow)`
-    FROM alerts WHERE organization = ${organization} AND control_until >= ${today} AND ${ofKeptRule(organization)}
-    GROUP BY user_number, coalesce(drawn_account, account_number)`;
+function* controlsOf(organization: number, today: number): Work<readonly Control[]> {
+  const rows = yield* findControls(organization, today);
   const controls = new Map<string, Control>();
   const add = (kind: Control["kind"], number: number, untilDay: number) => {
     const known = controls.get(`${kind} ${number}`)?.untilDay ?? untilDay;
@@ -262,9 +255,12 @@ const firedRow = new RowOf<FiredRow>({
   firedDay: integer(),
   closedWhy: nullable(word()),
   verdict: nullable(word()),
-  tasks: integer(`(SELECT count(*) FROM tasks WHERE tasks.organization = alerts.organization
-    AND tasks.user_number = alerts.user_number AND tasks.account_number = alerts.account_number
-    AND tasks.created_at_ms >= alerts.fired_at_ms)`),
+  verdictAtMs: nullable(integer()),
+  taskAtMs: nullable(
+    integer(`(SELECT min(tasks.created_at_ms) FROM tasks WHERE tasks.organization = alerts.organization
+      AND tasks.user_number = alerts.user_number AND tasks.account_number = alerts.account_number
+      AND tasks.created_at_ms >= alerts.fired_at_ms)`),
+  ),
 });
 
 function* findFired(

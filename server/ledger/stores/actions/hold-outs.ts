@@ -1,11 +1,11 @@
 /** Stores the experiments of hold-outs and their entries. An erasure, and the deletion of a rule or of old alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
 import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
-import type { EntryCount, HoldOut, HoldOutExperiment } from "../../ports/actions/hold-outs.ts";
+import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import { chunkRefused, type DrawnAlert } from "../../ports/actions/rules.ts";
+import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
-import { forUpdate, ids, records } from "../engine/dialect.ts";
+import { forUpdate, greatest, ids, records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   type Fragment,
@@ -93,12 +93,62 @@ function* secretOf(organization: number): Work<string> {
   return row.secret;
 }
 
+const controlRow = new RowOf<KnownArms["controls"][number]>({
+  user: integer("user_number"),
+  account: integer("drawn"),
+  untilDay: integer("max(control_until)"),
+});
+const entryRow = new RowOf<KnownArms["entries"][number]>({
+  user: integer("user_number"),
+  account: integer("account_number"),
+  arm: word(),
+});
+
+/**
+ * Controls of a day and later, by user and drawn account: those of alerts, and accounts that are some because of an erased user.
+ * The plus keeps SQLite from the index of rules: few alerts are of controls.
+ * @param which a condition on `user_number` and `drawn`
+ */
+export function findControls(
+  organization: number,
+  day: number,
+  { rule, which = part`true` }: { readonly rule?: number; readonly which?: Fragment } = {},
+) {
+  const own = part`organization = ${organization} AND control_until >= ${day}
+    AND rule NOT IN (SELECT id ${deletedRules(organization)})
+    ${rule === undefined ? part`` : part`AND +rule = ${rule}`}`;
+  return select(controlRow)`
+    FROM (
+      SELECT user_number, coalesce(drawn_account, account_number) AS drawn, control_until FROM alerts WHERE ${own}
+      UNION ALL
+      SELECT 0 AS user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own}
+    ) AS controls
+    WHERE ${which} GROUP BY user_number, drawn`;
+}
+
+/** As `RuleDecisions.knownArms`. */
+export function* findKnownArms(
+  organization: number,
+  { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
+  { users, accounts }: Parameters<RuleDecisions["knownArms"]>[2],
+): Work<KnownArms> {
+  const which = part`user_number IN (SELECT id FROM ${ids(users)}) OR drawn IN (SELECT id FROM ${ids(accounts)})`;
+  const controls = yield* findControls(organization, day, { rule, which });
+  const own = part`FROM hold_out_entries
+    WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
+  const ofUsers = yield* select(entryRow)`
+    ${own} AND user_number <> 0 AND user_number IN (SELECT id FROM ${ids(users)})`;
+  const ofAccounts = yield* select(entryRow)`
+    ${own} AND account_number <> 0 AND account_number IN (SELECT id FROM ${ids(accounts)})`;
+  return { controls, entries: [...ofUsers, ...ofAccounts] };
+}
+
 /** Adds the entries of alerts that were drawn. Only the first entry of a unit counts, and of an account only its first user. */
 export function* addEntries(
   { organization, rule, experiment }: ExperimentOf,
   fired: readonly DrawnAlert[],
 ): Work<void> {
-  const drawn = fired.filter(({ arm }) => arm === "treated" || arm === "control");
+  const drawn = fired.filter(({ arm, isEntry }) => isEntry && (arm === "treated" || arm === "control"));
   if (drawn.length === 0) return;
   const given = records(
     drawn.map(({ entity, account, arm, day }) => ({ ...unitOf(entity, account), arm, day })),
@@ -135,7 +185,7 @@ function forgetEntries(which: Fragment) {
           AND alerts.closed_why = 'churned' AND alerts.closed_day >= hold_out_entries.entered_day
           AND alerts.closed_day <= hold_out_entries.entered_day + own.horizon_days)
       THEN 'churned' END),
-      entered_day = ${monthOfEntry}, user_number = 0, account_number = 0
+      entered_day = ${monthOfEntry}, user_number = 0, account_number = 0, control_until = NULL
     WHERE ${which}`;
 }
 
@@ -151,7 +201,7 @@ const enteredRow = new RowOf<EnteredRow>({
 });
 
 /** Forgets an erased user or account. The account of an erased user stays as one that has entered, without arm and day: none of its other
- * users enters. The users of an erased account stay. */
+ * users enters. If it is a control, it stays one. The users of an erased account stay. The alerts are still there. */
 export function* forgetEntriesOf(organization: number, { user, account }: EntityNumbers): Work<void> {
   if (user > 0) {
     // The second condition says to SQLite that an index of named entries serves.
@@ -163,13 +213,32 @@ export function* forgetEntriesOf(organization: number, { user, account }: Entity
         INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number)
         VALUES (${organization}, ${rule}, ${experiment}, 0, ${number})`;
     }
+    yield* keepControls(organization, user);
   }
   if (account > 0) {
     const own = part`organization = ${organization} AND account_number = ${account} AND account_number <> 0`;
     yield* run`DELETE FROM hold_out_entries WHERE ${own} AND arm IS NULL`;
     yield* forgetEntries(part`${own} AND user_number = 0`);
-    yield* run`UPDATE hold_out_entries SET account_number = 0 WHERE ${own}`;
+    yield* run`UPDATE hold_out_entries SET account_number = 0, control_until = NULL WHERE ${own}`;
   }
+}
+
+/** Keeps the accounts that are controls because of a user's alerts. A control of an earlier experiment is kept on its entry of then. */
+function keepControls(organization: number, user: number) {
+  return run`
+    INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, control_until)
+    SELECT held.organization, held.rule, coalesce((
+        SELECT min(entries.experiment) FROM hold_out_entries AS entries
+        WHERE entries.organization = held.organization AND entries.account_number = held.drawn_account
+          AND entries.account_number <> 0 AND entries.rule = held.rule), held.experiment), 0, held.drawn_account, held.until_day
+    FROM (
+      SELECT organization, rule, min(experiment) AS experiment, drawn_account, max(control_until) AS until_day
+      FROM alerts WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0
+        AND control_until IS NOT NULL AND drawn_account IS NOT NULL
+      GROUP BY organization, rule, drawn_account) AS held
+    WHERE true
+    ON CONFLICT (rule, experiment, account_number) WHERE account_number <> 0 DO UPDATE SET control_until =
+      ${greatest}(coalesce(hold_out_entries.control_until, excluded.control_until), excluded.control_until)`;
 }
 
 /** The experiments of a rule that is deleted, and their counts, stay. @param name the rule's */

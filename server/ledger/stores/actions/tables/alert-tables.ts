@@ -160,3 +160,9 @@ export const deletedRules = ({ integer }: TableTypes) => `
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
 `;
+
+/** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one before. */
+export const alertsOnceAVersion = `
+  DROP INDEX alerts_once;
+  CREATE UNIQUE INDEX alerts_once ON alerts (rule, user_number, account_number, source, fired_day, event_id, version);
+`;

@@ -71,3 +71,10 @@ function storedBefore(share: string): string {
     ON CONFLICT DO NOTHING;
 `;
 }
+
+/** The last day on which an account is a control because of an erased user. It is on the entry of the account, or on the row without an arm. */
+export const controlsOfErasedUsers = ({ integer }: TableTypes) => `
+  ALTER TABLE hold_out_entries ADD COLUMN control_until ${integer};
+  CREATE INDEX hold_out_entries_of_controls ON hold_out_entries (organization, control_until)
+    WHERE control_until IS NOT NULL;
+`;
