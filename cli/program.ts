@@ -21,6 +21,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   contact: async () => (await import("./actions/work.ts")).contactCommand(),
   owner: async () => (await import("./actions/work.ts")).ownerCommand(),
   "churn-reason": async () => (await import("./actions/work.ts")).churnReasonCommand(),
+  "win-back": async () => (await import("./actions/win-back.ts")).winBackCommand(),
+  "audit-log": async () => (await import("./actions/audit-log.ts")).auditLogCommand(),
   token: async () => (await import("./commands/credential.ts")).tokenCommand(),
   key: async () => (await import("./commands/credential.ts")).keyCommand(),
   settings: async () => (await import("./commands/settings.ts")).settingsCommand(),

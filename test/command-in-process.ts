@@ -30,11 +30,21 @@ const asking: ReadonlySet<string> = new Set([
     "contact",
     "owner",
     "churn-reason",
+    "win-back",
+    "audit-log",
   ],
 ]);
 
 /** Those that open the warehouse themselves when no analysis runs. */
-const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase", "score", "doctor", "digest"]);
+const askingAnalysis: ReadonlySet<string> = new Set([
+  "demo",
+  "export",
+  "erase",
+  "score",
+  "doctor",
+  "digest",
+  "win-back",
+]);
 
 /** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the embedded engine. */
 export function canRunInProcess(

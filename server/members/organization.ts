@@ -175,7 +175,7 @@ export async function revoke(
 
 /** The audit log, the newest entries first. */
 export async function auditLogOf(
-  { ledger }: OrganizationParts,
+  { ledger }: { readonly ledger: Pick<Ledger, "audit"> },
   organization: number,
   page: AuditPage,
 ): Promise<RouteAnswer<"GET /api/audit-log">> {

@@ -96,6 +96,24 @@ test("a reason that the team says replaces that of billing, and an owner filters
   expect(log.entries.at(-1)?.summary).toBe("Changed the churn reason of a user");
 });
 
+test("the command line lists them by the same parameters", async () => {
+  const rekindle = (...words: string[]) =>
+    server.command("win-back", "--organization", organization, ...words);
+  const printed = await rekindle("--days", "30");
+  expect(printed).toMatch(
+    /^ID +NAME +CHURNED +LAST SEEN +LAST MRR +PLAN +OWNER +REASON\nbig +\S+ +\S+ +\S+ +99\.00 USD +pro +- +\S/,
+  );
+  expect(printed).toMatch(/\n3 churned within 30 days before \S+, with a last MRR of 118\.00 USD\n$/);
+  const one = ["--days", "30", "--limit", "1", "--offset", "1", "--json"];
+  const { total, churned } = await list("&days=30&limit=1&offset=1");
+  expect(JSON.parse(await rekindle(...one))).toMatchObject({ total, churned });
+  expect(await rekindle("--days", "30", "--owner", "nobody")).toContain("2 churned");
+  const filter = JSON.stringify({ traits: [{ trait: "churnReason", value: "Too hard" }] });
+  await server.command("segment", "create", "Hard", "--organization", organization, "--filter", filter);
+  expect(await rekindle("--days", "30", "--segment", "Hard")).toMatch(/\nsmall .*\n1 churned/);
+  expect(await rekindle("--kind", "account")).toContain("\n0 churned within");
+});
+
 test("before the first scores of accounts the list is empty", async () => {
   expect(await olga.json("GET", at("/api/win-back?kind=account"))).toMatchObject({ total: 0, churned: [] });
 });

@@ -77,6 +77,18 @@ test("a note is written, listed, changed and deleted", async () => {
   expect(await failed("note", "delete", "999999")).toContain("There is no such note");
 });
 
+test("the audit log is listed, and read on", async () => {
+  const lines = (await rekindle("audit-log", "--limit", "2")).trim().split("\n");
+  expect(lines.join("\n")).toMatch(
+    /^ID +AT +BY +CHANGE +SUMMARY\n\d+ +\S+Z +command line +note\.deleted +Deleted a note on an account\n\d+ +\S+Z +command line +note\.changed +Changed a note on an account$/,
+  );
+  const before = lines[2]?.split(" ")[0] ?? "";
+  const page = `${ours.at("/api/audit-log")}&limit=1&before=${before}`;
+  expect(JSON.parse(await rekindle("audit-log", "--limit", "1", "--before", before, "--json"))).toEqual(
+    await ours.owner.json<object>("GET", page),
+  );
+});
+
 test("a contact is added and listed", async () => {
   const words = ["--kind", "call", "--at", "2026-01-05T10:00:00Z", "--text", "Was glad"];
   await rekindle("contact", "add", "ada/1", ...words);
