@@ -178,10 +178,8 @@ const long: ReadonlyMap<string, string> = new Map([
   ],
   ["warehouse/erase", "it erases in the engine; the ledger's contract has erasures on both engines"],
   ["warehouse/erase-account", "it counts what an erased account leaves in the engine"],
-  [
-    "actions/notices-over-http",
-    "it waits for what a service notices by itself; actions/notices has the messages",
-  ],
+  ["actions/notices-over-http", "it waits for notices of a service; actions/notices has the messages"],
+  ["actions/win-back-reasons", "as actions/win-back"],
   ["actions/win-back", "it scores histories for one list; revenue/history has what was paid before"],
   [
     "analytics/isolation",

@@ -42,7 +42,9 @@ export const WinBackAnswer = Type.Object({
       ),
     ),
     plan: Field.textOrNull("Of the subscription with the highest MRR."),
-    reason: Field.textOrNull("The trait or attribute `churnReason`, else what the billing tool said."),
+    reason: Field.textOrNull(
+      "The newer one of the trait or attribute `churnReason` and of what the billing tool said. Reasons of before the last return are left out.",
+    ),
     reasonFrom: nullable(Type.Enum(["team", "billing"]), {
       description: "team: the trait or attribute, which an application may send as well.",
     }),

@@ -72,7 +72,11 @@ export {
   retentionPeople,
 } from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
-export { cancellationReasons } from "./revenue/cancellation-reasons.ts";
+export {
+  type CancellationReason,
+  cancellationReasons,
+  churnReasonTimes,
+} from "./revenue/churn-reasons.ts";
 export { revenueQuestion, unconfirmedSubscriptions, unpricedSubscriptions } from "./revenue/currencies.ts";
 export { type LastPaid, lastPaid } from "./revenue/last-paid.ts";
 export type { RevenueSplit } from "./revenue/payer-groups.ts";

@@ -159,7 +159,7 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
     },
     {
       ...{ id: "reason", header: "Reason" },
-      hint: "The churn reason of the team, else what the billing tool said",
+      hint: "The newer one of the churn reason of the team and of what the billing tool said, since the last return",
       cell: ({ reason, reasonFrom }) => (
         <span title={reason ?? undefined}>
           {reason ?? nothing}

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../../contract/json.ts";
 import {
   accountsNumbered,
   cancellationReasons,
+  churnReasonTimes,
   hasPayers,
   type LastPaid,
   lastPaid,
@@ -22,6 +23,7 @@ import { dayOrNull, listedAccount, listedUser } from "../rows.ts";
 import { type Run, scoreContext } from "../score-context.ts";
 import { warehouseWithin } from "../segments/evaluation.ts";
 import { controlsOf } from "./controls.ts";
+import { newestReason } from "./newest-reason.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./owners.ts";
 
 type Context = ApiContext<"GET /api/win-back">;
@@ -46,7 +48,8 @@ export const winBackHandlers = {
     const churned = latest.filter(({ entity }) => !controls.has(entity));
     const owners = await ownersOfOrganization(context);
     const owned = await ofOwner(context, run, churned, owners);
-    const { paid, reportingCurrency } = await paidBy(context, run, days, owned);
+    const sinceMs = context.zone.startOfDay(run.day) - (days + run.body.settings.churnHorizonDays) * msPerDay;
+    const { paid, reportingCurrency } = await paidBy(context, sinceMs, owned);
     const mrrOf = ({ entity }: ChurnedLately) => paid.get(entity)?.mrr ?? null;
     const sorted = owned.toSorted(
       (a, b) => (mrrOf(b) ?? -1) - (mrrOf(a) ?? -1) || b.churnedDay - a.churnedDay || a.entity - b.entity,
@@ -55,7 +58,7 @@ export const winBackHandlers = {
     return {
       ...{ day: head.day, days, reportingCurrency, total: owned.length },
       lastMrr: reportingCurrency === null ? null : owned.reduce((sum, one) => sum + (mrrOf(one) ?? 0), 0),
-      churned: await detailed(context, run, page, paid, owners),
+      churned: await detailed(context, run, page, { paid, sinceMs }, owners),
     };
   },
 } satisfies Partial<AnalysisHandlers>;
@@ -97,17 +100,14 @@ function ownerOf(owners: Owners, { traits, accountOwner }: Described) {
 
 async function paidBy(
   context: Context,
-  run: Run,
-  days: number,
+  sinceMs: number,
   churned: readonly ChurnedLately[],
 ): Promise<{ readonly paid: ReadonlyMap<number, LastPaid>; readonly reportingCurrency: string | null }> {
-  const { warehouse, organization, query, zone, nowMs } = context;
+  const { warehouse, organization, query, nowMs } = context;
   if (!(await hasPayers(warehouse, organization.id, query.kind))) {
     return { paid: new Map(), reportingCurrency: null };
   }
   const { question, head } = await revenueOf(context);
-  const { churnHorizonDays } = run.body.settings;
-  const sinceMs = zone.startOfDay(run.day) - (days + churnHorizonDays) * msPerDay;
   const entities = churned.map(({ entity }) => entity);
   const asked = { ...question, kind: query.kind, nowMs: nowMs(), sinceMs };
   return {
@@ -120,22 +120,23 @@ async function detailed(
   context: Context,
   run: Run,
   page: readonly ChurnedLately[],
-  paid: ReadonlyMap<number, LastPaid>,
+  { paid, sinceMs }: { readonly paid: ReadonlyMap<number, LastPaid>; readonly sinceMs: number },
   owners: Owners,
 ) {
   const { warehouse, organization, query } = context;
   const entities = page.map(({ entity }) => entity);
-  const [described, reasons] = await Promise.all([
+  const [described, reasons, times] = await Promise.all([
     describedBy(context, run, page),
     cancellationReasons(warehouse, organization.id, query.kind, entities),
+    churnReasonTimes(warehouse, organization.id, query.kind, entities),
   ]);
   return page.flatMap(({ entity, churnedDay }) => {
     const row = described.get(entity);
     if (row === undefined) return [];
     const { id, label, lastDay, traits, accountOwner } = row;
     const own = traits[churnReasonTrait];
-    const ofTeam = typeof own === "string" && own !== "" ? own : undefined;
-    const ofBilling = reasons.get(entity);
+    const said = { reason: typeof own === "string" ? own : "", saidAtMs: times.get(entity) ?? 0 };
+    const of = { team: said.reason === "" ? undefined : said, billing: reasons.get(entity) };
     const { mrr = null, plan = null } = paid.get(entity) ?? {};
     return [
       {
@@ -147,17 +148,11 @@ async function detailed(
           lastMrr: mrr,
           plan,
         },
-        reason: ofTeam ?? ofBilling ?? null,
-        reasonFrom: reasonFrom(ofTeam, ofBilling),
+        ...newestReason({ ...of, hasPaid: paid.has(entity), sinceMs }),
         ...ownerFields(owners, traits, accountOwner),
       },
     ];
   });
-}
-
-function reasonFrom(ofTeam: string | undefined, ofBilling: string | undefined): "team" | "billing" | null {
-  if (ofTeam !== undefined) return "team";
-  return ofBilling === undefined ? null : "billing";
 }
 
 async function describedBy(
