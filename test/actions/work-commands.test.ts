@@ -83,9 +83,9 @@ test("the audit log is listed, and read on", async () => {
     /^ID +AT +BY +CHANGE +SUMMARY\n\d+ +\S+Z +command line +note\.deleted +Deleted a note on an account\n\d+ +\S+Z +command line +note\.changed +Changed a note on an account$/,
   );
   const before = lines[2]?.split(" ")[0] ?? "";
-  const page = `/api/audit-log?limit=1&before=${before}`;
+  const page = `${ours.at("/api/audit-log")}&limit=1&before=${before}`;
   expect(JSON.parse(await rekindle("audit-log", "--limit", "1", "--before", before, "--json"))).toEqual(
-    await get<object>(page),
+    await ours.owner.json<object>("GET", page),
   );
 });
 
