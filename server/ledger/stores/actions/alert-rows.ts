@@ -98,14 +98,14 @@ const unsentRow = new RowOf<UnsentRow>({
 });
 
 /** As in `findGathered`, the plus keeps SQLite from the index of rules. */
-const ofCap = (rule: number, of: AlertsOfCap) =>
+const ofCap = (organization: number, rule: number, of: AlertsOfCap) =>
   "day" in of
-    ? part`rule = ${rule} AND fired_day = ${of.day}`
-    : part`+rule = ${rule} AND fired_at_ms >= ${of.sinceMs} AND event_id <> ''`;
+    ? part`organization = ${organization} AND rule = ${rule} AND fired_day = ${of.day}`
+    : part`+organization = ${organization} AND +rule = ${rule} AND fired_at_ms >= ${of.sinceMs} AND event_id <> ''`;
 
 /** As `RuleDecisions.sentOn`. */
 export function countSent(organization: number, rule: number, of: AlertsOfCap) {
-  return count`FROM alerts WHERE organization = ${organization} AND ${ofCap(rule, of)} AND is_sent = 1`;
+  return count`FROM alerts WHERE ${ofCap(organization, rule, of)} AND is_sent = 1`;
 }
 
 /** As `RuleDecisions.unsent`. */
@@ -115,7 +115,7 @@ export function* findUnsent(
   of: AlertsOfCap,
 ): Work<readonly UnsentAlert[]> {
   const rows = yield* select(unsentRow)`
-    FROM alerts WHERE organization = ${organization} AND ${ofCap(rule, of)} AND is_sent = 0
+    FROM alerts WHERE ${ofCap(organization, rule, of)} AND is_sent = 0
       AND closed_day IS NULL AND control_until IS NULL
     ORDER BY id`;
   return rows.map(unsentAlert);
@@ -216,7 +216,7 @@ export function* findToldOpen(
   );
 }
 
-/** Records that open alerts were in a message. */
+/** Records that open alerts were in a message. CROSS keeps SQLite from reading all alerts of the rule. */
 export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<void> {
   if (alerts.length === 0) return;
   const given = records(
@@ -224,10 +224,11 @@ export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<vo
     { ...numberTypes, day: "bigint", eventId: "text" },
   );
   yield* run`
-    UPDATE alerts SET is_sent = 1
-    FROM ${given} WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
-      AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given.day
-      AND alerts.event_id = given."eventId"`;
+    UPDATE alerts SET is_sent = 1 WHERE id IN (
+      SELECT alerts.id FROM ${given} CROSS JOIN alerts
+      WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
+        AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given.day
+        AND alerts.event_id = given."eventId")`;
 }
 
 /** Closes open alerts. Excluded entities leave the messages that wait. */

@@ -126,7 +126,7 @@ export function findControls(
     WHERE ${which} GROUP BY user_number, drawn`;
 }
 
-/** As `RuleDecisions.knownArms`. */
+/** As `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may have very many. */
 export function* findKnownArms(
   organization: number,
   { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
@@ -135,7 +135,7 @@ export function* findKnownArms(
   const which = part`user_number IN (SELECT id FROM ${ids(users)}) OR drawn IN (SELECT id FROM ${ids(accounts)})`;
   const controls = yield* findControls(organization, day, { rule, which });
   const own = part`FROM hold_out_entries
-    WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
+    WHERE +organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
   const ofUsers = yield* select(entryRow)`
     ${own} AND user_number <> 0 AND user_number IN (SELECT id FROM ${ids(users)})`;
   const ofAccounts = yield* select(entryRow)`
@@ -230,7 +230,7 @@ function keepControls(organization: number, user: number) {
     SELECT held.organization, held.rule, coalesce((
         SELECT min(entries.experiment) FROM hold_out_entries AS entries
         WHERE entries.organization = held.organization AND entries.account_number = held.drawn_account
-          AND entries.account_number <> 0 AND entries.rule = held.rule), held.experiment), 0, held.drawn_account, held.until_day
+          AND entries.account_number <> 0 AND +entries.rule = held.rule), held.experiment), 0, held.drawn_account, held.until_day
     FROM (
       SELECT organization, rule, min(experiment) AS experiment, drawn_account, max(control_until) AS until_day
       FROM alerts WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0
