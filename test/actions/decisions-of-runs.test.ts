@@ -58,7 +58,7 @@ async function decisions(
   const [last, run] = runs;
   if (run === undefined) throw new Error("the second day is not scored");
   const rule = {
-    ...{ condition, scope: undefined, before: undefined, states, decidedUpto: -1 },
+    ...{ condition, scope: undefined, before: undefined, rulesBefore: last, states, decidedUpto: -1 },
     ...{ times: { cooldownDays: 14, exitDays: 2 }, takesOver: false, isBySettings: false },
     due: { version: { exemptions: {} } },
   } as object as RuleOnDay;

@@ -257,9 +257,9 @@ test("scores of three earlier days that changed, without an import, are a change
   const run = (day: number, finishedAtMs: number, stale = false, firstPublishedAtMs = 100) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs, finishedAtMs } }) as Parameters<
       typeof haveScoresChanged
-    >[1];
+    >[0][number];
   const last = run(10, 100);
-  expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], last)).toBeFalse();
-  expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], last)).toBeTrue();
-  expect(haveScoresChanged([run(7, 200), run(8, 200), run(9, 200, false, 200), last], last)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], 10, 100)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], 10, 100)).toBeTrue();
+  expect(haveScoresChanged([run(7, 200), run(8, 200), run(9, 200, false, 200), last], 10, 100)).toBeFalse();
 });

@@ -5,6 +5,7 @@ import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts"
 import { isAfterBulkChange } from "../rules/bulk-changes.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "../rules/segments.ts";
+import { lastDecision } from "./decided-by.ts";
 
 export type Run = ScoreRecord<RunBody>;
 
@@ -59,7 +60,9 @@ export async function dueDays(
   const hasChanged =
     last !== undefined &&
     watermark.decidedThrough !== null &&
-    (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
+    (await isAfterBulkChange(parts, organization.id, {
+      ...{ runs, last, segments, sinceMs: lastDecision(watermark, runs, last).sinceMs },
+    }));
   const takesOver = watermark.takesOver || hasChanged || isDecidedBefore;
   return {
     ...{ version, kind, segments, runs, days: isNewestOnly ? due.slice(-1) : due },

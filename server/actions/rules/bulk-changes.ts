@@ -17,6 +17,8 @@ export interface Decided {
   readonly runs: readonly Run[];
   /** Of the last decided day. */
   readonly last: Run;
+  /** When the scores that decided that day were first shown. */
+  readonly sinceMs: number;
   readonly segments: Pick<OfSegments, "changedAtMs">;
 }
 
@@ -28,24 +30,20 @@ const recentDays = 3;
 export async function isAfterBulkChange(
   { lastImportAtMs, isPastChanged }: BulkParts,
   organization: number,
-  { runs, last, segments }: Decided,
+  { runs, last, sinceMs, segments }: Decided,
 ): Promise<boolean> {
-  const sinceMs = last.body.firstPublishedAtMs;
   if ((segments.changedAtMs ?? 0) > sinceMs) return true;
   const importedAtMs = await lastImportAtMs(organization);
   // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
   if (importedAtMs !== null && importedAtMs > sinceMs) {
     return isPastChanged({ organization, sinceMs, beforeDay: last.day - recentDays });
   }
-  return haveScoresChanged(runs, last);
+  return haveScoresChanged(runs, last.day, sinceMs);
 }
 
 /** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. A day that had none before
  * has no changed ones: the schedule scores the past of a new organization after today. */
-export function haveScoresChanged(
-  runs: readonly Run[],
-  { day: lastDay, body: { firstPublishedAtMs: sinceMs } }: Run,
-): boolean {
+export function haveScoresChanged(runs: readonly Run[], lastDay: number, sinceMs: number): boolean {
   const isScoredAgain = ({ body }: Run) => body.firstPublishedAtMs <= sinceMs && body.finishedAtMs > sinceMs;
   const changed = runs.filter((run) => run.day < lastDay && (run.stale || isScoredAgain(run)));
   return changed.length >= recentDays;
