@@ -78,7 +78,13 @@ export {
 } from "./queries/lists/to-call.ts";
 export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";
-export { clocksDifferMs, isPastChanged, type PastQuestion } from "./run/changed-days.ts";
+export {
+  clocksDifferMs,
+  isPastImported,
+  type LateEvents,
+  lateEventsOfPast,
+  type PastQuestion,
+} from "./run/changed-days.ts";
 export {
   changeBetween,
   departureOf,

@@ -14,7 +14,13 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { type EntityKind, isPastChanged, newestRun, runsBetween } from "../../server/scoring/scoring.ts";
+import {
+  type EntityKind,
+  isPastImported,
+  lateEventsOfPast,
+  newestRun,
+  runsBetween,
+} from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -49,7 +55,7 @@ export class LedgerInMemory {
   readonly #random: Random | undefined;
   readonly #organization: number;
   readonly #condition: RuleCondition;
-  readonly #timezone: string;
+  timezone: string;
 
   readonly #scope: RuleScope;
   /** The members of the segment that the rule names, and by its id where it names two. */
@@ -72,7 +78,7 @@ export class LedgerInMemory {
     this.#organization = organization;
     this.#condition = condition;
     this.#random = random;
-    this.#timezone = timezone;
+    this.timezone = timezone;
     this.#scope = { kind: scope, ...(segment !== undefined && { segment }) };
   }
 
@@ -92,12 +98,13 @@ export class LedgerInMemory {
           ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),
       }),
-      isPastChanged: (question) => isPastChanged(warehouse, question),
+      isPastImported: (question) => isPastImported(warehouse, question),
+      lateEvents: (question) => lateEventsOfPast(warehouse, question),
       lastImportAtMs: async () => this.importedAtMs,
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
     };
-    const organization = { id: this.#organization, timezone: this.#timezone, name: "Acme" } as Organization;
+    const organization = { id: this.#organization, timezone: this.timezone, name: "Acme" } as Organization;
     for (let isDone = false; !isDone; ) {
       isDone = true;
       const own = { ...parts, seenOwners: this.#seenOwners };

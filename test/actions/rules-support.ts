@@ -32,6 +32,8 @@ export interface StoredDays {
   readonly rows: readonly ScoreRow[];
   readonly riskScale?: RiskScale;
   readonly horizonDays?: Horizon;
+  /** When the runs were first shown. Default: at the beginning of 1970. */
+  readonly firstPublishedAtMs?: number;
 }
 
 const version = 1_000;
@@ -39,7 +41,7 @@ const version = 1_000;
 /** Stores finished runs of days with these rows. Rows of other days are those of runs that were cut off. */
 export async function storeDays(
   { warehouse }: WarehouseUnderTest,
-  { organization, kind, days, rows, riskScale = absoluteRiskScale, horizonDays = 28 }: StoredDays,
+  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs }: StoredDays,
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
@@ -57,16 +59,28 @@ export async function storeDays(
     ],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
   );
-  await storeRuns(warehouse, { organization, kind, days, riskScale, horizonDays });
+  await storeRuns(warehouse, {
+    ...{ organization, kind, days },
+    ...(riskScale !== undefined && { riskScale }),
+    ...(horizonDays !== undefined && { horizonDays }),
+    ...(firstPublishedAtMs !== undefined && { firstPublishedAtMs }),
+  });
 }
 
 /** Stores the records of finished runs. Their rows have the version 1,000. */
 export async function storeRuns(
   warehouse: Warehouse,
-  { organization, kind, days, riskScale = absoluteRiskScale, horizonDays = 28 }: Omit<StoredDays, "rows">,
+  {
+    organization,
+    kind,
+    days,
+    riskScale = absoluteRiskScale,
+    horizonDays = 28,
+    firstPublishedAtMs = 0,
+  }: Omit<StoredDays, "rows">,
 ): Promise<void> {
   for (const day of days) {
-    const body = bodyOf(riskScale, horizonDays);
+    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs };
     await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
   }
 }

@@ -8,7 +8,13 @@ import type {
   SharedLedger,
   Watermark,
 } from "../../ledger/ledger.ts";
-import { isPastChanged, newestRun, runsBetween, type SourceWatch } from "../../scoring/scoring.ts";
+import {
+  isPastImported,
+  lateEventsOfPast,
+  newestRun,
+  runsBetween,
+  type SourceWatch,
+} from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
@@ -74,7 +80,8 @@ export class RuleDecider {
       commit: (version, chunk) => this.#commit(organization, version, chunk),
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
       runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),
-      isPastChanged: readOnce((question) => isPastChanged(warehouse, question)),
+      isPastImported: readOnce((question) => isPastImported(warehouse, question)),
+      lateEvents: readOnce((question) => lateEventsOfPast(warehouse, question)),
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),

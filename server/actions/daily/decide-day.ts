@@ -166,7 +166,7 @@ function isKept({ hasLeft, firedOn, restsUntil }: EntityState): boolean {
 export async function commitDay(
   parts: Pick<DecisionParts, "commit">,
   { due: { version }, watermark, through }: RuleOnDay,
-  run: Run,
+  { run, timezone }: { readonly run: Run; readonly timezone: string },
   decisions: readonly EntityDecision[],
 ): Promise<Watermark> {
   const { day, body } = run;
@@ -179,7 +179,7 @@ export async function commitDay(
       next: {
         decidedThrough: isLast ? day : through,
         part: isLast ? null : { day, uptoNumber },
-        cursor: isLast ? cursorAfter(now.cursor, run) : now.cursor,
+        cursor: isLast ? cursorAfter(now.cursor, run, timezone) : now.cursor,
       },
       horizonDays: body.settings.churnHorizonDays,
       ...contents,

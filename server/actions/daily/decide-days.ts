@@ -122,10 +122,11 @@ async function decideTogether(
     return [];
   }
   const decided: DueRule[] = [];
+  const as = { run, timezone: organization.timezone };
   for (const rule of rules) {
     const { due } = rule;
     try {
-      const watermark = await commitDay(parts, rule, run, decisions.get(rule) ?? []);
+      const watermark = await commitDay(parts, rule, as, decisions.get(rule) ?? []);
       decided.push({ ...due, days: due.days.slice(1), watermark, through: watermark.decidedThrough });
     } catch (error) {
       failed(due, error);

@@ -12,15 +12,17 @@ interface DecidedBy {
   /** A hash of its `rulesKey`. */
   readonly rules: string;
   readonly firstPublishedAtMs: number;
+  /** A hash of the timezone and the declared outages. */
+  readonly place: string;
 }
 
 /** The cursor of a rule after a day that was decided by a run. */
-export function cursorAfter(cursor: Watermark["cursor"], run: Run): JsonObject {
-  const { day, body } = run;
-  return {
-    ...cursor,
-    decidedBy: { day, rules: hashOfRules(run), firstPublishedAtMs: body.firstPublishedAtMs },
+export function cursorAfter(cursor: Watermark["cursor"], run: Run, timezone: string): JsonObject {
+  const { firstPublishedAtMs } = run.body;
+  const decidedBy: DecidedBy = {
+    ...{ day: run.day, rules: hashOfRules(run), firstPublishedAtMs, place: placeOf(run, timezone) },
   };
+  return { ...cursor, decidedBy };
 }
 
 /** The last decided day, as it was decided. */
@@ -31,6 +33,8 @@ export interface LastDecision {
   readonly hasSameRules: (run: Run) => boolean;
   /** The newest run with these rules, of the day or of one before. Undefined when none is stored. */
   readonly rules: Run | undefined;
+  /** Whether a run has another timezone or other declared outages. */
+  readonly isElsewhere: (run: Run, timezone: string) => boolean;
 }
 
 /** How a day was decided. Watermarks of earlier releases do not say it: then the day's stored run counts.
@@ -46,16 +50,26 @@ export function lastDecision(
   return {
     ...{ sinceMs: decidedBy?.firstPublishedAtMs ?? last.body.firstPublishedAtMs, hasSameRules },
     rules: runs.findLast((run) => run.day <= last.day && hasSameRules(run)),
+    isElsewhere: (run, timezone) => decidedBy !== undefined && decidedBy.place !== placeOf(run, timezone),
   };
 }
 
 function decidedByOf(cursor: Watermark["cursor"], lastDay: number): DecidedBy | undefined {
-  const { day, rules, firstPublishedAtMs } = objectOf(cursor?.decidedBy);
-  if (day !== lastDay || typeof rules !== "string" || typeof firstPublishedAtMs !== "number")
-    return undefined;
-  return { day: lastDay, rules, firstPublishedAtMs };
+  const { day, rules, firstPublishedAtMs, place } = objectOf(cursor?.decidedBy);
+  if (day !== lastDay || typeof rules !== "string" || typeof place !== "string") return undefined;
+  return typeof firstPublishedAtMs === "number"
+    ? { day: lastDay, rules, firstPublishedAtMs, place }
+    : undefined;
 }
 
 function hashOfRules(run: Run): string {
-  return createHash("sha256").update(rulesKey(run)).digest("hex").slice(0, 16);
+  return hashOf(rulesKey(run));
+}
+
+function placeOf({ body }: Run, timezone: string): string {
+  return hashOf(JSON.stringify([timezone, body.declaredOutages]));
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
