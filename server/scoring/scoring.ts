@@ -97,7 +97,7 @@ export { inSteps } from "./run/in-steps.ts";
 export { marksOf } from "./run/marks.ts";
 export { modelChanges } from "./run/model-changes.ts";
 export type { ScoredOrganization } from "./run/population.ts";
-export { outagesBefore, populationOf } from "./run/population.ts";
+export { excludedOfKey, outagesBefore, populationOf } from "./run/population.ts";
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export { runsBetween, type ScoreRecord } from "./run/records.ts";

@@ -9,6 +9,7 @@ import type {
   ClosedAlert,
   DecisionChunk,
   EntityStateRow,
+  ErasedAccounts,
   FiredAlert,
   Organization,
   RuleToDecide,
@@ -45,6 +46,7 @@ export class LedgerInMemory {
   };
   commits = 0;
   importedAtMs: number | null = null;
+  erasures: readonly ErasedAccounts[] = [];
   /** The process dies before or after some commits. */
   #seenOwners = new SeenOwners();
   /** Batches of users that were loaded. Undefined: one before each look. */
@@ -100,6 +102,7 @@ export class LedgerInMemory {
       }),
       isPastImported: (question) => isPastImported(warehouse, question),
       lateEvents: (question) => lateEventsOfPast(warehouse, question),
+      erasedSince: async (_, sinceMs) => this.erasures.filter((one) => one.requestedAtMs >= sinceMs),
       lastImportAtMs: async () => this.importedAtMs,
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,

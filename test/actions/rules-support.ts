@@ -34,6 +34,8 @@ export interface StoredDays {
   readonly horizonDays?: Horizon;
   /** When the runs were first shown. Default: at the beginning of 1970. */
   readonly firstPublishedAtMs?: number;
+  /** Names the excluded users. */
+  readonly excluded?: string;
 }
 
 const version = 1_000;
@@ -41,7 +43,7 @@ const version = 1_000;
 /** Stores finished runs of days with these rows. Rows of other days are those of runs that were cut off. */
 export async function storeDays(
   { warehouse }: WarehouseUnderTest,
-  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs }: StoredDays,
+  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs, excluded }: StoredDays,
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
@@ -64,6 +66,7 @@ export async function storeDays(
     ...(riskScale !== undefined && { riskScale }),
     ...(horizonDays !== undefined && { horizonDays }),
     ...(firstPublishedAtMs !== undefined && { firstPublishedAtMs }),
+    ...(excluded !== undefined && { excluded }),
   });
 }
 
@@ -77,10 +80,12 @@ export async function storeRuns(
     riskScale = absoluteRiskScale,
     horizonDays = 28,
     firstPublishedAtMs = 0,
+    excluded = "",
   }: Omit<StoredDays, "rows">,
 ): Promise<void> {
   for (const day of days) {
-    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs };
+    const settingsKey = `{} ${excluded}`;
+    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs, settingsKey };
     await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
   }
 }
@@ -105,7 +110,6 @@ function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
     ...{
       rowsVersion: version,
       settings: { ...defaultSettings, churnHorizonDays },
-      settingsKey: "{} ",
       outages: [],
     },
     ...{ declaredOutages: "[]", riskScale, firstPublishedAtMs: 0 },

@@ -54,6 +54,7 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
       lateEvents: async () => "none",
       lastImportAtMs: async () => null,
     },
+    erasedSince: async () => [],
     nowMs: () => (firstDay + 2.5) * msPerDay,
   };
   const failures: [rule: number, message: string][] = [];

@@ -29,7 +29,7 @@ import { nextMorningMs } from "./next-morning.ts";
 export interface RuleDeciderParts {
   readonly ledger: Pick<
     SharedLedger,
-    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs"
+    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs" | "erasures"
   >;
   readonly warehouse: Warehouse;
   readonly host: { loadedUserBatches(organization: number): number };
@@ -85,6 +85,7 @@ export class RuleDecider {
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
+      erasedSince: readOnce((id, sinceMs) => ledger.erasures.accountsSince(id, sinceMs)),
       lastImportAtMs: (id) => ledger.lastImportAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
     };

@@ -177,6 +177,11 @@ export function bySettings(rule: SteppingRule, { number, reading }: EntityStep):
   return stepOf(rule, number, { ...reading, isInsideAsBefore: false });
 }
 
+/** The same step of an entity whose state is taken over. */
+export function adopted(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
+  return stepOf(rule, number, { ...reading, standing: "adopted" });
+}
+
 /** Whether a step fires an alert. */
 export function hasFired({ step: { outcomes } }: EntityStep): boolean {
   return outcomes.some(({ what }) => what === "fired");

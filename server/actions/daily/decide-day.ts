@@ -14,19 +14,13 @@ import {
   worthOf,
 } from "../rules/facts.ts";
 import type { EntityState } from "../rules/step.ts";
-import {
-  bySettings,
-  type DayOfRules,
-  type EntityStep,
-  hasFired,
-  type SteppingRule,
-  stepsOfDay,
-} from "./day-steps.ts";
+import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
+import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
 import { cursorAfter } from "./decided-by.ts";
 import type { DueRule, Run } from "./due-days.ts";
 
 /** A rule on a day. */
-export interface RuleOnDay extends SteppingRule {
+export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
   /** The run whose rules make the difference between a change of an entity and one of rules. Undefined without one. */
   readonly rulesBefore: Run | undefined;
@@ -40,11 +34,12 @@ export type Day = DayOfRules<RuleOnDay>;
 /** The decisions of each rule about one day, in the order of numbers. Nothing is stored.
  * @throws WarehouseError, and ApiError when an exempt segment is not there */
 export async function decisionsOfDay(
-  parts: FiringParts,
+  parts: FiringParts & MemberParts,
   organization: Organization,
   day: Day,
 ): Promise<ReadonlyMap<RuleOnDay, EntityDecision[]>> {
-  const steps = await withoutSettings(parts, day, await stepsOfDay(parts.warehouse, day));
+  const all = await withoutChangedMembers(parts, day, await stepsOfDay(parts.warehouse, day));
+  const steps = await withoutSettings(parts, day, all);
   const facts = await factsOfSteps(parts, day, steps);
   const fired = [...steps].flatMap(([, own]) => own.filter(hasFired).map(({ number }) => number));
   const worth = await worthOf(parts, organization, day.kind, [...new Set(fired)]);

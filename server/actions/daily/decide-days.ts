@@ -11,6 +11,7 @@ import { exitDaysOfScores } from "../rules/preview.ts";
 import { baseOf } from "../rules/readings.ts";
 import type { DailyRuleCondition } from "../rules/segments.ts";
 import { statesOf } from "../rules/states.ts";
+import { membersOfRun } from "./changed-members.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
 import { lastDecision } from "./decided-by.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
@@ -87,8 +88,10 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   const isOfScoresOfDay = isOfScores(condition) && !isOfSegment(condition) && lookback === 0;
   // Without a run by the rules that decided the last day, entities cannot be judged by them.
   const isUnknown = isOfScoresOfDay && decided?.rules === undefined;
+  const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
   return {
     ...{ due, condition, scope, watermark, through, takesOver: watermark.takesOver },
+    membersBefore: before === undefined ? ofLast : membersOfRun(before),
     ...{ before, rulesBefore: before ?? decided?.rules },
     times: {
       cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,

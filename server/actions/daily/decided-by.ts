@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { Watermark } from "../../ledger/ledger.ts";
-import { type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
+import { excludedOfKey, type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
 
 type Run = ScoreRecord<RunBody>;
 
@@ -12,6 +12,8 @@ interface DecidedBy {
   /** A hash of its `rulesKey`. */
   readonly rules: string;
   readonly firstPublishedAtMs: number;
+  /** Names the users who were excluded. */
+  readonly excluded: string;
   /** A hash of the timezone and the declared outages. */
   readonly place: string;
 }
@@ -20,7 +22,8 @@ interface DecidedBy {
 export function cursorAfter(cursor: Watermark["cursor"], run: Run, timezone: string): JsonObject {
   const { firstPublishedAtMs } = run.body;
   const decidedBy: DecidedBy = {
-    ...{ day: run.day, rules: hashOfRules(run), firstPublishedAtMs, place: placeOf(run, timezone) },
+    ...{ day: run.day, rules: hashOfRules(run), excluded: excludedIn(run) },
+    ...{ firstPublishedAtMs, place: placeOf(run, timezone) },
   };
   return { ...cursor, decidedBy };
 }
@@ -33,6 +36,8 @@ export interface LastDecision {
   readonly hasSameRules: (run: Run) => boolean;
   /** The newest run with these rules, of the day or of one before. Undefined when none is stored. */
   readonly rules: Run | undefined;
+  /** The newest run with the same excluded users, of the day or of one before. */
+  readonly members: Run | undefined;
   /** Whether a run has another timezone or other declared outages. */
   readonly isElsewhere: (run: Run, timezone: string) => boolean;
 }
@@ -46,20 +51,25 @@ export function lastDecision(
 ): LastDecision {
   const decidedBy = decidedByOf(cursor, last.day);
   const rules = decidedBy?.rules ?? hashOfRules(last);
+  const excluded = decidedBy?.excluded ?? excludedIn(last);
   const hasSameRules = (run: Run) => hashOfRules(run) === rules;
   return {
     ...{ sinceMs: decidedBy?.firstPublishedAtMs ?? last.body.firstPublishedAtMs, hasSameRules },
     rules: runs.findLast((run) => run.day <= last.day && hasSameRules(run)),
+    members: runs.findLast((run) => run.day <= last.day && excludedIn(run) === excluded),
     isElsewhere: (run, timezone) => decidedBy !== undefined && decidedBy.place !== placeOf(run, timezone),
   };
 }
 
 function decidedByOf(cursor: Watermark["cursor"], lastDay: number): DecidedBy | undefined {
-  const { day, rules, firstPublishedAtMs, place } = objectOf(cursor?.decidedBy);
-  if (day !== lastDay || typeof rules !== "string" || typeof place !== "string") return undefined;
-  return typeof firstPublishedAtMs === "number"
-    ? { day: lastDay, rules, firstPublishedAtMs, place }
-    : undefined;
+  const { day, rules, excluded, firstPublishedAtMs, place } = objectOf(cursor?.decidedBy);
+  if (day !== lastDay || typeof firstPublishedAtMs !== "number") return undefined;
+  const areTexts = typeof rules === "string" && typeof excluded === "string" && typeof place === "string";
+  return areTexts ? { day: lastDay, rules, excluded, firstPublishedAtMs, place } : undefined;
+}
+
+function excludedIn({ body }: Run): string {
+  return excludedOfKey(body.settingsKey);
 }
 
 function hashOfRules(run: Run): string {
