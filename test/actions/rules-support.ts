@@ -217,7 +217,7 @@ function judge(
       const before = earlier(28)?.volume28;
       if (before === undefined) return unknown;
       const [down, half] = [1 - condition.percent / 100, 1 - condition.percent / 200];
-      return [before > 0 && volume28 <= before * down, volume28 > before * half];
+      return [before > 0 && volume28 <= before * down, before === 0 || volume28 > before * half];
     }
   }
 }

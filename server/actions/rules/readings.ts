@@ -205,6 +205,8 @@ const letters = {
   gone: "g",
   excluded: "x",
   returned: "r",
+  /** An account that had a row before, and has members. */
+  absent: "a",
   none: " ",
 } as const;
 const letterOfCode: Readonly<Record<string, string>> = Object.fromEntries(
@@ -228,6 +230,13 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
     const isReturned = at > 0 && letter === letters.inside && byPlace[at - 1] === letters.none;
     if (isReturned) byPlace[at] = letters.returned;
     if (letter === letters.newInside) byPlace[at] = letters.inside;
+  }
+  if (absent !== undefined && !isExcluded) {
+    const firstAt = byPlace.findIndex((letter) => letter !== letters.none);
+    for (const [at, { run }] of days.entries()) {
+      const isAbsent = at > firstAt && byPlace[at] === letters.none && run.day < goneSince;
+      if (isAbsent) byPlace[at] = letters.absent;
+    }
   }
   return { entity, letters: byPlace.join("") };
 }
@@ -296,7 +305,8 @@ function* entitiesOf(
       const isAdopted = letter === letters.returned || hasOthers || day === first;
       return [
         {
-          ...{ day, isInside, isOut: letter === letters.out },
+          ...{ day, isInside, isOut: letter === letters.out || letter === letters.absent },
+          ...(letter === letters.absent && { isWithoutRow: true as const }),
           isInsideAsBefore: isInside && changed.get(day)?.has(entity) !== true,
           standing: standings[letter] ?? (isAdopted ? "adopted" : "present"),
         },
