@@ -79,7 +79,13 @@ export {
 } from "./queries/lists/to-call.ts";
 export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";
-export { clocksDifferMs, isPastChanged, type PastQuestion } from "./run/changed-days.ts";
+export {
+  clocksDifferMs,
+  isPastImported,
+  type LateEvents,
+  lateEventsOfPast,
+  type PastQuestion,
+} from "./run/changed-days.ts";
 export {
   changeBetween,
   departureOf,
@@ -92,7 +98,7 @@ export { inSteps } from "./run/in-steps.ts";
 export { marksOf } from "./run/marks.ts";
 export { modelChanges } from "./run/model-changes.ts";
 export type { ScoredOrganization } from "./run/population.ts";
-export { outagesBefore, populationOf } from "./run/population.ts";
+export { excludedOfKey, outagesBefore, populationOf } from "./run/population.ts";
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export { runsBetween, type ScoreRecord } from "./run/records.ts";

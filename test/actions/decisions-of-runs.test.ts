@@ -58,11 +58,24 @@ async function decisions(
   const [last, run] = runs;
   if (run === undefined) throw new Error("the second day is not scored");
   const rule = {
-    ...{ condition, scope: undefined, before: undefined, states, decidedUpto: -1 },
+    ...{
+      condition,
+      scope: undefined,
+      before: undefined,
+      rulesBefore: last,
+      membersBefore: undefined,
+      states,
+      decidedUpto: -1,
+    },
     ...{ times: { cooldownDays: 14, exitDays: 2 }, takesOver: false, isBySettings: false },
     due: { version: { exemptions: {} } },
   } as object as RuleOnDay;
-  const parts = { warehouse: subject.warehouse, segmentOf: unused, mrrOf: async () => new Map() };
+  const parts = {
+    warehouse: subject.warehouse,
+    segmentOf: unused,
+    mrrOf: async () => new Map(),
+    erasedSince: async () => [],
+  };
   const decided = await decisionsOfDay(parts, { id, timezone: "UTC" } as Organization, {
     ...{ organization: { id, zone }, kind, run, last, rules: [rule] },
   });

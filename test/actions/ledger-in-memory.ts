@@ -9,12 +9,19 @@ import type {
   ClosedAlert,
   DecisionChunk,
   EntityStateRow,
+  ErasedAccounts,
   FiredAlert,
   Organization,
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { type EntityKind, isPastChanged, newestRun, runsBetween } from "../../server/scoring/scoring.ts";
+import {
+  type EntityKind,
+  isPastImported,
+  lateEventsOfPast,
+  newestRun,
+  runsBetween,
+} from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -39,6 +46,7 @@ export class LedgerInMemory {
   };
   commits = 0;
   importedAtMs: number | null = null;
+  erasures: readonly ErasedAccounts[] = [];
   /** The process dies before or after some commits. */
   #seenOwners = new SeenOwners();
   /** Batches of users that were loaded. Undefined: one before each look. */
@@ -49,7 +57,7 @@ export class LedgerInMemory {
   readonly #random: Random | undefined;
   readonly #organization: number;
   readonly #condition: RuleCondition;
-  readonly #timezone: string;
+  timezone: string;
 
   readonly #scope: RuleScope;
   /** The members of the segment that the rule names, and by its id where it names two. */
@@ -57,6 +65,8 @@ export class LedgerInMemory {
   readonly membersOf = new Map<number, readonly number[]>();
   /** Whether they follow from scores. */
   readsScores = false;
+  /** When it was edited last. The rule is of the beginning of 1970. */
+  segmentChangedAtMs = 0;
   insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
   exemptions: RuleExemptions = {};
@@ -73,7 +83,7 @@ export class LedgerInMemory {
     this.#organization = organization;
     this.#condition = condition;
     this.#random = random;
-    this.#timezone = timezone;
+    this.timezone = timezone;
     this.#scope = { kind: scope, ...(segment !== undefined && { segment }) };
   }
 
@@ -88,17 +98,19 @@ export class LedgerInMemory {
       mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
       segmentOf: async (_, segment) => ({
-        ...{ name: "A segment", changedAtMs: 0, readsScores: this.readsScores },
+        ...{ name: "A segment", changedAtMs: this.segmentChangedAtMs, readsScores: this.readsScores },
         members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
           ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),
       }),
-      isPastChanged: (question) => isPastChanged(warehouse, question),
+      isPastImported: (question) => isPastImported(warehouse, question),
+      lateEvents: (question) => lateEventsOfPast(warehouse, question),
+      erasedSince: async (_, sinceMs) => this.erasures.filter((one) => one.requestedAtMs >= sinceMs),
       lastImportAtMs: async () => this.importedAtMs,
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
     };
-    const organization = { id: this.#organization, timezone: this.#timezone, name: "Acme" } as Organization;
+    const organization = { id: this.#organization, timezone: this.timezone, name: "Acme" } as Organization;
     for (let isDone = false; !isDone; ) {
       isDone = true;
       const own = { ...parts, seenOwners: this.#seenOwners };

@@ -1,6 +1,6 @@
 /** Decisions day by day: the alerts are those of the preview, each once, also when the process dies between two commits. */
 import { describe, expect, test } from "bun:test";
-import type { RuleCondition } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
 import { haveScoresChanged } from "../../server/actions/rules/bulk-changes.ts";
 import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -18,12 +18,8 @@ async function live(ledger: LedgerInMemory, days: readonly number[]): Promise<vo
   for (const day of days) await ledger.decide(subject.warehouse, (day + 0.5) * msPerDay);
 }
 
-const question = (organization: number, condition: RuleCondition) => ({
-  ...{
-    organization: { id: organization, zone: new Zone("UTC") },
-    scope: { kind: "users" as const },
-    condition,
-  },
+const question = (organization: number, condition: RuleCondition, scope: RuleScope["kind"]) => ({
+  ...{ organization: { id: organization, zone: new Zone("UTC") }, scope: { kind: scope }, condition },
   ...{ cooldownDays: null, horizonDays, today },
 });
 
@@ -42,6 +38,9 @@ describe("on random histories the preview has the alerts of a live run", () => {
   const days = all.filter((day) => (day < freeze || day >= freeze + 8) && !random.chance(0.02));
   const rows = randomRows(random, 40, days);
   const organization = 900;
+  // An account without a row is out, and a user without one has no reading.
+  const scope = random.pick(["users", "accounts"] as const);
+  const kind = scope === "users" ? "user" : "account";
   // Each takes 6 s of processor time, so a run has one of them.
   const condition: RuleCondition = random.pick([
     { kind: "riskBand", band: "high" } as const,
@@ -50,24 +49,24 @@ describe("on random histories the preview has the alerts of a live run", () => {
     { kind: "usageDown", percent: 50 } as const,
   ]);
 
-  test(`of ${condition.kind}, although the process dies now and then`, async () => {
-    await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
+  test(`of ${condition.kind} of ${scope}, although the process dies now and then`, async () => {
+    await storeDays(subject, { organization, kind, days, rows, horizonDays });
     const { runs, replays } = await replaysOf(
-      ...([subject.warehouse, question(organization, condition), {}] as const),
+      ...([subject.warehouse, question(organization, condition, scope), {}] as const),
     );
     const foretold = [...replays].flatMap(({ entity, fired }) => fired.map((one) => ({ entity, ...one })));
-    const ledger = new LedgerInMemory(organization, condition, { random: new Random(7) });
+    const ledger = new LedgerInMemory(organization, condition, { random: new Random(7), scope });
     await live(
       ledger,
       runs.map(({ day }) => day),
     );
     const numbered = ledger.fired.flatMap(({ entity, day }) =>
-      entity.kind === "user" ? [{ entity: entity.number, day }] : [],
+      entity.kind === kind ? [{ entity: entity.number, day }] : [],
     );
     expect(inOrder(numbered)).toEqual(inOrder(foretold));
     expect(foretold.length).toBeGreaterThan(3);
     const parts = { warehouse: subject.warehouse, findSegment: neverAsked };
-    const preview = await previewRule(parts, question(organization, condition));
+    const preview = await previewRule(parts, question(organization, condition, scope));
     expect(preview.fired).toBe(ledger.fired.length);
     expect(preview.open).toBe(ledger.fired.length - ledger.closed.length);
     expect(preview.weeks.reduce((sum, { fired }) => sum + fired, 0)).toBe(ledger.fired.length);
@@ -264,12 +263,16 @@ test("alerts about accounts end when all members are excluded, or have left, alt
     "INSERT INTO users (organization, user, account, version) VALUES ({organization:UInt32}, 2, 3, 2)",
     { organization },
   );
-  // Account 3 has no row for another reason, so its state stands still.
+  // Account 3 has members and no row: it is out.
   await store(today, [5]);
   await live(ledger, [today]);
   expect(ledger.closed.map(({ entity, why }) => [entity, why])).toEqual([
     [{ kind: "account", number: 1 }, "excluded"],
     [{ kind: "account", number: 2 }, "gone"],
+  ]);
+  const states = await ledger.states(0, 0, 2, 1);
+  expect(states.map(({ entity, daysOut }) => [entity, daysOut])).toEqual([
+    [{ kind: "account", number: 3 }, 1],
   ]);
 });
 
@@ -277,9 +280,9 @@ test("scores of three earlier days that changed, without an import, are a change
   const run = (day: number, finishedAtMs: number, stale = false, firstPublishedAtMs = 100) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs, finishedAtMs } }) as Parameters<
       typeof haveScoresChanged
-    >[1];
+    >[0][number];
   const last = run(10, 100);
-  expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], last)).toBeFalse();
-  expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], last)).toBeTrue();
-  expect(haveScoresChanged([run(7, 200), run(8, 200), run(9, 200, false, 200), last], last)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], 10, 100)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], 10, 100)).toBeTrue();
+  expect(haveScoresChanged([run(7, 200), run(8, 200), run(9, 200, false, 200), last], 10, 100)).toBeFalse();
 });

@@ -32,6 +32,10 @@ export interface StoredDays {
   readonly rows: readonly ScoreRow[];
   readonly riskScale?: RiskScale;
   readonly horizonDays?: Horizon;
+  /** When the runs were first shown. Default: at the beginning of 1970. */
+  readonly firstPublishedAtMs?: number;
+  /** Names the excluded users. */
+  readonly excluded?: string;
 }
 
 const version = 1_000;
@@ -39,7 +43,7 @@ const version = 1_000;
 /** Stores finished runs of days with these rows. Rows of other days are those of runs that were cut off. */
 export async function storeDays(
   { warehouse }: WarehouseUnderTest,
-  { organization, kind, days, rows, riskScale = absoluteRiskScale, horizonDays = 28 }: StoredDays,
+  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs, excluded }: StoredDays,
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
@@ -57,16 +61,31 @@ export async function storeDays(
     ],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
   );
-  await storeRuns(warehouse, { organization, kind, days, riskScale, horizonDays });
+  await storeRuns(warehouse, {
+    ...{ organization, kind, days },
+    ...(riskScale !== undefined && { riskScale }),
+    ...(horizonDays !== undefined && { horizonDays }),
+    ...(firstPublishedAtMs !== undefined && { firstPublishedAtMs }),
+    ...(excluded !== undefined && { excluded }),
+  });
 }
 
 /** Stores the records of finished runs. Their rows have the version 1,000. */
 export async function storeRuns(
   warehouse: Warehouse,
-  { organization, kind, days, riskScale = absoluteRiskScale, horizonDays = 28 }: Omit<StoredDays, "rows">,
+  {
+    organization,
+    kind,
+    days,
+    riskScale = absoluteRiskScale,
+    horizonDays = 28,
+    firstPublishedAtMs = 0,
+    excluded = "",
+  }: Omit<StoredDays, "rows">,
 ): Promise<void> {
   for (const day of days) {
-    const body = bodyOf(riskScale, horizonDays);
+    const settingsKey = `{} ${excluded}`;
+    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs, settingsKey };
     await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
   }
 }
@@ -91,7 +110,6 @@ function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
     ...{
       rowsVersion: version,
       settings: { ...defaultSettings, churnHorizonDays },
-      settingsKey: "{} ",
       outages: [],
     },
     ...{ declaredOutages: "[]", riskScale, firstPublishedAtMs: 0 },
@@ -199,7 +217,7 @@ function judge(
       const before = earlier(28)?.volume28;
       if (before === undefined) return unknown;
       const [down, half] = [1 - condition.percent / 100, 1 - condition.percent / 200];
-      return [before > 0 && volume28 <= before * down, volume28 > before * half];
+      return [before > 0 && volume28 <= before * down, before === 0 || volume28 > before * half];
     }
   }
 }

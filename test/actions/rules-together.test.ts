@@ -49,7 +49,12 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
     newestRun: (id, kind, uptoDay) => newestRun(subject.warehouse, id, kind, uptoDay),
     runsBetween: (of, span) => runsBetween(subject.warehouse, of, span),
     segmentOf: () => Promise.reject(new Error("there is no such segment")),
-    ...{ isPastChanged: async () => false, lastImportAtMs: async () => null },
+    ...{
+      isPastImported: async () => false,
+      lateEvents: async () => "none",
+      lastImportAtMs: async () => null,
+    },
+    erasedSince: async () => [],
     nowMs: () => (firstDay + 2.5) * msPerDay,
   };
   const failures: [rule: number, message: string][] = [];

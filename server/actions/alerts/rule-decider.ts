@@ -8,7 +8,13 @@ import type {
   SharedLedger,
   Watermark,
 } from "../../ledger/ledger.ts";
-import { isPastChanged, newestRun, runsBetween, type SourceWatch } from "../../scoring/scoring.ts";
+import {
+  isPastImported,
+  lateEventsOfPast,
+  newestRun,
+  runsBetween,
+  type SourceWatch,
+} from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
@@ -23,7 +29,7 @@ import { clockOf } from "./next-morning.ts";
 export interface RuleDeciderParts {
   readonly ledger: Pick<
     SharedLedger,
-    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs"
+    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs" | "erasures"
   >;
   readonly warehouse: Warehouse;
   readonly host: { loadedUserBatches(organization: number): number };
@@ -74,10 +80,12 @@ export class RuleDecider {
       commit: (version, chunk) => this.#commit(organization, version, chunk),
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
       runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),
-      isPastChanged: readOnce((question) => isPastChanged(warehouse, question)),
+      isPastImported: readOnce((question) => isPastImported(warehouse, question)),
+      lateEvents: readOnce((question) => lateEventsOfPast(warehouse, question)),
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
+      erasedSince: readOnce((id, sinceMs) => ledger.erasures.accountsSince(id, sinceMs)),
       lastImportAtMs: (id) => ledger.lastImportAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
     };

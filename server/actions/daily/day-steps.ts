@@ -119,8 +119,8 @@ function standingOf(entity: number, day: number, absent: Absent | undefined, has
   return day >= (absent?.goneSince.get(entity) ?? Number.POSITIVE_INFINITY) ? "gone" : "present";
 }
 
-/** Those without a row of the day that close their alerts: excluded users, accounts whose members are all excluded, and accounts without
- * members. The state of others stands still. */
+/** The standings of those without a row of the day: excluded users, accounts whose members are all excluded, and accounts without members close their
+ * alerts. Another account is there, and has a row no more because the members who used it are excluded or have left. The state of other users stands still. */
 async function standingsOf(
   warehouse: Warehouse,
   organization: number,
@@ -129,17 +129,18 @@ async function standingsOf(
   absent: Absent | undefined,
 ): Promise<readonly (readonly [number: number, standing: Standing])[]> {
   if (absent !== undefined) {
-    return numbers.flatMap((number): (readonly [number, Standing])[] => {
-      if (absent.excluded.has(number)) return [[number, "excluded"]];
-      return absent.goneSince.has(number) ? [[number, "gone"]] : [];
+    return numbers.map((number): readonly [number, Standing] => {
+      if (absent.excluded.has(number)) return [number, "excluded"];
+      return [number, absent.goneSince.has(number) ? "gone" : "present"];
     });
   }
   const excluded = await excludedAmong(warehouse, organization, kind, numbers);
   return excluded.map((number) => [number, "excluded"]);
 }
 
+/** The reading of an entity without a row. One that is there is out. */
 function absentOn(day: number, standing: Standing): Reading {
-  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing };
+  return { day, isInside: false, isInsideAsBefore: false, isOut: standing === "present", standing };
 }
 
 /** Undefined for an entity that is decided already, or whose state stays. */
@@ -175,6 +176,11 @@ function settled(state: EntityState, { day, standing }: Reading): EntityState {
 /** The same step of an entity that is inside by settings. */
 export function bySettings(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
   return stepOf(rule, number, { ...reading, isInsideAsBefore: false });
+}
+
+/** The same step of an entity whose state is taken over. */
+export function adopted(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
+  return stepOf(rule, number, { ...reading, standing: "adopted" });
 }
 
 /** Whether a step fires an alert. */

@@ -14,19 +14,16 @@ import {
   worthOf,
 } from "../rules/facts.ts";
 import type { EntityState } from "../rules/step.ts";
-import {
-  bySettings,
-  type DayOfRules,
-  type EntityStep,
-  hasFired,
-  type SteppingRule,
-  stepsOfDay,
-} from "./day-steps.ts";
+import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
+import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
+import { cursorAfter } from "./decided-by.ts";
 import type { DueRule, Run } from "./due-days.ts";
 
 /** A rule on a day. */
-export interface RuleOnDay extends SteppingRule {
+export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
+  /** The run whose rules make the difference between a change of an entity and one of rules. Undefined without one. */
+  readonly rulesBefore: Run | undefined;
   readonly watermark: Watermark;
   /** `decidedThrough` as it is stored, until the day is decided for all. */
   readonly through: number | null;
@@ -37,11 +34,12 @@ export type Day = DayOfRules<RuleOnDay>;
 /** The decisions of each rule about one day, in the order of numbers. Nothing is stored.
  * @throws WarehouseError, and ApiError when an exempt segment is not there */
 export async function decisionsOfDay(
-  parts: FiringParts,
+  parts: FiringParts & MemberParts,
   organization: Organization,
   day: Day,
 ): Promise<ReadonlyMap<RuleOnDay, EntityDecision[]>> {
-  const steps = await withoutSettings(parts, day, await stepsOfDay(parts.warehouse, day));
+  const all = await withoutChangedMembers(parts, day, await stepsOfDay(parts.warehouse, day));
+  const steps = await withoutSettings(parts, day, all);
   const facts = await factsOfSteps(parts, day, steps);
   const fired = [...steps].flatMap(([, own]) => own.filter(hasFired).map(({ number }) => number));
   const worth = await worthOf(parts, organization, day.kind, [...new Set(fired)]);
@@ -63,13 +61,12 @@ export async function decisionsOfDay(
  * again by the rules of before, those of all rules together. */
 async function withoutSettings(
   { warehouse }: FiringParts,
-  { organization, kind, run, last }: Day,
+  { organization, kind, run }: Day,
   steps: ReadonlyMap<RuleOnDay, EntityStep[]>,
 ): Promise<ReadonlyMap<RuleOnDay, EntityStep[]>> {
   const judged = new Map(steps);
   const changed = [...steps].flatMap(([rule, own]) => {
-    const { condition, takesOver } = rule;
-    const rules = comparedRun(rule, last);
+    const { condition, takesOver, rulesBefore: rules } = rule;
     const firing = own.filter(hasFired).map(({ number }) => number);
     if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return [];
     if (takesOver || rules === undefined || rulesKey(rules) === rulesKey(run) || firing.length === 0)
@@ -97,7 +94,7 @@ async function withoutSettings(
   return judged;
 }
 
-/** The run whose values and rules the day is compared with. */
+/** The run whose values the day is compared with. */
 function comparedRun({ before }: RuleOnDay, last: Run | undefined): Run | undefined {
   return before ?? last;
 }
@@ -164,9 +161,10 @@ function isKept({ hasLeft, firedOn, restsUntil }: EntityState): boolean {
 export async function commitDay(
   parts: Pick<DecisionParts, "commit">,
   { due: { version }, watermark, through }: RuleOnDay,
-  { day, body }: Run,
+  { run, timezone }: { readonly run: Run; readonly timezone: string },
   decisions: readonly EntityDecision[],
 ): Promise<Watermark> {
+  const { day, body } = run;
   let now = watermark;
   for (const { uptoNumber, ...contents } of chunksOf(decisions)) {
     const isLast = uptoNumber === null;
@@ -176,7 +174,7 @@ export async function commitDay(
       next: {
         decidedThrough: isLast ? day : through,
         part: isLast ? null : { day, uptoNumber },
-        cursor: now.cursor,
+        cursor: isLast ? cursorAfter(now.cursor, run, timezone) : now.cursor,
       },
       horizonDays: body.settings.churnHorizonDays,
       ...contents,

@@ -5,14 +5,15 @@
  */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
-import { rulesKey } from "../../scoring/scoring.ts";
-import { lookbackOf } from "../rules/conditions.ts";
+import { isOfScores, isOfSegment, lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { exitDaysOfScores } from "../rules/preview.ts";
 import { baseOf } from "../rules/readings.ts";
 import type { DailyRuleCondition } from "../rules/segments.ts";
 import { statesOf } from "../rules/states.ts";
+import { membersOfRun } from "./changed-members.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
+import { lastDecision } from "./decided-by.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
 
 /** Rules of a statement. */
@@ -81,16 +82,24 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   if (run === undefined) throw new TypeError("a rule without a day is not due");
   const last = lastOf(due);
   const lookback = lookbackOf(condition);
+  const before = lookback === 0 ? undefined : baseOf(runs, run.day, lookback);
+  const decided = last === undefined ? undefined : lastDecision(watermark, runs, last);
+  const hasOtherRules = decided !== undefined && !decided.hasSameRules(run);
+  const isOfScoresOfDay = isOfScores(condition) && !isOfSegment(condition) && lookback === 0;
+  // Without a run by the rules that decided the last day, entities cannot be judged by them.
+  const isUnknown = isOfScoresOfDay && decided?.rules === undefined;
+  const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
   return {
     ...{ due, condition, scope, watermark, through, takesOver: watermark.takesOver },
-    before: lookback === 0 ? undefined : baseOf(runs, run.day, lookback),
+    membersBefore: before === undefined ? ofLast : membersOfRun(before),
+    ...{ before, rulesBefore: before ?? decided?.rules },
     times: {
       cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,
       exitDays: condition.kind === "inSegment" ? 1 : exitDaysOfScores,
     },
     states: await statesOf(rules, version, kind),
     decidedUpto: watermark.part?.day === run.day ? watermark.part.uptoNumber : -1,
-    isBySettings: readsScores && last !== undefined && rulesKey(last) !== rulesKey(run),
+    isBySettings: hasOtherRules && (readsScores || isUnknown),
   };
 }
 
@@ -116,10 +125,11 @@ async function decideTogether(
     return [];
   }
   const decided: DueRule[] = [];
+  const as = { run, timezone: organization.timezone };
   for (const rule of rules) {
     const { due } = rule;
     try {
-      const watermark = await commitDay(parts, rule, run, decisions.get(rule) ?? []);
+      const watermark = await commitDay(parts, rule, as, decisions.get(rule) ?? []);
       decided.push({ ...due, days: due.days.slice(1), watermark, through: watermark.decidedThrough });
     } catch (error) {
       failed(due, error);

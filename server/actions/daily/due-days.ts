@@ -5,6 +5,7 @@ import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts"
 import { isAfterBulkChange } from "../rules/bulk-changes.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "../rules/segments.ts";
+import { lastDecision } from "./decided-by.ts";
 
 export type Run = ScoreRecord<RunBody>;
 
@@ -54,17 +55,37 @@ export async function dueDays(
     watermark.decidedThrough === null ||
     segments.condition.kind === "inSegment" ||
     version.scope.segment !== undefined;
-  const last = runs.findLast(({ day }) => day <= decidedThrough);
   // A rule that is new decides as its settings say: it compares with no day.
   const hasChanged =
-    last !== undefined &&
     watermark.decidedThrough !== null &&
-    (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
+    (await hasChangedInBulk(parts, organization, { watermark, runs, newest, segments, decidedThrough }));
   const takesOver = watermark.takesOver || hasChanged || isDecidedBefore;
   return {
     ...{ version, kind, segments, runs, days: isNewestOnly ? due.slice(-1) : due },
     ...{ watermark: { ...watermark, takesOver }, through: stored.decidedThrough },
   };
+}
+
+async function hasChangedInBulk(
+  parts: DecisionParts,
+  { id, timezone }: Organization,
+  {
+    watermark,
+    runs,
+    newest,
+    segments,
+    decidedThrough,
+  }: Pick<DueRule, "watermark" | "runs" | "segments"> & {
+    readonly newest: Run;
+    readonly decidedThrough: number;
+  },
+): Promise<boolean> {
+  const last = runs.findLast(({ day }) => day <= decidedThrough);
+  if (last === undefined) return false;
+  const { sinceMs, isElsewhere } = lastDecision(watermark, runs, last);
+  return isAfterBulkChange(parts, id, {
+    ...{ runs, last, segments, sinceMs, isElsewhere: isElsewhere(newest, timezone) },
+  });
 }
 
 /** A day that another timezone began earlier. */

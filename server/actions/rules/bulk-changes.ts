@@ -1,5 +1,5 @@
 /** Whether the past changed in bulk after a day was decided: then a difference between that day and the next is no news. See docs/decisions/0086. */
-import type { PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import type { LateEvents, PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import type { OfSegments } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -8,8 +8,10 @@ type Run = ScoreRecord<RunBody>;
 export interface BulkParts {
   /** When an import last stored rows, if there was one. */
   readonly lastImportAtMs: (organization: number) => Promise<number | null>;
-  /** Whether events that were received later changed the past in bulk. */
-  readonly isPastChanged: (question: PastQuestion) => Promise<boolean>;
+  /** Whether an import that came later changed the past in bulk. */
+  readonly isPastImported: (question: PastQuestion) => Promise<boolean>;
+  /** How much of the past came later. */
+  readonly lateEvents: (question: PastQuestion) => Promise<LateEvents>;
 }
 
 export interface Decided {
@@ -17,6 +19,10 @@ export interface Decided {
   readonly runs: readonly Run[];
   /** Of the last decided day. */
   readonly last: Run;
+  /** When the scores that decided that day were first shown. */
+  readonly sinceMs: number;
+  /** Whether the timezone or the declared outages are others now. */
+  readonly isElsewhere: boolean;
   readonly segments: Pick<OfSegments, "changedAtMs">;
 }
 
@@ -26,26 +32,34 @@ const recentDays = 3;
 
 /** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last decided day. @throws WarehouseError */
 export async function isAfterBulkChange(
-  { lastImportAtMs, isPastChanged }: BulkParts,
+  { lastImportAtMs, isPastImported, lateEvents }: BulkParts,
   organization: number,
-  { runs, last, segments }: Decided,
+  { runs, last, sinceMs, isElsewhere, segments }: Decided,
 ): Promise<boolean> {
-  const sinceMs = last.body.firstPublishedAtMs;
   if ((segments.changedAtMs ?? 0) > sinceMs) return true;
   const importedAtMs = await lastImportAtMs(organization);
+  const beforeDay = last.day - recentDays;
   // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
   if (importedAtMs !== null && importedAtMs > sinceMs) {
-    return isPastChanged({ organization, sinceMs, beforeDay: last.day - recentDays });
+    return isPastImported({ organization, sinceMs, beforeDay });
   }
-  return haveScoresChanged(runs, last);
+  if (!haveScoresChanged(runs, last.day, sinceMs)) return false;
+  if (isElsewhere) return true;
+  // Each night of a stream of late events has the past scored again. Without one, the change has another cause, as a repair.
+  const late = await lateEvents({ organization, sinceMs: sinceDayBefore(runs, last, sinceMs), beforeDay });
+  return late !== "some";
+}
+
+/** Late events have the past scored again from the first look of the next day on, also after that day is decided: those of a day more count. The past of a
+ * new organization is scored after today. */
+function sinceDayBefore(runs: readonly Run[], last: Run, sinceMs: number): number {
+  const before = runs.findLast(({ day }) => day < last.day);
+  return Math.min(sinceMs, before?.body.firstPublishedAtMs ?? sinceMs);
 }
 
 /** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. A day that had none before
  * has no changed ones: the schedule scores the past of a new organization after today. */
-export function haveScoresChanged(
-  runs: readonly Run[],
-  { day: lastDay, body: { firstPublishedAtMs: sinceMs } }: Run,
-): boolean {
+export function haveScoresChanged(runs: readonly Run[], lastDay: number, sinceMs: number): boolean {
   const isScoredAgain = ({ body }: Run) => body.firstPublishedAtMs <= sinceMs && body.finishedAtMs > sinceMs;
   const changed = runs.filter((run) => run.day < lastDay && (run.stale || isScoredAgain(run)));
   return changed.length >= recentDays;

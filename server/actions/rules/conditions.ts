@@ -141,7 +141,8 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
       return {
         value: "volume28",
         inside: ({ value, before, from }) => `(${before} > 0 AND ${value} <= ${before} * (1 - ${from}))`,
-        out: ({ value, before, from }) => `${value} > ${before} * (1 - ${from})`,
+        // Without usage before there is nothing to fall.
+        out: ({ value, before, from }) => `(${before} = 0 OR ${value} > ${before} * (1 - ${from}))`,
         ...{ limits: () => halved(condition.percent / 100), lookbackDays: usageDays, parameters: {} },
       };
   }

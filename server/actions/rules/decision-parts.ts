@@ -1,6 +1,7 @@
 /** The stores of a decision, and its clock. */
 import type {
   DecisionChunk,
+  ErasedAccounts,
   Organization,
   RuleDecisions,
   RuleVersion,
@@ -12,6 +13,8 @@ import type { BulkParts } from "./bulk-changes.ts";
 import type { FiringParts } from "./facts.ts";
 
 export interface DecisionParts extends FiringParts, BulkParts {
+  /** The accounts that erasures changed which were requested at this time or later. */
+  readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
   readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;

@@ -15,7 +15,7 @@ import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { insideByRules } from "./as-before.ts";
 import { conditionSql, type DailyCondition, isOfScores, isOfSegment, lookbackOf } from "./conditions.ts";
 import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";
-import { type Absent, absentAccounts } from "./standing.ts";
+import { type Absent, absentAccounts, accountsWithExclusions } from "./standing.ts";
 import type { Reading, Standing } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -79,7 +79,8 @@ async function readingsOn(
     question.kind === "account" ? await absentAccounts(warehouse, question.organization) : undefined;
   const traces = judged.map((one) => traceOf(one, days, absent));
   const changed = await byRulesOfBefore(warehouse, question, days, traces);
-  return { runs, entities: entitiesOf(traces, days, changed) };
+  const ofOthers = await withOtherMembers(warehouse, question, days, traces);
+  return { runs, entities: entitiesOf(traces, days, { changed, ofOthers }) };
 }
 
 /** A scored day that is read. */
@@ -204,6 +205,8 @@ const letters = {
   gone: "g",
   excluded: "x",
   returned: "r",
+  /** An account that had a row before, and has members. */
+  absent: "a",
   none: " ",
 } as const;
 const letterOfCode: Readonly<Record<string, string>> = Object.fromEntries(
@@ -228,23 +231,31 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
     if (isReturned) byPlace[at] = letters.returned;
     if (letter === letters.newInside) byPlace[at] = letters.inside;
   }
+  if (absent !== undefined && !isExcluded) {
+    const firstAt = byPlace.findIndex((letter) => letter !== letters.none);
+    for (const [at, { run }] of days.entries()) {
+      const isAbsent = at > firstAt && byPlace[at] === letters.none && run.day < goneSince;
+      if (isAbsent) byPlace[at] = letters.absent;
+    }
+  }
   return { entity, letters: byPlace.join("") };
 }
 
-/** By day, the entities that came inside and would not be there by the rules of the day that theirs are compared with. */
-type BySettings = ReadonlyMap<number, ReadonlySet<number>>;
+/** Entities by day. */
+type ByDay = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Only a day on which an entity comes inside can fire. The first day is taken over. */
 function mayFire({ letters: all }: Trace, at: number, first: number): boolean {
   return all[at] === letters.inside && all.slice(first, at).trimEnd().at(-1) !== letters.inside;
 }
 
+/** Those that came inside and would not be there by the rules of the day that theirs are compared with. */
 async function byRulesOfBefore(
   warehouse: Warehouse,
   { organization, kind, condition }: ReadingsQuestion,
   days: readonly ReadDay[],
   traces: readonly Trace[],
-): Promise<BySettings> {
+): Promise<ByDay> {
   const changed = new Map<number, ReadonlySet<number>>();
   // The decision and the preview say whether rules of scores changed the members of a segment.
   if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return changed;
@@ -260,10 +271,29 @@ async function byRulesOfBefore(
   return changed;
 }
 
+/** Accounts that came inside, and have other members than on the day that theirs is compared with, because of exclusions. */
+async function withOtherMembers(
+  warehouse: Warehouse,
+  { organization, kind }: ReadingsQuestion,
+  days: readonly ReadDay[],
+  traces: readonly Trace[],
+): Promise<ByDay> {
+  const changed = new Map<number, ReadonlySet<number>>();
+  if (kind === "user") return changed;
+  const first = days.findIndex(({ isWanted }) => isWanted);
+  for (const [at, { run, before, isWanted }] of days.entries()) {
+    if (!isWanted || at === first || before === undefined) continue;
+    const accounts = traces.filter((trace) => mayFire(trace, at, first)).map(({ entity }) => entity);
+    const compared = { now: run, before };
+    changed.set(run.day, await accountsWithExclusions(warehouse, organization.id, compared, accounts));
+  }
+  return changed;
+}
+
 function* entitiesOf(
   traces: readonly Trace[],
   days: readonly ReadDay[],
-  changed: BySettings,
+  { changed, ofOthers }: { readonly changed: ByDay; readonly ofOthers: ByDay },
 ): Iterable<EntityReadings> {
   const first = days.find(({ isWanted }) => isWanted)?.run.day;
   for (const { entity, letters: all } of traces) {
@@ -271,10 +301,12 @@ function* entitiesOf(
       const letter = all[at] ?? letters.none;
       if (!isWanted || letter === letters.none) return [];
       const isInside = letter === letters.inside || letter === letters.returned;
-      const isAdopted = letter === letters.returned || day === first;
+      const hasOthers = isInside && ofOthers.get(day)?.has(entity) === true;
+      const isAdopted = letter === letters.returned || hasOthers || day === first;
       return [
         {
-          ...{ day, isInside, isOut: letter === letters.out },
+          ...{ day, isInside, isOut: letter === letters.out || letter === letters.absent },
+          ...(letter === letters.absent && { isWithoutRow: true as const }),
           isInsideAsBefore: isInside && changed.get(day)?.has(entity) !== true,
           standing: standings[letter] ?? (isAdopted ? "adopted" : "present"),
         },

@@ -10,7 +10,7 @@ export interface Replayed {
   /** The states of the scored days that the entity has a row of. */
   readonly hasChurnedOn: ReadonlyMap<number, boolean>;
   readonly insideBySettings: number;
-  /** The last day with a row, if the condition holds on it; else null. */
+  /** The last day with a reading, if the condition holds on it; else null. */
   readonly lastInside: number | null;
 }
 
@@ -59,8 +59,9 @@ export function replayMoments(
   };
 }
 
-function churnsOf(readings: readonly Reading[]): Pick<Replayed, "churns" | "hasChurnedOn" | "lastInside"> {
-  const last = readings.at(-1);
+function churnsOf(all: readonly Reading[]): Pick<Replayed, "churns" | "hasChurnedOn" | "lastInside"> {
+  const readings = all.filter(({ isWithoutRow }) => isWithoutRow !== true);
+  const last = all.at(-1);
   const churns = readings.flatMap(({ standing, day }, at) => {
     const before = readings[at - 1]?.standing;
     return standing === "churned" && before !== undefined && before !== "churned" ? [day] : [];

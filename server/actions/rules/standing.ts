@@ -1,6 +1,16 @@
-/** Users and accounts of which no alert is made: excluded users, and accounts without members or with excluded members alone. */
-import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
-import { accountsLeftOut, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+/** Users and accounts of which no alert is made: excluded users, and accounts without members or with excluded members alone. And accounts of which
+ * some members are excluded, or are included again. */
+import {
+  type EntityKind,
+  excludedOfKey,
+  newestRun,
+  type RunBody,
+  type ScoredOrganization,
+  type ScoreRecord,
+} from "../../scoring/scoring.ts";
+import { accountsLeftOut, dayParameter, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+
+type Run = ScoreRecord<RunBody>;
 
 export interface Absent {
   /** By account: the first day at whose start it had no members. */
@@ -59,4 +69,40 @@ export async function excludedAmong(
     { organization, numbers },
   );
   return rows.map(({ number }) => number);
+}
+
+/** Those of the accounts of which members were excluded, or are included again, between two runs of accounts: only one of the days has a row of these
+ * members, although they are old enough for both. @throws WarehouseError */
+export async function accountsWithExclusions(
+  warehouse: Warehouse,
+  organization: number,
+  { now, before }: { readonly now: Run; readonly before: Run },
+  accounts: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const isSame = excludedOfKey(now.body.settingsKey) === excludedOfKey(before.body.settingsKey);
+  if (isSame || accounts.length === 0) return new Set();
+  // A user's row of a run before the last one of the day stays.
+  const versionOf = async ({ day }: Run) =>
+    (await newestRun(warehouse, organization, "user", day))?.body.rowsVersion ?? 0;
+  const members = `
+    SELECT user, account FROM users FINAL
+    WHERE organization = {organization:UInt32} AND account IN {accounts:Array(UInt32)}`;
+  const rows = await warehouse.rows<{ account: number }>(
+    `SELECT DISTINCT account
+     FROM (${members}) AS members
+     INNER JOIN (
+       SELECT user, countIf(isNow) AS rowsNow, countIf(NOT isNow) AS rowsBefore, anyIf(tenure_days, isNow) AS tenureDays
+       FROM (
+         SELECT user, tenure_days, day = ${dayParameter("day")} AS isNow FROM user_scores FINAL
+         WHERE organization = {organization:UInt32} AND day IN (${dayParameter("day")}, ${dayParameter("dayBefore")})
+           AND user IN (SELECT user FROM (${members}))
+           AND version >= if(day = ${dayParameter("day")}, {version:UInt64}, {versionBefore:UInt64}))
+       GROUP BY user) AS scored USING (user)
+     WHERE rowsNow = 0 OR (rowsBefore = 0 AND tenureDays > {gap:Int32})`,
+    {
+      ...{ organization, accounts, day: now.day, dayBefore: before.day, gap: now.day - before.day },
+      ...{ version: await versionOf(now), versionBefore: await versionOf(before) },
+    },
+  );
+  return new Set(rows.map(({ account }) => account));
 }

@@ -13,6 +13,8 @@ export interface Reading {
   /** Whether the entity is beyond the threshold by the margin that ends an alert. */
   readonly isOut: boolean;
   readonly standing: Standing;
+  /** Whether the entity has no row of the day. In the preview alone. */
+  readonly isWithoutRow?: true;
 }
 
 /**

@@ -5,8 +5,9 @@ import { markStale, markTodayStale } from "./records.ts";
 
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
 const bulk = { share: 0.005, events: 100 };
-/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as far as scores are kept. */
-const past = { share: 0.01, days: 366 };
+/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as far as scores are kept. Late events
+ * are bulk if they are of more than this share of its users as well: a few phones that send what they kept are none. */
+const past = { share: 0.01, shareOfUsers: 0.05, days: 366 };
 /** The import's time and that of the last look are by the clocks of two processes. */
 export const clocksDifferMs = 60_000;
 /** The last rows of an import are loaded and looked for by then. */
@@ -115,26 +116,41 @@ export interface PastQuestion {
   readonly beforeDay: number;
 }
 
-/** Whether events that were received since an instant changed the year before a day in bulk: one of its days, or the whole. Single
- * rows of an import do not. @throws WarehouseError */
-export async function isPastChanged(
-  warehouse: Warehouse,
-  { organization, sinceMs, beforeDay }: PastQuestion,
-): Promise<boolean> {
+/** Whether an import that stored rows since an instant changed the year before a day in bulk: one of its days, or the whole. Single rows do
+ * not. @throws WarehouseError */
+export async function isPastImported(warehouse: Warehouse, question: PastQuestion): Promise<boolean> {
   const [found] = await warehouse.rows<{ hasChanged: boolean }>(
     `SELECT toBool(countIf(late >= greatest({events:UInt32}, {shareOfDay:Float64} * events)) > 0
        OR sum(late) > {shareOfAll:Float64} * sum(events)) AS hasChanged
-     FROM (
-       SELECT day, count() AS events, countIf(toUnixTimestamp64Milli(received_at) > {sinceMs:Int64}) AS late FROM events
-       WHERE organization = {organization:UInt32} AND ${countsAsActivity}
-         AND day >= ${dayParameter("fromDay")} AND day < ${dayParameter("beforeDay")}
-       GROUP BY day)`,
-    {
-      ...{ organization, sinceMs, fromDay: Math.max(0, beforeDay - past.days), beforeDay },
-      ...{ events: bulk.events, shareOfDay: bulk.share, shareOfAll: past.share },
-    },
+     FROM (SELECT day, count() AS events, countIf(isLate) AS late FROM (${eventsOfPast}) GROUP BY day)`,
+    { ...parametersOfPast(question), events: bulk.events, shareOfDay: bulk.share, shareOfAll: past.share },
   );
   return found?.hasChanged === true;
+}
+
+/** The size of what was received since an instant of the year before a day. */
+export type LateEvents = "none" | "some" | "bulk";
+
+/** How many events of the year before a day were received since an instant. @throws WarehouseError */
+export async function lateEventsOfPast(warehouse: Warehouse, question: PastQuestion): Promise<LateEvents> {
+  const [found] = await warehouse.rows<{ late: number; isBulk: boolean }>(
+    `SELECT countIf(isLate) AS late,
+       toBool(late > {shareOfAll:Float64} * count()
+         AND groupBitmapIf(user, isLate) > {shareOfUsers:Float64} * groupBitmap(user)) AS isBulk
+     FROM (${eventsOfPast})`,
+    { ...parametersOfPast(question), shareOfAll: past.share, shareOfUsers: past.shareOfUsers },
+  );
+  if (found === undefined || found.late === 0) return "none";
+  return found.isBulk ? "bulk" : "some";
+}
+
+const eventsOfPast = `
+  SELECT day, user, toUnixTimestamp64Milli(received_at) > {sinceMs:Int64} AS isLate FROM events
+  WHERE organization = {organization:UInt32} AND ${countsAsActivity}
+    AND day >= ${dayParameter("fromDay")} AND day < ${dayParameter("beforeDay")}`;
+
+function parametersOfPast({ organization, sinceMs, beforeDay }: PastQuestion) {
+  return { organization, sinceMs, fromDay: Math.max(0, beforeDay - past.days), beforeDay };
 }
 
 /** Of a day's events, those that scores of later days may lack. At the first look of all there are no such scores, and at

@@ -45,7 +45,7 @@ export interface Watermark {
   /** Whether the next decided day is taken over without alerts (`adopted`): of a new version or a resumed rule, or of a ledger that was restored or
    * moved. With a moment, older events are passed over. */
   readonly takesOver: boolean;
-  /** How far events of moments are read. Only analysis writes and reads it. */
+  /** How far events of moments are read, or the rules that decided the last day. Only analysis writes and reads it. */
   readonly cursor: JsonObject | null;
 }
 

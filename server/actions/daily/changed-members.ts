@@ -1,0 +1,65 @@
+/** Accounts that come inside although only their members changed: some were excluded, are included again, or were erased. Scores of earlier days have
+ * them, or lack them. The state of such an account is taken over. See docs/decisions/0086. */
+import type { ErasedAccounts } from "../../ledger/ledger.ts";
+import { clocksDifferMs } from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { accountsWithExclusions } from "../rules/standing.ts";
+import { adopted, type DayOfRules, type EntityStep, hasFired, type SteppingRule } from "./day-steps.ts";
+import type { Run } from "./due-days.ts";
+
+/** The members that the values of before are of. */
+export interface MembersBefore {
+  /** A run with the same excluded users. */
+  readonly run: Run;
+  /** Those who were erased later were among them. */
+  readonly erasedSinceMs: number;
+}
+
+export interface RuleOfMembers extends SteppingRule {
+  /** Undefined without a day to compare with. */
+  readonly membersBefore: MembersBefore | undefined;
+}
+
+/** The stores that know of changed members. */
+export interface MemberParts {
+  readonly warehouse: Warehouse;
+  /** The accounts that erasures changed which were requested at this time or later. */
+  readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
+}
+
+/** The members of a run's values. @param sinceMs when its scores were first shown, if its values of then count */
+export function membersOfRun(run: Run, sinceMs = run.body.finishedAtMs): MembersBefore {
+  const { finishedAtMs, tookMs } = run.body;
+  return { run, erasedSinceMs: Math.min(sinceMs, finishedAtMs) - tookMs - clocksDifferMs };
+}
+
+/** The steps, where accounts with other members than before are taken over. @throws WarehouseError */
+export async function withoutChangedMembers<Rule extends RuleOfMembers>(
+  { warehouse, erasedSince }: MemberParts,
+  { organization: { id }, kind, run, rules }: DayOfRules<Rule>,
+  steps: ReadonlyMap<Rule, EntityStep[]>,
+): Promise<ReadonlyMap<Rule, EntityStep[]>> {
+  if (kind === "user") return steps;
+  const judged = new Map(steps);
+  for (const some of Map.groupBy(rules, ({ membersBefore }) => membersBefore?.run.day).values()) {
+    const all = some.flatMap((rule) => (steps.get(rule) ?? []).filter(hasFired));
+    const accounts = [...new Set(all.map(({ number }) => number))];
+    const runBefore = some[0]?.membersBefore?.run;
+    if (runBefore === undefined || accounts.length === 0) continue;
+    const excluded = await accountsWithExclusions(warehouse, id, { now: run, before: runBefore }, accounts);
+    const sinceMs = Math.min(...some.map(({ membersBefore }) => membersBefore?.erasedSinceMs ?? Infinity));
+    const erasures = await erasedSince(id, sinceMs);
+    for (const rule of some) {
+      const { erasedSinceMs = 0 } = rule.membersBefore ?? {};
+      const since = erasures.filter(({ requestedAtMs }) => requestedAtMs >= erasedSinceMs);
+      const erased = new Set(since.flatMap(({ ofAccounts }) => ofAccounts));
+      const isTouched = ({ number }: EntityStep) => excluded.has(number) || erased.has(number);
+      const own = steps.get(rule) ?? [];
+      judged.set(
+        rule,
+        own.flatMap((one) => (hasFired(one) && isTouched(one) ? (adopted(rule, one) ?? []) : [one])),
+      );
+    }
+  }
+  return judged;
+}
