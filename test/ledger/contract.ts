@@ -21,6 +21,7 @@ import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
 import { lastingIdsContract } from "./contract-lasting-ids.ts";
 import { linksContract } from "./contract-links.ts";
+import { notedDeliveriesContract } from "./contract-noted-deliveries.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
@@ -56,6 +57,7 @@ const parts = {
   views: viewsContract,
   destinations: destinationsContract,
   deliveries: deliveriesContract,
+  notedDeliveries: notedDeliveriesContract,
   clockAhead: clockAheadContract,
   sourceSettings: sourceSettingsContract,
   work: workContract,

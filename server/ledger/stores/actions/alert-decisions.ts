@@ -49,9 +49,9 @@ import {
   keepStates,
   numbersOf,
 } from "./alert-states.ts";
-import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
 import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
-import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
+import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./sending/deliveries.ts";
+import { findNamedInMessages, leaveMessages } from "./sending/waiting-messages.ts";
 import { isKept } from "./which-alerts.ts";
 import { findNamed } from "./work-rows.ts";
 

@@ -31,7 +31,7 @@ import {
 } from "../engine/sql.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
-import { leaveMessages } from "./waiting-messages.ts";
+import { leaveMessages } from "./sending/waiting-messages.ts";
 
 interface OfRule {
   readonly organization: number;

@@ -1,7 +1,7 @@
 /** Stores destinations. */
-import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
-import type { AuditAction } from "../../../../contract/audit.ts";
-import type { JsonObject } from "../../../../contract/json.ts";
+import { isOwnDigestName } from "../../../../../contract/actions/destinations.ts";
+import type { AuditAction } from "../../../../../contract/audit.ts";
+import type { JsonObject } from "../../../../../contract/json.ts";
 import {
   type ChangedDestination,
   changedFields,
@@ -25,12 +25,12 @@ import {
   refuseTooManyDestinations,
   refuseTooManyOwnChanges,
   unsubscribed,
-} from "../../ports/actions/destinations.ts";
-import { type Actor, serviceItself } from "../../ports/audit.ts";
-import { hashCode, newCode } from "../../ports/members.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
-import { forUpdate } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+} from "../../../ports/actions/destinations.ts";
+import { type Actor, serviceItself } from "../../../ports/audit.ts";
+import { hashCode, newCode } from "../../../ports/members.ts";
+import type { AuditLog } from "../../engine/audit-log.ts";
+import { forUpdate } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
 import {
   exists,
   integer,
@@ -43,9 +43,9 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
-import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
-import { takeOverRules } from "./alert-decisions.ts";
+} from "../../engine/sql.ts";
+import { lockKnownOrganization, lockOrganization } from "../../organization-rows.ts";
+import { takeOverRules } from "../alert-decisions.ts";
 import { holdPending } from "./deliveries.ts";
 import { destinationColumns } from "./destination-columns.ts";
 
