@@ -28,6 +28,7 @@ import {
 import { linkedTo } from "../events/held-event-rows.ts";
 import { findRowsOfUser } from "../events/rejected-event-rows.ts";
 import { findWarningsOf } from "../warnings.ts";
+import { isKept } from "./which-alerts.ts";
 
 const linkRow = new RowOf<{ readonly id: string; readonly atMs: number }>({ id: text(), atMs: integer() });
 const heldRow = new RowOf<HeldEvent>({
@@ -82,6 +83,7 @@ export function personDataStore(engine: Engine): PersonDataStore {
       engine.alone(select(stateRow)`
         FROM alert_states JOIN alert_rules ON alert_rules.id = alert_states.rule
         WHERE alert_states.organization = ${organization} AND user_number = ${user} AND account_number = 0
+          AND ${isKept}
         ORDER BY alert_rules.id`),
     holdOutEntries: (organization, user) => engine.alone(entriesOf(organization, user)),
     deliveries: (organization, user, after, limit) =>
@@ -125,6 +127,7 @@ function entriesOf(organization: number, user: number) {
     LEFT JOIN accounts ON accounts.organization = entries.organization AND accounts.number = entries.account_number
       AND entries.account_number > 0
     WHERE entries.organization = ${organization} AND entries.user_number = ${user} AND entries.user_number <> 0
+      AND ${isKept}
     ORDER BY entries.id`;
 }
 
