@@ -132,7 +132,7 @@ const runs = Array.from({ length: days }, (_, at) => {
 const findSegment =
   (warehouse: Warehouse): FindSegment =>
   async (_, segment) => ({
-    ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
+    ...{ name: `Segment ${segment}`, readsScores: false, countsDays: false, sinceDay: null },
     comparedDays: comparedDays(filters[segment - 1] ?? {}),
     membersOn: (scored) =>
       new PastMembers({

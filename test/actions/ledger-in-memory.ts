@@ -65,6 +65,8 @@ export class LedgerInMemory {
   readonly membersOf = new Map<number, readonly number[]>();
   /** Whether they follow from scores. */
   readsScores = false;
+  /** Whether days without data change them. */
+  countsDays = false;
   /** When it was edited last. The rule is of the beginning of 1970. */
   segmentChangedAtMs = 0;
   insideBySettings = 0;
@@ -98,7 +100,8 @@ export class LedgerInMemory {
       mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
       segmentOf: async (_, segment) => ({
-        ...{ name: "A segment", changedAtMs: this.segmentChangedAtMs, readsScores: this.readsScores },
+        ...{ name: "A segment", changedAtMs: this.segmentChangedAtMs },
+        ...{ readsScores: this.readsScores, countsDays: this.countsDays },
         members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
           ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),

@@ -1,5 +1,6 @@
 /** An organization whose facts come day by day: users, accounts, traits, events, subscriptions and scores, from a seed. On each day lists
  * see what has come until then. */
+
 import type { Filter } from "../../contract/actions/filters.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import type { FindSegment } from "../../server/actions/rules/past-segments.ts";
@@ -11,6 +12,7 @@ import { segmentsInPast } from "../../server/http/figures/segments/in-past.ts";
 import type { SelectionContext } from "../../server/http/figures/segments/selection.ts";
 import type { Segment } from "../../server/ledger/ledger.ts";
 import { absoluteRiskScale, type RiskScale } from "../../server/scoring/scores/risk-scale.ts";
+import type { RunBody } from "../../server/scoring/scoring.ts";
 import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 import { storeRuns } from "./rules-support.ts";
@@ -120,7 +122,7 @@ export class PastWorld {
   }
 
   /** Scores of the start of a day. Some have no row. */
-  async score(day: number, isLater: boolean): Promise<void> {
+  async score(day: number, isLater: boolean, outages: RunBody["outages"]): Promise<void> {
     this.#today = day;
     for (const [kind, all] of [
       ["user", this.#people],
@@ -146,7 +148,7 @@ export class PastWorld {
         ...{ rows: kept.length, token: crypto.randomUUID(), body },
       });
       const about = { organization: this.organization, kind, days: [day], horizonDays: 14 } as const;
-      await storeRuns(this.#subject.warehouse, { ...about, riskScale: scaleOf(isLater) });
+      await storeRuns(this.#subject.warehouse, { ...about, outages, riskScale: scaleOf(isLater) });
     }
   }
 

@@ -148,7 +148,7 @@ test("a preview has the failed payments of those that were in the segment on the
     return sets;
   };
   const findSegment = async () => ({
-    ...{ name: "Payers", readsScores: false, comparedDays: 0, sinceDay: null, membersOn },
+    ...{ name: "Payers", readsScores: false, countsDays: false, comparedDays: 0, sinceDay: null, membersOn },
   });
   const preview = await previewRule(
     { warehouse: subject.warehouse, findSegment },

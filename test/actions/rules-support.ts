@@ -36,6 +36,8 @@ export interface StoredDays {
   readonly firstPublishedAtMs?: number;
   /** Names the excluded users. */
   readonly excluded?: string;
+  /** Days without data that the runs know. */
+  readonly outages?: RunBody["outages"];
 }
 
 const version = 1_000;
@@ -81,11 +83,12 @@ export async function storeRuns(
     horizonDays = 28,
     firstPublishedAtMs = 0,
     excluded = "",
+    outages = [],
   }: Omit<StoredDays, "rows">,
 ): Promise<void> {
   for (const day of days) {
     const settingsKey = `{} ${excluded}`;
-    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs, settingsKey };
+    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs, settingsKey, outages };
     await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
   }
 }

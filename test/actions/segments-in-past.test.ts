@@ -21,6 +21,8 @@ const firstBilled = today - 16;
 /** Days without scores. */
 const pause = today - 8;
 const pauses = [today - 34, ...Array.from({ length: 9 }, (_, at) => today - 27 + at), pause];
+/** No data came on the nine days in a row, and scores wait for no other days. */
+const outages = [{ from: today - 27, to: today - 18 }];
 const scored = Array.from({ length: 39 }, (_, at) => firstDay + at).filter((day) => !pauses.includes(day));
 const from = { activeFrom: formatDay(today - 15), activeTo: formatDay(today - 9) };
 
@@ -142,14 +144,17 @@ beforeAll(async () => {
 }, 600_000);
 
 async function onScoredDay(day: number): Promise<void> {
-  await world.score(day, day >= today - 10);
+  const known = outages.filter(({ to }) => to <= day);
+  await world.score(day, day >= today - 10, known);
   for (const [at, { scope, condition }] of rules.entries()) {
     const ledger = ledgers[at];
     if (ledger === undefined) continue;
     const ids = [scope ?? [], condition.kind === "inSegment" ? condition.segment : []].flat();
     for (const [id, members] of await world.membersNow(ids)) {
       ledger.membersOf.set(id, members);
-      ledger.readsScores ||= (await world.findSegment("scope.segment", id, "users")).readsScores;
+      const segment = await world.findSegment("scope.segment", id, "users");
+      ledger.readsScores ||= segment.readsScores;
+      ledger.countsDays ||= segment.countsDays;
     }
     await ledger.decide(subject.warehouse, day * msPerDay + 1_000);
   }
@@ -184,6 +189,14 @@ test("the members of past days are those that lists had", async () => {
   // Few that have members would be no comparison. How many have any depends on the seed.
   expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(sizes.length / 2);
 }, 300_000);
+
+test("no rule about days fires on the day after days without data", () => {
+  const after = today - 18;
+  const counting = ledgers.filter(({ countsDays }) => countsDays);
+  expect(counting.length).toBeGreaterThan(0);
+  for (const { fired } of counting) expect(fired.filter(({ day }) => day === after)).toEqual([]);
+  expect(counting.some(({ insideBySettings }) => insideBySettings > 0)).toBe(true);
+});
 
 test("a preview without a scored day has no figures", async () => {
   const condition = { kind: "inSegment", segment: 1 } as const;

@@ -7,6 +7,7 @@ import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
 import { isOfScores, isOfSegment, lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
+import { hadOutage } from "../rules/past-segments.ts";
 import { exitDaysOfScores } from "../rules/preview.ts";
 import { baseOf } from "../rules/readings.ts";
 import type { DailyRuleCondition } from "../rules/segments.ts";
@@ -77,7 +78,7 @@ async function togetherFrom(parts: DecisionParts, due: readonly DueRule[], at: n
 
 async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay> {
   const { version, kind, segments, runs, days, watermark, through } = due;
-  const { condition, scope, readsScores } = segments;
+  const { condition, scope, readsScores, countsDays } = segments;
   const [run] = days;
   if (run === undefined) throw new TypeError("a rule without a day is not due");
   const last = lastOf(due);
@@ -88,6 +89,7 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   const isOfScoresOfDay = isOfScores(condition) && !isOfSegment(condition) && lookback === 0;
   // Without a run by the rules that decided the last day, entities cannot be judged by them.
   const isUnknown = isOfScoresOfDay && decided?.rules === undefined;
+  const isAfterOutage = countsDays && last !== undefined && hadOutage(last.day, run);
   const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
   return {
     ...{ due, condition, scope, watermark, through, takesOver: watermark.takesOver },
@@ -99,7 +101,7 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
     },
     states: await statesOf(rules, version, kind),
     decidedUpto: watermark.part?.day === run.day ? watermark.part.uptoNumber : -1,
-    isBySettings: hasOtherRules && (readsScores || isUnknown),
+    isBySettings: isAfterOutage || (hasOtherRules && (readsScores || isUnknown)),
   };
 }
 

@@ -25,6 +25,8 @@ export interface SegmentNow {
   readonly changedAtMs: number;
   /** Whether its members follow from scores, so that another model, other bands or other settings change them. */
   readonly readsScores: boolean;
+  /** Whether its members follow from what was done within some days, so that days without data change them. */
+  readonly countsDays: boolean;
 }
 
 /** With the members of the segment. */

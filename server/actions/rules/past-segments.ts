@@ -3,7 +3,7 @@ import type { RuleCondition, RuleScope } from "../../../contract/actions/rules.t
 import { Refusal } from "../../../contract/refusal.ts";
 import type { DaySets } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import { type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
+import { daysWithin, type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
 import { readingInScope } from "./segments.ts";
 import type { Reading } from "./step.ts";
 
@@ -12,6 +12,8 @@ export interface SegmentInPast {
   readonly name: string;
   /** Whether its members follow from scores. */
   readonly readsScores: boolean;
+  /** Whether they follow from what was done within some days, so that days without data change them. */
+  readonly countsDays: boolean;
   /** Its members follow from scores of so many days before, too; 0 if they do not. */
   readonly comparedDays: number;
   /** The first day whose members are known, if a fixed segment is among the conditions; else null. */
@@ -100,8 +102,12 @@ export class MembersInPast {
   static async on(named: NamedSegments, runs: readonly Run[]): Promise<MembersInPast> {
     const days = runs.map(({ day }) => day);
     if (days.length === 0) return new MembersInPast(days, new Set(), none);
-    const readsScores = Object.values(named).some((segment) => segment.readsScores);
-    return new MembersInPast(days, new Set(readsScores ? daysWithOtherRules(runs) : []), {
+    const segments = Object.values(named);
+    const changed = [
+      ...(segments.some(({ readsScores }) => readsScores) ? daysWithOtherRules(runs) : []),
+      ...(segments.some(({ countsDays }) => countsDays) ? daysAfterOutages(runs) : []),
+    ];
+    return new MembersInPast(days, new Set(changed), {
       scope: await named["scope.segment"]?.membersOn(days),
       judged: await named["condition.segment"]?.membersOn(days),
     });
@@ -134,6 +140,21 @@ export class MembersInPast {
   placeOf(day: number): number {
     return this.#places.get(day) ?? 0;
   }
+}
+
+/** Whether there were days without data from a scored day to the one before another. */
+export function hadOutage(fromDay: number, { day, body }: Run): boolean {
+  return daysWithin(body.outages, fromDay, day) > 0;
+}
+
+/** The first scored days after days without data. */
+function daysAfterOutages(runs: readonly Run[]): number[] {
+  return runs
+    .filter((run, at) => {
+      const before = runs[at - 1];
+      return before !== undefined && hadOutage(before.day, run);
+    })
+    .map(({ day }) => day);
 }
 
 /** The days whose scores follow from another model, other bands or other settings than those of the scored day before. */

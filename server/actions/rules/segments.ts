@@ -22,6 +22,8 @@ export interface OfSegments {
   readonly changedAtMs: number | null;
   /** Whether scores decide who is in one of them. */
   readonly readsScores: boolean;
+  /** Whether days without data change who is in one of them. */
+  readonly countsDays: boolean;
 }
 
 /** The stores that segments are read from. */
@@ -53,6 +55,7 @@ export async function segmentsOfRule(
   return {
     ...{ condition: judged, scope: ofScope, changedAtMs: changes.length === 0 ? null : Math.max(...changes) },
     readsScores: named.some(({ readsScores }) => readsScores),
+    countsDays: named.some(({ countsDays }) => countsDays),
   };
 }
 

@@ -34,6 +34,7 @@ export function segmentsForRules(stores: Stores): RuleDeciderParts["segmentOf"] 
       members: await evaluation.set(segment),
       changedAtMs: Math.max(...[own, ...below].map(({ contentAtMs }) => contentAtMs)),
       readsScores: readsScores([own, ...below]),
+      countsDays: countsDays([own, ...below]),
     };
   };
 }
@@ -61,7 +62,15 @@ function contextsOf(stores: Stores): (organization: Organization) => SelectionCo
   });
 }
 
+/** The conditions on what was done within some days until now. */
+const ofDays = ["seenWithinDays", "notSeenForDays", "events"] as const satisfies readonly (keyof Filter)[];
+
 /** Whether scores decide who is in one of the segments. */
 export function readsScores(segments: readonly Pick<Segment, "filter">[]): boolean {
   return segments.some(({ filter }) => ofScores.some((name) => filter?.[name] !== undefined));
+}
+
+/** Whether days without data change who is in one of the segments. */
+export function countsDays(segments: readonly Pick<Segment, "filter">[]): boolean {
+  return segments.some(({ filter }) => ofDays.some((name) => filter?.[name] !== undefined));
 }

@@ -5,7 +5,7 @@ import { comparedDays, PastMembers, withoutHistory } from "../../../analytics/an
 import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
 import { type EntityKind, newestRun, runsBetween } from "../../../scoring/scoring.ts";
 import { billingOf } from "../revenue/payers.ts";
-import { readsScores } from "./for-actions.ts";
+import { countsDays, readsScores } from "./for-actions.ts";
 import type { SelectionContext } from "./selection.ts";
 
 /** Days before the first one whose runs are all read: the newest scores as of it, and those that they are compared with. */
@@ -27,6 +27,7 @@ export function segmentsInPast(context: SelectionContext): FindSegment {
     return {
       name: own.name,
       readsScores: readsScores([own, ...below]),
+      countsDays: countsDays([own, ...below]),
       comparedDays: Math.max(...[own, ...below].map(({ filter }) => comparedDays(filter ?? {}))),
       sinceDay: since.length === 0 ? null : Math.max(...since),
       membersOn: async (days) => (await pastMembers(context, segments, days)).of(id),
