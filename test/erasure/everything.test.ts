@@ -137,7 +137,7 @@ test("alerts, states of rules, hold-outs and messages say everything about the p
   expect(one).toMatchObject({ entity: { kind: "user", id: "ada", email: "ada@example.com" }, risk: 0.7 });
   expect(run?.rows).toMatchObject([{ name: "name of ada (ada@example.com)", text: "silent for 9 days" }]);
   expect(digest?.rows?.map(({ name, text }) => [name, text])).toEqual([
-    ["name of ada", "entered high risk: 70 %, was 20 %, expected loss 9 EUR a month"],
+    ["name of ada", "entered high risk: 70%, was 20%, expected loss 9 EUR a month"],
   ]);
 });
 
