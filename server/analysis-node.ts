@@ -224,7 +224,6 @@ class AnalysisNode implements AnalysisHost {
       const warehouse = await this.#open(isWanted, term);
       if (warehouse === undefined) return;
       const parts = { warehouse, ledger, log, dataDir: config.dataDir };
-      const about = { address: config.publicUrl, commitsHoldUpRequests: false };
       const loads = (status: () => LoaderStatus) => {
         if (isEnding) return;
         this.#loads = status;
@@ -232,7 +231,7 @@ class AnalysisNode implements AnalysisHost {
       };
       try {
         const analysis = await beginAnalysis(parts, { ending: ending.promise, loads });
-        this.#work = new AnalysisWork(analysis, ledger, about, log);
+        this.#work = new AnalysisWork(analysis, ledger, config.publicUrl, log);
       } catch (error) {
         this.#beginFails = messageOf(error);
         await warehouse.close();

@@ -6,7 +6,6 @@ import {
   Notifier,
   OrganizationReader,
   RuleDecider,
-  type RuleDeciderParts,
   readDigest,
   SegmentKeeper,
 } from "./actions/actions.ts";
@@ -59,31 +58,25 @@ export class AnalysisWork {
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
-  readonly #ruleDeciders: readonly RuleDecider[];
   readonly #segments: SegmentKeeper;
   readonly #looks: readonly Looks[];
 
   /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests and the record of
    * who is in segments; loading and upkeep have begun with analysis.
-   * @param about the service: its address as people reach it, and whether a commit of the ledger holds up requests */
-  constructor(
-    analysis: Analysis,
-    ledger: SharedLedger,
-    about: Pick<RuleDeciderParts, "address" | "commitsHoldUpRequests">,
-    log: Logger,
-  ) {
+   * @param address of the service, as people reach it */
+  constructor(analysis: Analysis, ledger: SharedLedger, address: string, log: Logger) {
     this.analysis = analysis;
     this.sources = new SourceWatch(ledger, Date.now);
     const { sources } = this;
     this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
     const { warehouse } = analysis;
-    const parts = { ledger, warehouse, sources, ...about, nowMs: Date.now, log };
+    const parts = { ledger, warehouse, sources, address, nowMs: Date.now, log };
     const { look } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
     const notifier = new Notifier({ ...parts, look });
     const ruleParts = { ...parts, host: analysis, segmentOf };
-    this.#ruleDeciders = [
+    const ruleDeciders = [
       new RuleDecider(ruleParts, "at every look"),
       new RuleDecider(ruleParts, "once a scored day"),
     ];
@@ -94,7 +87,7 @@ export class AnalysisWork {
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
     const exclusions = new MessageExclusions(parts);
-    const looking = [notifier, ...this.#ruleDeciders, exclusions, digester, this.#segments];
+    const looking = [notifier, ...ruleDeciders, exclusions, digester, this.#segments];
     this.#looks = looking.map((one) => new Looks(one, log));
     analysis.nightly.start();
     this.scheduler.start();
@@ -128,7 +121,6 @@ export class AnalysisWork {
   async stop(): Promise<void> {
     this.scoring.stop();
     this.#segments.stop();
-    for (const decider of this.#ruleDeciders) decider.stop();
     await Promise.all([this.scheduler.stop(), ...this.#looks.map((looks) => looks.stop())]);
     await this.analysis.close();
   }

@@ -69,9 +69,7 @@ function ownStores(config: Config, log: Logger): AnalysisHost {
       return work ?? {};
     },
     async begin() {
-      // SQLite writes on the thread that answers requests.
-      const about = { address: config.publicUrl, commitsHoldUpRequests: true };
-      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, about, log);
+      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, config.publicUrl, log);
     },
     leave: async () => undefined,
     async close() {

@@ -42,10 +42,7 @@ export async function addRules(
 async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<void> {
   const nowMs = () => atMs;
   const sources = new SourceWatch(ledger, nowMs);
-  const parts = {
-    ...{ ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log },
-    commitsHoldUpRequests: false,
-  };
+  const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
   const ruleParts = { ...parts, host: analysis, segmentOf: segmentsForRules(parts) };
   await new RuleDecider(ruleParts, "once a scored day").work();
 }

@@ -22,7 +22,6 @@ import { decideEveryLook, decideScoredDays } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import { commitChunk } from "./commit-chunk.ts";
-import { CommitRests } from "./commit-rests.ts";
 import { excludedEntities } from "./message-exclusions.ts";
 import { clockOf } from "./next-morning.ts";
 
@@ -37,8 +36,6 @@ export interface RuleDeciderParts {
   readonly segmentOf: DecisionParts["segmentOf"];
   /** Of the service, as people reach it. */
   readonly address: string;
-  /** Whether a commit holds up the requests that come meanwhile. */
-  readonly commitsHoldUpRequests: boolean;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -47,17 +44,11 @@ export class RuleDecider {
   readonly #parts: RuleDeciderParts;
   readonly #decide: typeof decideScoredDays;
   readonly #seenOwners = new SeenOwners();
-  readonly #rests = new CommitRests();
 
   /** @param judged when the rules are judged that it decides */
   constructor(parts: RuleDeciderParts, judged: "at every look" | "once a scored day") {
     this.#parts = parts;
     this.#decide = judged === "at every look" ? decideEveryLook : decideScoredDays;
-  }
-
-  /** Decides without rests from now on. */
-  stop(): void {
-    this.#rests.stop();
   }
 
   /** Looks once. */
@@ -91,20 +82,16 @@ export class RuleDecider {
     };
   }
 
-  async #commit(
+  #commit(
     { id: organization, timezone }: Organization,
     version: RuleVersion,
     chunk: DecisionChunk,
   ): Promise<Watermark> {
-    const { ledger, warehouse, address, commitsHoldUpRequests, nowMs } = this.#parts;
-    const startedMs = performance.now();
-    const watermark = await commitChunk(ledger, version, chunk, {
+    const { ledger, warehouse, address, nowMs } = this.#parts;
+    return commitChunk(ledger, version, chunk, {
       ...{ address, ...clockOf(zoneOf(timezone), nowMs()) },
       excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
     });
-    if (commitsHoldUpRequests && chunk.states.length > 0)
-      await this.#rests.after(performance.now() - startedMs);
-    return watermark;
   }
 }
 
