@@ -159,15 +159,20 @@ test("one look drains a webhook that answers, beside one that hangs and one that
   expect(posted.filter((address) => address.includes("failing"))).toHaveLength(5);
 });
 
-test("a test is sent at the next look, also to a destination that fails and hangs with others before it", async () => {
-  const to = await destination("hanging");
-  await addMany(to, 12);
-  const first = await ledger.deliveries.claim({ most: 1, perDestination: 1, failing: 0 }, nowMs);
+/** The first message of so many destinations fails once, so that these destinations fail. */
+async function failFirst(destinations: number): Promise<void> {
+  const first = await ledger.deliveries.claim({ most: destinations, perDestination: 1, failing: 0 }, nowMs);
   const retry = { ...refused, verdict: { is: "retry", waitMs: 0 } } as const;
   await ledger.deliveries.tried(
     first.map(({ delivery }) => ({ id: delivery.id, ...retry })),
     nowMs,
   );
+}
+
+test("a test is sent at the next look, also to a destination that fails and hangs with others before it", async () => {
+  const to = await destination("hanging");
+  await addMany(to, 12);
+  await failFirst(1);
   const posted: string[] = [];
   const sender = senderOf(posted);
   await sender.work();
@@ -190,12 +195,7 @@ test("Slack gets four messages a look: it refuses many in a second", async () =>
 
 test("destinations that fail leave room for those that work, however many hang", async () => {
   await addHanging(200, 2);
-  const first = await ledger.deliveries.claim({ most: 200, perDestination: 1, failing: 0 }, nowMs);
-  const retry = { ...refused, verdict: { is: "retry", waitMs: 0 } } as const;
-  await ledger.deliveries.tried(
-    first.map(({ delivery }) => ({ id: delivery.id, ...retry })),
-    nowMs,
-  );
+  await failFirst(200);
   const posted: string[] = [];
   const sender = senderOf(posted);
   await sender.work();

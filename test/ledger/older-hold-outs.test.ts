@@ -1,19 +1,9 @@
 /** A ledger whose alerts have arms, and no table of experiments, is brought to today's form, on both engines. */
-import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
-import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { migrate as migrateSqlite } from "../../server/ledger/sqlite/engine/migrations.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { PostgresServer } from "../postgres.ts";
+import { describe, expect, test } from "bun:test";
+import { olderLedgers } from "./older-ledgers.ts";
 
 /** Steps before experiments had a table. */
-const [sqliteSteps, postgresSteps] = [31, 19];
+const steps = { sqliteSteps: 31, postgresSteps: 19 };
 
 const scope = { kind: "users" } as const;
 const condition = { kind: "keyEventUnseen", event: 'a "holdOutShare":0.7 \u0000', days: 14 } as const;
@@ -53,38 +43,7 @@ const stored = [
   ),
 ];
 
-let server: PostgresServer;
-const folder = mkdtempSync(join(tmpdir(), "rekindle-older-hold-outs-"));
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-async function openSqlite(): Promise<Ledger> {
-  const file = join(folder, "ledger.sqlite");
-  const db = new Database(file, { create: true });
-  migrateSqlite(db, sqliteSteps);
-  for (const statement of stored) db.run(statement);
-  db.close();
-  return openSqliteLedger({ file, clock: Date.now });
-}
-
-async function openPostgres(): Promise<Ledger> {
-  const url = await server.database();
-  const sql = openPool(url, { connections: 1 });
-  await migratePostgres(sql, postgresSteps);
-  for (const statement of stored) await sql.unsafe(statement);
-  await sql.end();
-  return openPostgresLedger({ url, clock: Date.now });
-}
-
-describe.each([
-  ["SQLite", openSqlite],
-  ["PostgreSQL", openPostgres],
-])("%s", (_, open) => {
+describe.each(olderLedgers({ ...steps, stored }))("%s", (_, open) => {
   test("experiments have the first entries of their units, and the share and the horizon that are known", async () => {
     const ledger = await open();
     try {

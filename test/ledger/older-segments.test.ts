@@ -1,19 +1,9 @@
 /** A ledger with a row for each user and account of fixed segments is brought to today's form, on both engines. */
-import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
-import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { migrate as migrateSqlite } from "../../server/ledger/sqlite/engine/migrations.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { PostgresServer } from "../postgres.ts";
+import { expect, test } from "bun:test";
+import { olderLedgers } from "./older-ledgers.ts";
 
 /** Steps before the users of a segment were in blocks. */
-const [sqliteSteps, postgresSteps] = [36, 24];
+const steps = { sqliteSteps: 36, postgresSteps: 24 };
 
 const numbers = [2, 1_023, 1_024, 1_025, 4_000_000_000];
 const rows = [
@@ -40,58 +30,33 @@ const stored = [
   ),
 ];
 
-let server: PostgresServer;
-const folder = mkdtempSync(join(tmpdir(), "rekindle-older-segments-"));
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-async function openSqlite(): Promise<Ledger> {
-  const file = join(folder, "ledger.sqlite");
-  const db = new Database(file, { create: true });
-  migrateSqlite(db, sqliteSteps);
-  for (const statement of stored) db.run(statement);
-  db.close();
-  return openSqliteLedger({ file, clock: Date.now });
-}
-
-async function openPostgres(): Promise<Ledger> {
-  const url = await server.database();
-  const sql = openPool(url, { connections: 1 });
-  await migratePostgres(sql, postgresSteps);
-  for (const statement of stored) await sql.unsafe(statement);
-  await sql.end();
-  return openPostgresLedger({ url, clock: Date.now });
-}
-
-test.each([
-  ["SQLite", openSqlite],
-  ["PostgreSQL", openPostgres],
-])("fixed segments of %s keep their users and accounts, until an erasure", async (_, open) => {
-  const ledger = await open();
-  try {
-    const { segments, erasures } = ledger;
-    expect((await segments.list(1)).map(({ name, fixed }) => [name, fixed])).toEqual([
-      ...[
-        ["filtered", null],
-        ["firms", 2],
-      ],
-      ...[
-        ["nobody", 0],
-        ["people", 5],
-      ],
-    ]);
-    expect([await segments.numbers(1, 1), await segments.numbers(1, 2)]).toEqual([numbers, [2, 7]]);
-    expect([await segments.numbers(1, 3), await segments.numbers(2, 4)]).toEqual([[], [2]]);
-    expect(await segments.ofUser(1, 4_000_000_000)).toEqual([{ id: 1, name: "people" }]);
-    await erasures.begin(1, "bob");
-    expect([await segments.numbers(1, 1), await segments.numbers(1, 2)]).toEqual([numbers.slice(1), [2, 7]]);
-    expect(await segments.numbers(2, 4)).toEqual([2]);
-  } finally {
-    await ledger.close();
-  }
-});
+test.each(olderLedgers({ ...steps, stored }))(
+  "fixed segments of %s keep their users and accounts, until an erasure",
+  async (_, open) => {
+    const ledger = await open();
+    try {
+      const { segments, erasures } = ledger;
+      expect((await segments.list(1)).map(({ name, fixed }) => [name, fixed])).toEqual([
+        ...[
+          ["filtered", null],
+          ["firms", 2],
+        ],
+        ...[
+          ["nobody", 0],
+          ["people", 5],
+        ],
+      ]);
+      expect([await segments.numbers(1, 1), await segments.numbers(1, 2)]).toEqual([numbers, [2, 7]]);
+      expect([await segments.numbers(1, 3), await segments.numbers(2, 4)]).toEqual([[], [2]]);
+      expect(await segments.ofUser(1, 4_000_000_000)).toEqual([{ id: 1, name: "people" }]);
+      await erasures.begin(1, "bob");
+      expect([await segments.numbers(1, 1), await segments.numbers(1, 2)]).toEqual([
+        numbers.slice(1),
+        [2, 7],
+      ]);
+      expect(await segments.numbers(2, 4)).toEqual([2]);
+    } finally {
+      await ledger.close();
+    }
+  },
+);
