@@ -28,7 +28,7 @@ const lockfile = join(root, "package-lock.json");
 const installing = join(root, ".installing");
 const maxWaitMs = 15 * 60_000;
 const retryMs = 200;
-/** On Linux x64. test/long/install.test.ts measures them on the disk. */
+/** On Linux x64. test/long/install.long.test.ts measures them on the disk. */
 const sizes = {
   production: { diskMegabytes: 840, downloadMegabytes: 275 },
   development: { diskMegabytes: 370, downloadMegabytes: 160 },

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cpuSecondsOf, runFile } from "./file-process.ts";
 import { type Counted, print } from "./printed-results.ts";
-import { runsOf } from "./tiers.ts";
+import { listTestFiles, runsOf } from "./runs.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -77,7 +77,7 @@ async function runTool([program, ...options]: readonly string[]) {
 }
 
 if (import.meta.main) {
-  const { passed, failed } = await check([...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })]);
+  const { passed, failed } = await check(listTestFiles());
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { drawnArrows, moduleArrows } from "./tidy/diagram.ts";
-import { fullDirectories, importCircles, wrongImports } from "./tidy/imports.ts";
-import { listPaths, readSourceFiles } from "./tidy/source-files.ts";
+import { importCircles, wrongImports } from "./tidy/imports.ts";
+import { readSourceFiles } from "./tidy/source-files.ts";
 
 const files = readSourceFiles();
 const example = (path: string, text: string) => [{ path, text }];
@@ -120,17 +120,5 @@ describe("no import leads back to its file", () => {
 
   test("in the project", () => {
     expect(importCircles(files)).toEqual([]);
-  });
-});
-
-describe("no directory of the product has more than 20 files", () => {
-  test("and an example is caught", () => {
-    const paths = Array.from({ length: 21 }, (_, index) => `server/http/${index}.ts`);
-    expect(fullDirectories(paths, 20)).toEqual(["server/http has 21 files, 20 are allowed"]);
-    expect(fullDirectories(paths.slice(1), 20)).toEqual([]);
-  });
-
-  test("in the project", () => {
-    expect(fullDirectories(listPaths(), 20)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * The folder for temporary files of tests, in memory. On ext4 a new file searches the inodes that were deleted within the
- * last seconds, and tests delete thousands: this was a sixth of the processor time of test/warehouse/rollups.test.ts. Commits
- * wait for no disk. A killed process loses nothing of it, as on a disk. test/tiers.ts names the files that use the disk.
+ * last seconds, and tests delete thousands: this was a sixth of the processor time of test/warehouse/rollups.long.test.ts. Commits
+ * wait for no disk. A killed process loses nothing of it, as on a disk. Files that use the disk say so at their head.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";

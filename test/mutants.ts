@@ -16,8 +16,8 @@ import { ProjectCopy } from "./mutants/copy.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants/generate.ts";
 import { Judge, type Judged, type Verdict } from "./mutants/judge.ts";
 import { measure, type Reach, type Source, testsOf } from "./mutants/reach.ts";
+import { tierOf } from "./runs.ts";
 import { listPaths, root } from "./tidy/source-files.ts";
-import { tierOf } from "./tiers.ts";
 
 /** A small machine has two cores. */
 const copiesAtOnce = 2;

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { chosenRuns, listTestFiles, runsOf, runsOn } from "./runs.ts";
 import { missingPaths } from "./tidy/named-paths.ts";
 import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
-import { chosenRuns, namesWithoutFiles, runsOf, tierOf } from "./tiers.ts";
 
-const testFiles = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
+const testFiles = listTestFiles();
 
 describe("every path in a comment or a document is one of the project", () => {
   const paths = ["server/http/port/routes.ts", "docs/decisions/0030-nodes.md", "test/run.ts"];
@@ -46,13 +46,8 @@ describe("every path in a comment or a document is one of the project", () => {
   });
 });
 
-describe("the tiers", () => {
-  test("name no file that is not there", () => {
-    expect(namesWithoutFiles(testFiles)).toEqual([]);
-    expect(namesWithoutFiles(testFiles.filter((file) => file !== "test/tidy.test.ts"))).toEqual(["tidy"]);
-  });
-
-  test("have every file, once", () => {
+describe("the runs", () => {
+  test("have every file once on the embedded engines", () => {
     const embedded = (["check", "test", "long"] as const)
       .flatMap((tier) => runsOf(testFiles, tier))
       .filter(({ nodes }) => nodes === 0);
@@ -60,22 +55,36 @@ describe("the tiers", () => {
   });
 
   test("are asked for by the begin of a word of a path", () => {
-    const files = ["tidy", "warehouse/exchange", "house/door", "specification/batch", "long/kill"].map(
-      (name) => `test/${name}.test.ts`,
-    );
+    const files = testFiles.filter((file) => /^test\/(tidy|warehouse|specification)/.test(file));
     const asked = (isLong: boolean, ...words: string[]) =>
       chosenRuns(files, isLong, words).map(({ name }) => name);
-    expect(asked(false, "house")).toEqual(["test/house/door.test.ts"]);
-    expect(asked(false, "tidy", "exch")).toEqual(["test/tidy.test.ts", "test/warehouse/exchange.test.ts"]);
-    expect(asked(false)).not.toContain("test/tidy.test.ts");
-    expect(asked(false, "kill")).toEqual([]);
-    expect(asked(true, "/kill")).toEqual(["test/long/kill.test.ts"]);
-    expect(asked(true, "on three nodes")).toEqual(["test/specification/batch.test.ts on three nodes"]);
+    expect(asked(false, "house")).toEqual([]);
+    expect(asked(false, "tidy", "specification/batch")).toEqual([
+      "test/tidy.check.test.ts",
+      "test/specification/batch.test.ts",
+    ]);
+    expect(asked(false)).not.toContain("test/tidy.check.test.ts");
+    expect(asked(false, "specification/backup")).toEqual([]);
+    expect(asked(true, "/backup")).toContain("test/specification/backup.long.test.ts");
+    expect(asked(true, "specification/batch")).toEqual([
+      "test/specification/batch.test.ts on PostgreSQL",
+      "test/specification/batch.test.ts on three nodes",
+    ]);
+  });
+
+  test("are named by a line of the file, in one form", () => {
+    const said = (line: string) => runsOn(`/** A test. */\n${line}\n`);
+    expect(said("const a = 1;")).toEqual({});
+    expect(said("export const runsOn = { disk: true };")).toEqual({ disk: true });
+    expect(said("export const runsOn = { postgres: true, nodes: 3 };")).toEqual({ postgres: true, nodes: 3 });
+    for (const wrong of ["{ disk: false }", "{ engine: true }", "{}", "{ disk: true, }", '["disk"]'])
+      expect(() => said(`export const runsOn = ${wrong};`)).toThrow("no run is meant by");
   });
 
   test("leave the ledger's contract on both engines to npm test, and the end-to-end pages", () => {
     const needed = ["ledger/sqlite", "ledger/postgres", "dashboard/end-to-end"];
-    expect(needed.map((name) => tierOf(`test/${name}.test.ts`))).toEqual(needed.map(() => "test"));
+    const files = needed.map((name) => `test/${name}.test.ts`);
+    expect(files.filter((file) => testFiles.includes(file))).toEqual(files);
   });
 });
 

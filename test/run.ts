@@ -1,6 +1,6 @@
 /**
- * Runs the tests: `npm test` the checks and the files that prove a change sound, `npm run test:long` all others. test/tiers.ts
- * says which files those are. Arguments choose files by the begin of a word of their path: `npm test -- tidy`.
+ * Runs the tests: `npm test` the checks and the files that prove a change sound, `npm run test:long` all others (test/runs.ts).
+ * Arguments choose files by the begin of a word of their path: `npm test -- tidy`.
  *
  * Every file runs in a process of its own. The embedded engine can abort its process, and then only one file fails. Files that
  * ask for `Server.shared()` get a server that runs beside them and serves one file after another. A test that is skipped, a file
@@ -24,8 +24,8 @@ import {
   printSlowest,
 } from "./printed-results.ts";
 import { prepareProgram } from "./program.ts";
+import { chosenRuns, isOnDisk, listTestFiles, type Run, withSharedProcesses } from "./runs.ts";
 import { SharedServer } from "./shared-server.ts";
-import { chosenRuns, isOnDisk, type Run, withSharedProcesses } from "./tiers.ts";
 
 const root = join(import.meta.dir, "..");
 /** Milliseconds of each file in an earlier run, as Bun's own `--timings` writes them. The slowest files begin first. */
@@ -62,7 +62,7 @@ let isInterrupted = false;
 
 async function main(options: Options): Promise<number> {
   removeMemoryFolder = temporaryFilesInMemory();
-  const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
+  const files = listTestFiles();
   const timings = readTimings();
   const runs = withSharedProcesses(slowestFirst(chosenRuns(files, options.isLong, options.words), timings));
   const count = runs.reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);

@@ -3,20 +3,10 @@
  * that it still works. Then it finds none in the project.
  */
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { mutants, mutated } from "./mutants/by-hand.ts";
-import {
-  compareWithRatchet,
-  fileLengths,
-  functionLengths,
-  maxFileLines,
-  maxFunctionLines,
-} from "./tidy/lengths.ts";
 import { brokenLinks } from "./tidy/links.ts";
 import { alternatives } from "./tidy/named-paths.ts";
-import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
+import { listPaths, readSourceFiles } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
   environmentReaders,
@@ -25,7 +15,6 @@ import {
   tracesOfMachines,
   undocumentedExports,
 } from "./tidy/text.ts";
-import { unclearSentences } from "./tidy/words.ts";
 
 /** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
 const pureGlobs = [
@@ -40,13 +29,6 @@ const pureGlobs = [
   "server/scoring/data-quality/rhythm.ts",
   "server/revenue/{subscriptions,figures}/**",
 ];
-
-/** Sentences with an unclear subject that are left, by directory. The numbers only go down. */
-const unclearSentencesLeft: Readonly<Record<string, number>> = {};
-
-/** Present lengths over the limit. The numbers only go down, and no entry is added. */
-const longFiles: Readonly<Record<string, number>> = {};
-const filesWithLongFunctions: Readonly<Record<string, number>> = {};
 
 const files = readSourceFiles();
 const example = (path: string, text: string) => [{ path, text }];
@@ -182,45 +164,6 @@ describe("every relative link and picture of a document leads to a file", () => 
   });
 });
 
-describe("the subject of a sentence is a thing of the product or of the code", () => {
-  test.each([
-    "/** Who has churned cannot churn any more. */",
-    "// What was sent is kept.",
-    "/** Kept. Nobody reads it. */",
-    "/**\n * One line.\n *\n * Whoever asks waits.\n */",
-  ])("%s is caught", (text) => {
-    expect(unclearSentences(example("server/a.ts", text))).toHaveLength(1);
-  });
-
-  test.each([
-    "/** This user has already churned. */",
-    "/** What happens when a request comes in? */",
-    'const text = "Who is there";',
-  ])("%s is right", (text) => {
-    expect(unclearSentences(example("server/a.ts", text))).toEqual([]);
-  });
-
-  test("a description of the API is caught, too", () => {
-    const text = '{ summary: "Who is signed in" }';
-    expect(unclearSentences(example("contract/a.ts", text))).toHaveLength(1);
-  });
-
-  test("in the project", () => {
-    const sentences = unclearSentences(files);
-    const counts = new Map(
-      Object.keys(unclearSentencesLeft).map((directory) => [
-        directory,
-        sentences.filter((sentence) => sentence.startsWith(directory)).length,
-      ]),
-    );
-    expect(Object.fromEntries(counts)).toEqual({ ...unclearSentencesLeft });
-    const elsewhere = sentences.filter(
-      (sentence) => !Object.keys(unclearSentencesLeft).some((directory) => sentence.startsWith(directory)),
-    );
-    expect(elsewhere).toEqual([]);
-  });
-});
-
 describe("every exported function says what it does", () => {
   test.each([
     "export function a() {}",
@@ -242,45 +185,6 @@ describe("every exported function says what it does", () => {
 
   test("in the project", () => {
     expect(undocumentedExports(files)).toEqual([]);
-  });
-});
-
-describe("files and functions stay short", () => {
-  test("the ratchet holds new lengths, forbids growth, and asks for what was won", () => {
-    const lengths = new Map([
-      ["short.ts", 299],
-      ["long.ts", 400],
-    ]);
-    expect(compareWithRatchet(lengths, 300, { "long.ts": 400 })).toEqual([]);
-    expect(compareWithRatchet(lengths, 300, {})).toEqual(["long.ts has 400 lines, 300 are allowed"]);
-    expect(compareWithRatchet(lengths, 300, { "long.ts": 399 })).toHaveLength(1);
-    expect(compareWithRatchet(lengths, 300, { "long.ts": 401 })).toEqual([
-      "long.ts has 400 lines: lower its exception from 401 to 400",
-    ]);
-    expect(compareWithRatchet(lengths, 300, { "long.ts": 400, "short.ts": 310 })).toHaveLength(1);
-    expect(compareWithRatchet(lengths, 300, { "long.ts": 400, "gone.ts": 310 })).toHaveLength(1);
-  });
-
-  test("a function of 61 lines is seen", () => {
-    const folder = mkdtempSync(join(tmpdir(), "rekindle-tidy-"));
-    try {
-      const statements = (count: number) => "  console.log();\n".repeat(count);
-      const text = `function short() {\n${statements(60)}}\nfunction long() {\n${statements(61)}}\n`;
-      const { linter } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
-      writeFileSync(join(folder, "biome.json"), JSON.stringify({ linter }));
-      writeFileSync(join(folder, "a.ts"), text);
-      expect(functionLengths([{ path: "a.ts", text }], folder)).toEqual(new Map([["a.ts", 61]]));
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-
-  test("files in the project", () => {
-    expect(compareWithRatchet(fileLengths(files), maxFileLines, longFiles)).toEqual([]);
-  });
-
-  test("functions in the project", () => {
-    expect(compareWithRatchet(functionLengths(files), maxFunctionLines, filesWithLongFunctions)).toEqual([]);
   });
 });
 

@@ -11,6 +11,8 @@ import { joined } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
 
+export const runsOn = { postgres: true };
+
 type History = RouteAnswer<"GET /api/segments/:id/history">;
 type Changes = RouteAnswer<"GET /api/segments/:id/changes">;
 

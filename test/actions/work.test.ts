@@ -4,6 +4,8 @@ import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { eventually } from "../specification/operation-support.ts";
 
+export const runsOn = { postgres: true };
+
 const organization = "Working";
 let server: Server;
 let token = "";

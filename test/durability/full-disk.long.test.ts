@@ -8,6 +8,8 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Server } from "../server.ts";
 import { differences, Workload } from "./workload.ts";
 
+export const runsOn = { disk: true };
+
 const disk = mkdtempSync(join(tmpdir(), "rekindle-disk-"));
 
 function run(...command: string[]): void {

@@ -9,6 +9,8 @@ import type { Server } from "../server.ts";
 import { daysAgo, identify, sendAll, track } from "./support.ts";
 import { firedDay, tellAbout } from "./told.ts";
 
+export const runsOn = { postgres: true };
+
 const organization = "Access";
 const server: Server = await ownServer(() => server);
 let token = "";

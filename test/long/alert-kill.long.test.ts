@@ -13,6 +13,8 @@ import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 
+export const runsOn = { disk: true };
+
 const rounds = Number(process.env.ALERT_KILLS ?? 12);
 /** No rule sends more alerts on a day. */
 const cap = 1_000;

@@ -6,6 +6,8 @@ import { msPerDay } from "../../server/calendar/zone.ts";
 import { BacktestBench } from "../scoring/backtest-support.ts";
 import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
 
+export const runsOn = { disk: true };
+
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 

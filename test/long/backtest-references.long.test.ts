@@ -1,10 +1,12 @@
 /** `rekindle backtest` on the real logs has the figures of the models without an engine. Those are compared with the
- * published ones in test/scoring/models.test.ts. */
+ * published ones in test/scoring/models.long.test.ts. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { nameOfModel } from "../../server/scoring/churn/model-names.ts";
 import { type Answer, BacktestBench, data } from "../scoring/backtest-support.ts";
 import { type ReferenceBacktest, referenceBacktests } from "../scoring/reference.ts";
+
+export const runsOn = { disk: true };
 
 const bench = new BacktestBench();
 afterAll(() => bench.end());

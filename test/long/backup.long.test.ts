@@ -11,6 +11,8 @@ import { ownPort } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { rekindle, Server, startRekindle } from "../server.ts";
 
+export const runsOn = { disk: true };
+
 const base = mkdtempSync(join(tmpdir(), "rekindle-backup-load-"));
 const disk = join(base, "disk");
 let server: Server;

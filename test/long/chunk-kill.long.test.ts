@@ -17,6 +17,8 @@ import type { Server } from "../server.ts";
 import { isAlive } from "../server-process.ts";
 import { idsOf, msPerDay, RuleLedger, serviceWithRules, type Victim, victims } from "./score-kills.ts";
 
+export const runsOn = { disk: true };
+
 const name = "Killed chunks";
 const beganMs = Date.now();
 const zone = new Zone(quietZone);

@@ -9,6 +9,8 @@ import { identify, sendAll, track } from "../erasure/support.ts";
 import { ownServer } from "../own-server.ts";
 import { Server, startRekindle } from "../server.ts";
 
+export const runsOn = { disk: true };
+
 let server: Server = await ownServer(() => server, { env: await ownPort() });
 
 const items = (userId: string, count: number) => [

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { serverAt } from "../server-at.ts";
 
+export const runsOn = { disk: true };
+
 /** Each day's demonstration is another, and a model that is right fails its back-test on one day of five. On this day it passes. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
 let at: Awaited<ReturnType<typeof serverAt>>;

@@ -8,6 +8,8 @@ import { api, erasingKey, figures, identify, sendAll, track } from "../erasure/s
 import { ownServer } from "../own-server.ts";
 import type { Server } from "../server.ts";
 
+export const runsOn = { disk: true };
+
 let server: Server = await ownServer(() => server, { env: await ownPort() });
 
 /** The state of the newest erasure, looked up beside the running server. */

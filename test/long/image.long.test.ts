@@ -8,6 +8,8 @@ import { buildIn, Container, finishIn } from "../deploy/image.ts";
 import { freePort, printed, untilHealthy } from "../deploy/running.ts";
 import { megabytesOf } from "../disk.ts";
 
+export const runsOn = { disk: true };
+
 const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
 chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

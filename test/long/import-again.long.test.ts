@@ -4,6 +4,8 @@ import { appendFileSync } from "node:fs";
 import { importBench } from "../import/bench.ts";
 import { countsOf, purchases } from "../import/support.ts";
 
+export const runsOn = { disk: true };
+
 const bench = importBench();
 
 /** The values of `n` that are stored, in their order. */

@@ -12,6 +12,8 @@ import { megabytesOf } from "../disk.ts";
 import { run } from "../server.ts";
 import { listPaths, root } from "../tidy/source-files.ts";
 
+export const runsOn = { disk: true };
+
 const folder = mkdtempSync(join(tmpdir(), "rekindle-install-"));
 const checkout = join(folder, "checkout");
 const chdb = join(checkout, "node_modules/chdb/package.json");

@@ -1,6 +1,6 @@
 /**
  * Kills the service under load, with SIGKILL, at each step of the loader, and the analysis process alone.
- * Afterwards every acknowledged event is stored once. `test/long/kill.test.ts` does it at random moments.
+ * Afterwards every acknowledged event is stored once. `test/long/kill.long.test.ts` does it at random moments.
  */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { deleted, finished, frozen, killAt, ownPort, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
+
+export const runsOn = { disk: true };
 
 const entry = join(import.meta.dir, "..", "durability", "short-memory.ts");
 let server = await Server.start({ entry, env: await ownPort() });

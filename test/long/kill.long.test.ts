@@ -6,6 +6,8 @@ import { frozen, killAt, ownPort, remains, restart } from "../durability/killing
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 
+export const runsOn = { disk: true };
+
 const kills = 20;
 const entry = join(import.meta.dir, "..", "durability", "short-memory.ts");
 const organization = "killed";

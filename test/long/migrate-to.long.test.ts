@@ -11,6 +11,8 @@ import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/s
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
 
+export const runsOn = { disk: true };
+
 const organization = "Movers & Söhne";
 /** Its day does not end meanwhile: figures are compared with those of some minutes ago. */
 const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");

@@ -5,6 +5,8 @@ import { checkQuestions } from "../warehouse/retention-check.ts";
 import { type Combination, combinations, shuffled } from "../warehouse/retention-support.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 
+export const runsOn = { disk: true };
+
 const subject = new WarehouseUnderTest();
 
 /** All combinations by the cohort's entry and by the event of return, each with a history of its own. */

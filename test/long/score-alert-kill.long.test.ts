@@ -14,6 +14,8 @@ import type { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 import { idsOf, msPerDay, RuleLedger, serviceWithRules, type Victim, victims } from "./score-kills.ts";
 
+export const runsOn = { disk: true };
+
 const rounds = Number(process.env.SCORE_ALERT_KILLS ?? 50);
 const name = "Killed scores";
 const beganMs = Date.now();

@@ -12,6 +12,8 @@ import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 import { Batches, Errands, identifyImported, importedRows, importHasBegun, MemoryWatch } from "./soak.ts";
 
+export const runsOn = { disk: true };
+
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const base = mkdtempSync(join(tmpdir(), "rekindle-soak-"));
 

@@ -3,11 +3,13 @@
 import { openedOn, serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 import { openWarehousesBy } from "../warehouse/support.ts";
 
+export const runsOn = { disk: true };
+
 const cluster = "main";
 openWarehousesBy(openedOn(await serverOfThisFile({ cluster }), { cluster, readers: 4 }));
 
 await import("../warehouse/record-keys.test.ts");
 await import("../scoring/thin-scores.test.ts");
-await import("../warehouse/rollups.test.ts");
-await import("../warehouse/erase.test.ts");
-await import("../warehouse/erase-account.test.ts");
+await import("../warehouse/rollups.long.test.ts");
+await import("../warehouse/erase.long.test.ts");
+await import("../warehouse/erase-account.long.test.ts");

@@ -23,14 +23,14 @@ export const mutants: readonly Mutant[] = [
     file: "server/ledger/sqlite/engine/migrations.ts",
     from: /CREATE TABLE inbox \(\s+id INTEGER PRIMARY KEY AUTOINCREMENT/,
     to: "CREATE TABLE inbox (id INTEGER PRIMARY KEY",
-    test: "test/ledger/inbox-model.test.ts",
+    test: "test/ledger/inbox-model.long.test.ts",
   },
   {
     name: "rows are deleted before the position is past them",
     file: "server/ledger/sqlite/inbox/inbox-tidy.ts",
     from: "const loadedUpto = this.#inbox.loadedUpto();",
     to: "const loadedUpto = this.#inbox.newestInboxId;",
-    test: "test/ledger/inbox-model.test.ts",
+    test: "test/ledger/inbox-model.long.test.ts",
   },
   {
     name: "commits are not fsynced",
@@ -82,7 +82,7 @@ export const mutants: readonly Mutant[] = [
     file: "contract/explain.ts",
     from: 'const joined = path.join(".");',
     to: 'const joined = "";',
-    test: "test/specification/generated.test.ts",
+    test: "test/specification/generated.long.test.ts",
   },
   {
     name: "figures are served before the replay",
@@ -96,28 +96,28 @@ export const mutants: readonly Mutant[] = [
     file: "server/warehouse/load/loader.ts",
     from: "        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {\n      endTurn();",
     to: "        endTurn();\n        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {",
-    test: "test/warehouse/backup.test.ts",
+    test: "test/warehouse/backup.long.test.ts",
   },
   {
     name: "restored events pass through the views",
     file: "server/warehouse/copies/frozen-tables.ts",
     from: /ALTER TABLE (\S+) ATTACH PARTITION ALL FROM (\S+`\);\n {2}await warehouse.command\(`DROP)/,
     to: "INSERT INTO $1 SELECT * FROM $2",
-    test: "test/specification/backup.test.ts",
+    test: "test/specification/backup.long.test.ts",
   },
   {
     name: "checksums of a backup are not compared",
     file: "server/warehouse/copies/backup-files.ts",
     from: ' || hash.digest("hex") !== sha256',
     to: "",
-    test: "test/specification/backup.test.ts",
+    test: "test/specification/backup.long.test.ts",
   },
   {
     name: "a restore leaves no mark while it works",
     file: "server/ledger/sqlite/engine/open.ts",
     from: "  refuseUnfinishedRestore(dirname(file));\n",
     to: "",
-    test: "test/long/backup.test.ts",
+    test: "test/long/backup.long.test.ts",
   },
 ];
 

@@ -55,7 +55,7 @@ async function inEngine(who: Population, cutoffDay: number): Promise<[number, Fe
       ? await snapshotFor(subject.warehouse, who, cutoffDay)
       : computedEntity({ ...who, entity }, cutoffDay);
   const rows = await read<FeatureRow>(subject.warehouse, withLeft(who, cutoffDay, entities));
-  // Which events are counted depends on all users: test/scoring/stored-snapshots.test.ts has them.
+  // Which events are counted depends on all users: test/scoring/stored-snapshots.long.test.ts has them.
   return byNumber(
     rows.map((row) => [row.entity, roundedGaps(featuresOfRow({ ...row, eventCounts28: {} }, otherFacts))]),
   );

@@ -5,6 +5,8 @@ import { startBrowser } from "../dashboard/chromium.ts";
 import { Server } from "../server.ts";
 import { BadProxy, type Fate } from "./proxy.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let browser: Browser;
 let shop: Bun.Server<undefined>;

@@ -9,6 +9,8 @@ import { customer, subscription } from "./stripe-objects.ts";
 import { agreement, asTracked, expected, identify, sent } from "./subscription-support.ts";
 import { at, delivered } from "./webhooks-support.ts";
 
+export const runsOn = { postgres: true };
+
 const server: Server = await ownServer(() => server);
 
 /** How many held events name the account. */

@@ -14,6 +14,8 @@ import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track, zone } from "./spoken-to.ts";
 
+export const runsOn = { postgres: true };
+
 const subject = new WarehouseUnderTest();
 const hourMs = 3_600_000;
 

@@ -5,6 +5,8 @@ import { joined } from "../people/support.ts";
 import { until, Watching } from "../people/watching.ts";
 import { Server } from "../server.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

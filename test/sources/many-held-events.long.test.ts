@@ -9,6 +9,8 @@ import { tablesWith } from "../stored.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track } from "./spoken-to.ts";
 
+export const runsOn = { postgres: true };
+
 const subject = new WarehouseUnderTest();
 
 let spokenTo: SpokenTo;

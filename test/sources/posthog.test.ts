@@ -5,6 +5,8 @@ import { PostHog } from "posthog-node";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let token: string;
 

@@ -4,6 +4,8 @@ import { gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let token: string;
 

@@ -6,6 +6,8 @@ import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { expectError, expectSuccess, user } from "../specification/support.ts";
 
+export const runsOn = { postgres: true };
+
 setDefaultTimeout(10 * 60_000);
 
 let server: Server;

@@ -6,6 +6,8 @@ import { expectError, user } from "../specification/support.ts";
 import { customer } from "./stripe-objects.ts";
 import { at, deliver, eventsOf, withStripe } from "./webhooks-support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

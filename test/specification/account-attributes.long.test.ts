@@ -7,6 +7,8 @@ import { Server } from "../server.ts";
 import { answer, newKey } from "./operation-support.ts";
 import { expectError, expectSuccess, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 const base = mkdtempSync(join(tmpdir(), "rekindle-attributes-"));
 const dataDir = join(base, "data");
 let server: Server;

@@ -4,6 +4,8 @@ import { nodesOfServers } from "../engines.ts";
 import { Server } from "../server.ts";
 import { expectError, exportedUser } from "./support.ts";
 
+export const runsOn = { postgres: true, nodes: 3 };
+
 let server: Server;
 let token: string;
 const organization = "Batches";

@@ -8,6 +8,8 @@ import { agreement, asTracked, expected, identify, sent } from "../sources/subsc
 import { openWarehouseOf } from "../stored.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 
+export const runsOn = { postgres: true };
+
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-broken-"));
 let server = await Server.start({ dataDir });
 afterAll(async () => {

@@ -10,6 +10,8 @@ import { rekindle, rekindleHere, Server } from "../server.ts";
 import { tablesWith } from "../stored.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
 /** The cells of a printed table: at least two spaces stand between them. */

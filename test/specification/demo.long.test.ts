@@ -13,6 +13,8 @@ import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
 import { eventually } from "./operation-support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 
 beforeAll(async () => {

@@ -5,6 +5,8 @@ import { Server } from "../server.ts";
 import { eventually } from "./operation-support.ts";
 import { expectError, expectSuccess, send, user, withBrokenLedger } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let token: string;
 

@@ -7,6 +7,8 @@ import { rekindleHere, Server } from "../server.ts";
 import { answer, ask, eventually, immediately, newKey } from "./operation-support.ts";
 import { expectError, send } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-exclusions-"));
 let server: Server;
 let token: string;

@@ -9,6 +9,8 @@ import { inLedger, openWarehouseOf, type RunInLedger } from "../stored.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 interface Freshness {
   readonly loadedUpto: string | null;
   readonly rebuilding: { readonly since: string; readonly progress: number } | null;

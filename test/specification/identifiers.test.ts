@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let token: string;
 const organization = "Identifiers";

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { type Body, expectRefused, expectSuccess, exportedUser, user } from "./support.ts";
 
+export const runsOn = { postgres: true, nodes: 3 };
+
 let server: Server;
 let token: string;
 const organization = "Identify";

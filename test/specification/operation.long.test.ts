@@ -7,6 +7,8 @@ import { rekindle, Server } from "../server.ts";
 import { eventually } from "./operation-support.ts";
 import { head, RawConnection } from "./raw.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 beforeAll(async () => {
   server = await Server.start();

@@ -9,6 +9,8 @@ import { immediately } from "./operation-support.ts";
 import { exchange, head, RawConnection } from "./raw.ts";
 import { largeEvent, peakBytes, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 let token: string;
 const organization = "Raw socket";

@@ -10,6 +10,8 @@ import { asTemplate, inLedger, type RunInLedger } from "../stored.ts";
 import { answer, ask, eventually, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 interface Rejected {
   readonly id: number;
   readonly table: string;

@@ -11,6 +11,8 @@ import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { randomItem, Tenant } from "./tenant.ts";
 
+export const runsOn = { postgres: true, nodes: 3 };
+
 type Row = Readonly<Record<string, unknown>>;
 
 const names = ["Alpha", "Beta", "Gamma"];

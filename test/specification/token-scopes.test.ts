@@ -5,6 +5,8 @@ import { Server } from "../server.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 import { expectError, expectSuccess } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

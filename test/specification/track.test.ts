@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { type Body, expectError, expectRefused, expectSuccess, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true, nodes: 3 };
+
 let server: Server;
 let token: string;
 

@@ -7,6 +7,8 @@ import { rekindleHere, Server } from "../server.ts";
 import { answer, ask, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 interface Warning {
   readonly kind: string;
   readonly endpoint: string;

@@ -8,6 +8,8 @@ import { Server } from "../server.ts";
 import { immediately } from "../specification/operation-support.ts";
 import { type Answer, filesIn, refusalOf, sender, withSuite } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 /** Of the texts that may be either, those that are taken. The others hold values that storage cannot give
  * back. They have half of a surrogate pair, more than 32 levels, or no UTF-8. Or they have a number out of
  * range or with too many digits. */

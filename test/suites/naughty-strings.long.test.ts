@@ -9,6 +9,8 @@ import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { type Answer, refusalOf, sender, taken, withSuite } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 /** Characters that make a name of an event invalid: Unicode's white space, and the byte order mark.
  * JavaScript counts that mark as a space. */
 const whiteSpace = /[\p{White_Space}\ufeff]/u;

@@ -146,17 +146,3 @@ export function importCircles(files: readonly SourceFile[]): string[] {
   for (const path of graph.keys()) if (!order.has(path)) visit(path);
   return circles.sort();
 }
-
-/** Directories of product code with more files than are allowed, as `path has n files`. */
-export function fullDirectories(paths: readonly string[], maxFiles: number): string[] {
-  const counts = new Map<string, number>();
-  for (const path of paths) {
-    if (!/^(cli|client|contract|dashboard|server|simulation)\//.test(path)) continue;
-    const directory = posix.dirname(path);
-    counts.set(directory, (counts.get(directory) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([, files]) => files > maxFiles)
-    .map(([directory, files]) => `${directory} has ${files} files, ${maxFiles} are allowed`)
-    .sort();
-}

@@ -6,6 +6,8 @@ import { eventsByValue } from "../../server/analytics/events/events-by-value.ts"
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay, WarehouseUnderTest } from "./support.ts";
 
+export const runsOn = { disk: true };
+
 const subject = new WarehouseUnderTest();
 const users = 1_000_000;
 const toDay = Math.floor(Date.UTC(2026, 2, 2) / msPerDay);

@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { WarehouseUnderTest } from "./support.ts";
 
+export const runsOn = { disk: true };
+
 const subject = new WarehouseUnderTest();
 const rows = 1_500_000;
 /** 150 MB of different texts. */

@@ -9,6 +9,8 @@ import { ending, notification, subscription, transaction, trialing, unpaid } fro
 import { endMs, refund, revenuecatEvent, startMs, trial } from "./revenuecat/payloads.ts";
 import { itemsOf } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 const utc = new Zone("UTC");
 const day = 86_400_000;
 

@@ -17,6 +17,8 @@ import {
   transaction,
 } from "./payloads.ts";
 
+export const runsOn = { postgres: true };
+
 const events = (type: string, content: object, traits = {}) =>
   eventsOf("chargebee", chargebeeEvent(type, content), {
     users: { ada: traits },

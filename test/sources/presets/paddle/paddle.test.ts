@@ -13,6 +13,8 @@ import {
   unpaid,
 } from "./payloads.ts";
 
+export const runsOn = { postgres: true };
+
 const events = (type: string, data: object, traits = {}) =>
   eventsOf("paddle", notification(type, data), {
     users: { ada: traits },

@@ -4,6 +4,8 @@ import { presetTexts } from "../../../../dashboard/pages/sources/presets.ts";
 import { eventsOf, expectNoHarm, ignored, itemsOf, traitsOf, translated } from "../support.ts";
 import { anonymousId, endMs, refund, revenuecatEvent, startMs, trial } from "./payloads.ts";
 
+export const runsOn = { postgres: true };
+
 const events = (type: string, more: object = {}, traits = {}) =>
   eventsOf("revenuecat", revenuecatEvent(type, more), { users: { ada: traits } });
 
