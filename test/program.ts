@@ -6,6 +6,7 @@
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../server/process/process.ts";
+import { countingEnvironment, makingTables } from "./runner/counting.ts";
 
 const root = join(import.meta.dir, "..");
 const entries = { main: "cli/main.ts", "unscheduled-server": "test/unscheduled-server.ts" } as const;
@@ -61,6 +62,7 @@ async function makeTables(folder: string): Promise<void> {
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
+    env: { ...process.env, ...countingEnvironment(makingTables) },
   });
   if ((await child.exited) !== 0) throw new Error("the tables of the warehouse could not be made");
 }

@@ -21,6 +21,7 @@ import { join } from "node:path";
 import { formatDay } from "../server/calendar/days.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { quietZone, todayIn } from "./far-from-midnight.ts";
+import { countAlso, countAsMaking } from "./runner/counting.ts";
 import { Server } from "./server.ts";
 
 const root = join(import.meta.dir, "..");
@@ -31,6 +32,7 @@ const size = { users: 230, weeks: 30 } as const;
 const freshHours = 6;
 const msPerHour = 3_600_000;
 const hashCharacters = 16;
+const countedName = "demonstration";
 
 /** The code that makes the folder: the service, and what the demonstration sends. */
 const sources = ["server", "simulation", "contract", "cli"];
@@ -39,6 +41,7 @@ const files = ["package-lock.json", "test/scored-demonstration.ts", "test/far-fr
 /** Copies the folder to a new one, which the caller removes. */
 export async function copiedDemonstration(): Promise<string> {
   const built = await scoredDemonstration();
+  countAlso(countedName);
   const copy = mkdtempSync(join(tmpdir(), "rekindle-test-"));
   cpSync(built, copy, { recursive: true });
   return copy;
@@ -54,7 +57,10 @@ async function scoredDemonstration(): Promise<string> {
       continue;
     }
     try {
-      if (!existsSync(folder)) await build(folder);
+      if (!existsSync(folder)) {
+        await build(folder);
+        countAsMaking(countedName);
+      }
     } finally {
       rmSync(lockPath, { force: true });
     }
