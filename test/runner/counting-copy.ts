@@ -27,7 +27,7 @@ export function countingCopy(): { readonly path: string; remove(): void } {
   if (existsSync(shared)) symlinkSync(realpathSync(shared), join(parent, "shared"));
   const counting = join(path, countingFolder);
   mkdirSync(counting);
-  writeFileSync(join(path, ".git/info/exclude"), `/${countingFolder}/\n`);
+  writeFileSync(join(path, ".git/info/exclude"), `/${countingFolder}/\n/node_modules\n`);
   const ran = join(counting, "ran.ts");
   const files = listPaths().filter(isCounted);
   const counted = files.map((file, index): CountedFile => {
