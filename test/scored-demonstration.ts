@@ -108,7 +108,11 @@ async function fill(dataDir: string): Promise<void> {
   mkdirSync(dataDir);
   // Its own schedule would score the same days beside the commands. It is started from the sources, which name the folder: the
   // bundle of a run is of the sources when the run began.
-  const server = await Server.start({ dataDir, entry: join(import.meta.dir, "unscheduled-server.ts") });
+  const server = await Server.start({
+    dataDir,
+    entry: join(import.meta.dir, "serve.ts"),
+    time: { scheduleMs: null },
+  });
   try {
     await server.ready();
     await server.demo("--users", String(size.users), "--weeks", String(size.weeks));
