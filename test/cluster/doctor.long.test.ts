@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
-import { TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 /** An address without a listener. */
 const nowhere = "127.0.0.1:1";

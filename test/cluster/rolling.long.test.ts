@@ -5,7 +5,8 @@ import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { freePort } from "../deploy/running.ts";
 import type { Server } from "../server.ts";
-import { type AnalysisNode, TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { type AnalysisNode, TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const ports = [await freePort(), await freePort()];
@@ -102,7 +103,11 @@ class Balancer {
 test("every node is restarted, one after another, and no request fails", async () => {
   const { token, key } = await cluster.organization("rolling");
   const balancer = new Balancer();
-  await until("both are ready", () => balancer.ready === 2);
+  await until(
+    "both are ready",
+    () => balancer.ready,
+    (seen) => seen === 2,
+  );
   await balancer.post("/identify", token, { userId: "u1", email: "a@example.com" });
   await until("figures are there", async () => (await balancer.get("/api/users", key)).ok);
   const failures: string[] = [];
@@ -122,12 +127,21 @@ test("every node is restarted, one after another, and no request fails", async (
     }
   };
   const sending = Promise.all([send(0), send(1), send(2)]);
-  const moreIsTaken = (before: number) => until("others take more", () => stored >= before + 10);
+  const moreIsTaken = (before: number) =>
+    until(
+      "others take more",
+      () => stored,
+      (seen) => seen >= before + 10,
+    );
   for (const [n, port] of ports.entries()) {
     expect(await nodes[n]?.kill("SIGTERM")).toBe(0);
     await moreIsTaken(stored);
     nodes[n] = await start(port);
-    await until("it is ready again", () => balancer.ready === 2);
+    await until(
+      "it is ready again",
+      () => balancer.ready,
+      (seen) => seen === 2,
+    );
   }
   for (const [n, node] of analysis.entries()) {
     node.process.kill("SIGTERM");

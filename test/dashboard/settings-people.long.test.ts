@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { auditLog, Browser, joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
+import { becomes } from "../until.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, becomes, notedMessages, settled } from "./support.ts";
+import { axe, notedMessages, settled } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 

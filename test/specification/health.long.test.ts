@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
 import { inLedger, openWarehouseOf, type RunInLedger } from "../stored.ts";
-import { answer, eventually, newKey } from "./operation-support.ts";
+import { becomes } from "../until.ts";
+import { answer, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -90,7 +91,7 @@ test("while a row waits, a figure does not claim to have what was acknowledged a
       names: isClaimed || names.length !== 1 ? ["waits", "e"] : ["e"],
     });
   }
-  await eventually(async () => Date.parse((await freshness()).loadedUpto ?? "") >= waitingMs, true);
+  await becomes(async () => Date.parse((await freshness()).loadedUpto ?? "") >= waitingMs, true);
 });
 
 test("a new timezone is said at once, its rebuild too until it is done, and then days are the new ones", async () => {
@@ -102,7 +103,7 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
     expect(asked.rebuilding.progress).toBeWithin(0, 1.01);
   }
   expect(asked.timezone).toBe("Asia/Tokyo");
-  await eventually(async () => (await freshness()).rebuilding, null);
+  await becomes(async () => (await freshness()).rebuilding, null);
   const cohort = "/api/retention?from=2026-03-02&to=2026-03-02&periods=1";
   const { cells } = await answer<{ cells: { cohortDay: string }[] }>(server, key, cohort);
   expect(cells).toHaveLength(1);
@@ -130,7 +131,7 @@ test("a rebuild that is still to come is said by figures and by the list of orga
   expect((await rekindle(dataDir, "organization", "list")).stdout).toMatch(/Acme .*UTC .* to be rebuilt/);
   server = await Server.start({ dataDir });
   await server.ready();
-  await eventually(async () => (await freshness()).rebuilding, null);
+  await becomes(async () => (await freshness()).rebuilding, null);
 });
 
 test("doctor finishes a rebuild that was cut off half-way, before it compares", async () => {
@@ -154,7 +155,7 @@ test("an organization that lived through a night was checked, and doctor and fig
   const differences = async () =>
     (await answer<{ lastCheck: { differences: number } | null }>(server, key, "/api/health-check")).lastCheck
       ?.differences;
-  await eventually(differences, 0);
+  await becomes(differences, 0);
   expect(await server.command("doctor")).toMatch(/last nightly check {2}\S+Z, 0 differences/);
 });
 
@@ -173,7 +174,7 @@ test("the night finds what doctor finds, and says it in the log, in metrics and 
     readonly lastCheck: { readonly differences: number; readonly examples: readonly string[] } | null;
   }
   const last = async () => (await answer<Checked>(server, key, "/api/health-check")).lastCheck?.examples;
-  await eventually(last, differences);
+  await becomes(last, differences);
   expect(server.output()).toContain("ledger, events and rollups differ");
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain("\nrekindle_check_differences 2\n");
   const { exitCode, stdout } = await rekindle(dataDir, "doctor");
