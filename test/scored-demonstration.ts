@@ -22,6 +22,7 @@ import { formatDay } from "../server/calendar/days.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { quietZone, todayIn } from "./far-from-midnight.ts";
 import { Server } from "./server.ts";
+import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "..");
 const cache = join(root, "node_modules", ".cache", "scored-demonstration");
@@ -48,19 +49,23 @@ export async function copiedDemonstration(): Promise<string> {
 async function scoredDemonstration(): Promise<string> {
   const folder = join(cache, demonstrationKey(root, Date.now()));
   mkdirSync(cache, { recursive: true });
-  while (!existsSync(folder)) {
-    if (!lock()) {
-      await Bun.sleep(100);
-      continue;
-    }
-    try {
-      if (!existsSync(folder)) await build(folder);
-    } finally {
-      rmSync(lockPath, { force: true });
-    }
+  const found = await until(
+    "the demonstration is there, or this process may build it",
+    () => (existsSync(folder) ? "built" : lock() && "locked"),
+    Boolean,
+    { limitMs: buildLimitMs },
+  );
+  if (found !== "locked") return folder;
+  try {
+    if (!existsSync(folder)) await build(folder);
+  } finally {
+    rmSync(lockPath, { force: true });
   }
   return folder;
 }
+
+/** 40 s on idle cores. */
+const buildLimitMs = 20 * 60_000;
 
 const lockPath = join(cache, ".lock");
 
@@ -120,7 +125,11 @@ async function fill(dataDir: string): Promise<void> {
 /** Gives the demonstration, which `rekindle demo` creates in UTC, a day that does not end while tests run. */
 async function moveToQuietZone(server: Server): Promise<void> {
   await server.command("organization", "set", "Demo", "--timezone", quietZone);
-  while (/rebuil(t|ding)/.test(await server.command("organization", "list"))) await Bun.sleep(100);
+  await until(
+    "no day is rebuilt",
+    () => server.command("organization", "list"),
+    (list) => !/rebuil(t|ding)/.test(list),
+  );
 }
 
 /** Names the folder that the code below `at` makes at a time. */

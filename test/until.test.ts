@@ -27,7 +27,7 @@ test("in vain it says what it waited for, how long, and what it saw last, not to
     (text) => text === "",
     { limitMs: 0 },
   ).catch(String);
-  expect(long).toHaveLength("Error: waited 0 ms until it ends, and saw last:  …".length + 2_000);
+  expect(long).toHaveLength("Error: waited 0 ms until it ends, and saw last:  … ".length + 2_000);
 });
 
 test("an error of a look is no reason to look again", async () => {

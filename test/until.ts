@@ -7,7 +7,8 @@ const limitMs = 5 * 60_000;
 const noteAfterMs = 60_000;
 
 const longestPauseMs = 250;
-const printedCharacters = 2_000;
+/** Of each end of what was seen. */
+const printedCharacters = 1_000;
 
 interface Waiting {
   /** Milliseconds between two looks, for what is so for a moment only. Without it a tenth of the time waited so far, up to 250 ms. */
@@ -48,7 +49,20 @@ export async function becomes(look: () => unknown, wanted: unknown): Promise<voi
   await until(`it is ${printed(wanted)}`, look, (seen) => Bun.deepEquals(seen, wanted));
 }
 
+/** Asks again, every second, while the rate limit refuses. */
+export function withinLimit(ask: () => Promise<Response>): Promise<Response> {
+  return until("the rate limit lets it through", ask, ({ status }) => status !== 429, { everyMs: 1_000 });
+}
+
+/** Lets this process go on for so many turns of its event loop. What has to happen in it at once has happened then, on
+ * however slow a machine. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+/** Of a long text both ends: the output of a server says at its end what is wrong. */
 function printed(value: unknown): string {
   const text = typeof value === "string" ? value : Bun.inspect(value, { depth: 6 });
-  return text.length > printedCharacters ? `${text.slice(0, printedCharacters)} …` : text;
+  if (text.length <= 2 * printedCharacters) return text;
+  return `${text.slice(0, printedCharacters)} … ${text.slice(-printedCharacters)}`;
 }

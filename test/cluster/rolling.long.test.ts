@@ -69,15 +69,12 @@ class Balancer {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     while (true) {
+      await until("a node is ready", () => this.#ready.size);
       const urls = [...this.#ready.keys()].toSorted();
       this.#turn += 1;
       const url = urls[this.#turn % urls.length];
       const lookedAtMs = this.#ready.get(url ?? "");
-      if (url === undefined || lookedAtMs === undefined) {
-        // Both answer late.
-        await Bun.sleep(20);
-        continue;
-      }
+      if (url === undefined || lookedAtMs === undefined) continue;
       try {
         return await fetch(url + path, { ...init, keepalive: false });
       } catch (error) {

@@ -10,6 +10,7 @@ import {
   type PostgresLedgerOptions,
 } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 import { account, inboxRows, messageOf, needs, user, writes } from "./writes.ts";
 
@@ -113,13 +114,10 @@ async function load(ledger: PostgresLedger, batch: FrozenBatch): Promise<string[
 /** Repeats a call until it is acknowledged, as a sender does. A node may notice a cut connection later than
  * the test. */
 async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
-  while (true) {
-    try {
-      return await work();
-    } catch {
-      await Bun.sleep(20);
-    }
-  }
+  const attempt = () => work().then((result) => ({ result }), String);
+  const seen = await until("the call is acknowledged", attempt, (one) => typeof one !== "string");
+  if (typeof seen === "string") throw new Error(seen);
+  return seen.result;
 }
 
 /** Repeats a transaction that was refused because another one held its organization's lock for long, as intake does: on a busy

@@ -11,6 +11,7 @@ import { freePort } from "../deploy/running.ts";
 import { megabytesOf } from "../disk.ts";
 import { run } from "../server.ts";
 import { listPaths, root } from "../tidy/source-files.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -55,7 +56,7 @@ test("development packages are added beside a service whose analysis is killed, 
     expect(server?.exitCode).toBeNull();
     return (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
   };
-  while (!(await isReady())) await Bun.sleep(100);
+  await until("the service is ready", isReady);
   const before = writtenAt(chdb);
   const packages = megabytesOf(join(checkout, "node_modules"));
 
@@ -81,7 +82,7 @@ test("development packages are added beside a service whose analysis is killed, 
   expect(killed).toBeGreaterThan(0);
   expect(existsSync(join(checkout, "node_modules/@biomejs/biome"))).toBe(true);
   expect(writtenAt(chdb)).toEqual(before);
-  while (!(await isReady())) await Bun.sleep(100);
+  await until("the service is ready", isReady);
 });
 
 /** Both change when a file is written again. */

@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "../server.ts";
 import { inLedger } from "../stored.ts";
+import { until } from "../until.ts";
 
 const itemsABatch = 100;
 const importedUsers = 500;
@@ -33,7 +34,7 @@ export async function identifyImported(server: Server, token: string): Promise<v
  * itself, and then the server cannot. */
 export async function importHasBegun({ dataDir }: Server): Promise<void> {
   const rowsDone = () => inLedger(dataDir, (run) => run`SELECT id FROM imports WHERE rows_done > 0`);
-  while ((await rowsDone()).length === 0) await Bun.sleep(50);
+  await until("rows of the import are stored", rowsDone, ({ length }) => length > 0);
 }
 
 /** Compressed batches, each sent under one key until it is answered 201. */

@@ -11,7 +11,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { Attributes, Tracked } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
-import { becomes } from "../until.ts";
+import { becomes, until } from "../until.ts";
 
 export const runsOn = { postgres: true };
 
@@ -214,7 +214,12 @@ test("the commands that it prints work as they stand", async () => {
 
 test("an organization is created when there is none, and an interruption leaves no open door", async () => {
   const loading = rekindleInBackground("demo", "--users", "30000");
-  while ((await settingsOf("Demo"))[5] !== "1000000") await Bun.sleep(20);
+  await until(
+    "the limit is raised",
+    () => settingsOf("Demo"),
+    (settings) => settings[5] === "1000000",
+    { everyMs: 20 },
+  );
   loading.kill("SIGINT");
   expect(await loading.exited).toBe(1);
   expect(await new Response(loading.stderr).text()).toContain("--force");

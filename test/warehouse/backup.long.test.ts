@@ -20,6 +20,7 @@ import { segmentTables } from "../../server/warehouse/schema/segment-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
 import { rekindle } from "../server.ts";
+import { until } from "../until.ts";
 import { withInserts } from "./failures.ts";
 import { event, WarehouseUnderTest } from "./support.ts";
 
@@ -86,7 +87,7 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
   });
   const loader = new Loader({ inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (loader.status().failure === null) await Bun.sleep(1);
+  await until("the loader has failed", () => loader.status().failure);
   const backup = backUp(parts(loader), request("failing"));
   backup.catch(() => undefined);
   await Bun.sleep(50);
@@ -115,7 +116,7 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
   await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
   const loader = new Loader({ inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (inserts === 0) await Bun.sleep(1);
+  await until("an insert has begun", () => inserts);
   await loader.pause();
   expect(inserts).toBe(3);
   expect(await ledger.snapshot(base)).toMatchObject({ unfinishedBatches: 0 });

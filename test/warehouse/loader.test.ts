@@ -9,6 +9,7 @@ import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
+import { until } from "../until.ts";
 import { unreliable, withInserts } from "./failures.ts";
 import { event, mixedEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -97,7 +98,7 @@ describe("loading", () => {
     const organization = subject.newOrganization();
     await whileLoading(async () => {
       await appendLines(events(organization, 1).map(eventRow));
-      while ((await subject.count("events", organization)) === 0) await Bun.sleep(5);
+      await until("the row is visible", () => subject.count("events", organization));
     });
     expect(await subject.count("events", organization)).toBe(1);
   });
@@ -208,7 +209,11 @@ describe("failures that say nothing about the rows", () => {
     await appendLines(stored.map(eventRow));
     const loader = new Loader({ inbox: ledger.inbox, warehouse });
     const replayed = loader.replay();
-    while (loader.status().failure?.attempts !== 2) await Bun.sleep(5);
+    await until(
+      "two attempts have failed",
+      () => loader.status().failure?.attempts,
+      (attempts) => attempts === 2,
+    );
     expect(loader.status().failure).toMatchObject({ message: "failure 2", attempts: 2 });
     seen.resolve();
     await replayed;
@@ -231,7 +236,7 @@ describe("failures that say nothing about the rows", () => {
     const broken = failing(() => Promise.reject(new WarehouseError(243, "no space left")));
     const loader = new Loader({ inbox: ledger.inbox, warehouse: broken });
     const replayed = loader.replay();
-    while (loader.status().failure === null) await Bun.sleep(5);
+    await until("an attempt has failed", () => loader.status().failure);
     await loader.stop();
     await expect(replayed).rejects.toThrow("stopped");
     await whileLoading(drain);
