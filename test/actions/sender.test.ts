@@ -13,7 +13,7 @@ import { readConfig } from "../../server/config.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { until } from "../until.ts";
+import { turns, until } from "../until.ts";
 import { startReceiver } from "./receiver.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -146,7 +146,7 @@ test("one look drains a webhook that answers, beside one that hangs and one that
     const now = (underWay.get(address) ?? 0) + 1;
     underWay.set(address, now);
     most.set(address, Math.max(now, most.get(address) ?? 0));
-    await Bun.sleep(1);
+    await turns(1);
     const sent = await answerOf(address);
     underWay.set(address, (underWay.get(address) ?? 0) - 1);
     return sent;

@@ -49,6 +49,7 @@ let [waitingForNames, left] = [0, 0];
 
 async function* unending() {
   while (true) {
+    // A question that keeps its reader, and no core.
     await Bun.sleep(1);
     yield Array.from({ length: 1_000 }, (_, count) => ({ count }));
   }

@@ -265,6 +265,7 @@ describe("closing", () => {
       const before = attempts();
       gate.always = "pass";
       client.identify(ada("late"));
+      // Longer than the client waits after its second failure, 500 ms.
       await Bun.sleep(700);
       expect(drops.at(-1)).toMatchObject({ item: { userId: "late" }, reason: "closed" });
       expect(attempts()).toBe(before);

@@ -31,6 +31,8 @@ async function answers({ url }: AnalysisNode): Promise<boolean> {
 
 /** A node says for so long that it will stop before it does (server/main.ts). */
 const noticeMs = 2_500;
+/** As balancers look after their nodes, and as a steady sender sends. */
+const [betweenChecksMs, betweenRequestsMs] = [250, 20];
 
 /** A load balancer. It checks four times a second which nodes are ready, and sends to those in turn. A
  * request is sent again if it failed because the check came later than the node's notice. That delay is the
@@ -92,7 +94,7 @@ class Balancer {
       );
       if (isReady) this.#ready.set(url, askedAtMs);
       else this.#ready.delete(url);
-      await Bun.sleep(250);
+      await Bun.sleep(betweenChecksMs);
     }
   }
 }
@@ -120,7 +122,7 @@ test("every node is restarted, one after another, and no request fails", async (
       const text = await answer.text();
       if (!answer.ok) failures.push(`${isRead ? "read" : "write"} ${answer.status} ${text}`);
       else if (!isRead) stored += 1;
-      await Bun.sleep(20);
+      await Bun.sleep(betweenRequestsMs);
     }
   };
   const sending = Promise.all([send(0), send(1), send(2)]);

@@ -7,6 +7,8 @@ import { inLedger } from "../stored.ts";
 import { until } from "../until.ts";
 
 const itemsABatch = 100;
+/** A steady load, and not as much as the machine can do. */
+const [betweenBatchesMs, betweenErrandsMs] = [400, 500];
 const importedUsers = 500;
 
 /** A file of events, a JSON object a line. */
@@ -81,24 +83,24 @@ export class Batches {
         `batch-${n}`,
         Array.from({ length: itemsABatch }, (_, index) => item(index)),
       );
-      await Bun.sleep(400);
+      await Bun.sleep(betweenBatchesMs);
     }
   }
 
   async #store(key: string, batch: readonly object[]): Promise<void> {
     const body = Bun.gzipSync(JSON.stringify({ batch }));
     const headers = { "Content-Encoding": "gzip", "Idempotency-Key": key };
-    while (true) {
+    await until("the batch is stored", async () => {
       try {
         const response = await this.#server().post("/batch", this.#token, body, headers);
         const text = await response.text();
-        if (response.status === 201) return;
-        if (![429, 500].includes(response.status)) this.unexpected.push(`${response.status} ${text}`);
+        if (![201, 429, 500].includes(response.status)) this.unexpected.push(`${response.status} ${text}`);
+        return response.status === 201;
       } catch {
         // The server is down for a moment.
+        return false;
       }
-      await Bun.sleep(100);
-    }
+    });
   }
 }
 
@@ -140,7 +142,7 @@ export class Errands {
         this.failures.push(`${name}: ${error}`);
       }
       look();
-      await Bun.sleep(500);
+      await Bun.sleep(betweenErrandsMs);
     }
   }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
 import { inLedger, openWarehouseOf, type RunInLedger } from "../stored.ts";
-import { becomes } from "../until.ts";
+import { becomes, until } from "../until.ts";
 import { answer, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
 
@@ -73,6 +73,7 @@ test("while a row waits, a figure does not claim to have what was acknowledged a
   try {
     await send(server, "/track", token, { userId: "u", event: "waits", timestamp: "2026-03-02T21:00:00Z" });
     waitingMs = Date.now();
+    // A claim from after this instant is told from one before it.
     await Bun.sleep(50);
   } finally {
     // Its loader goes on with a freeze that it requested before or after. The figure comes before or after
@@ -120,10 +121,16 @@ test("a rebuild that is still to come is said by figures and by the list of orga
       (run) =>
         run`UPDATE organizations SET rebuild_pending = TRUE, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'`,
     );
-    for (let { rebuilding } = await freshness(); rebuilding !== null; { rebuilding } = await freshness()) {
-      seen.add(rebuilding.since);
-      await Bun.sleep(20);
-    }
+    await until(
+      "the rebuild is done",
+      async () => {
+        const { rebuilding } = await freshness();
+        if (rebuilding !== null) seen.add(rebuilding.since);
+        return rebuilding;
+      },
+      (rebuilding) => rebuilding === null,
+      { everyMs: 20 },
+    );
   }
   expect([...seen]).toEqual(["1970-01-01T00:00:01.000Z"]);
   await server.kill("SIGTERM");

@@ -114,6 +114,7 @@ test("an export that breaks off is an error of the command, not a shorter export
   const pid = own.analysisPid();
   if (pid === undefined) throw new Error("there is no analysis process");
   process.kill(pid, "SIGSTOP");
+  // Time in which the command may ask. Whether it did is seen below.
   await Bun.sleep(1_000);
   process.kill(pid, "SIGKILL");
   const { exitCode, stdout, stderr } = await exporting;

@@ -1,5 +1,5 @@
 /** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
-import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { afterAll, beforeAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,9 +88,10 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
   const loader = new Loader({ inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
   await until("the loader has failed", () => loader.status().failure);
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), request("failing"));
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   setSystemTime(Date.now() + 60_000);
   await expect(backup).rejects.toThrow(/not made.*half in the warehouse: the disk is on fire/);
   setSystemTime();
@@ -105,9 +106,10 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
 
 test("a pause leaves no frozen batch unfinished, of however many tables and years", async () => {
   let inserts = 0;
-  const warehouse = withInserts(subject.warehouse, async () => {
+  const pausing = Promise.withResolvers<void>();
+  const warehouse = withInserts(subject.warehouse, () => {
     inserts += 1;
-    await Bun.sleep(50);
+    return pausing.promise;
   });
   const ofYears = [2024, 2025, 2026].map((year) => {
     const body = `${eventRow(event(1, { timeMs: Date.UTC(year, 5) }))}\n`;
@@ -117,7 +119,9 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
   const loader = new Loader({ inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
   await until("an insert has begun", () => inserts);
-  await loader.pause();
+  const paused = loader.pause();
+  pausing.resolve();
+  await paused;
   expect(inserts).toBe(3);
   expect(await ledger.snapshot(base)).toMatchObject({ unfinishedBatches: 0 });
   loader.resume();
@@ -128,9 +132,10 @@ test("a backup that is given up while it waits ends no other backup's pause", as
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.pause();
   const gone = new AbortController();
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), { ...request("given-up"), signal: gone.signal });
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   gone.abort(new Error("nobody listens"));
   await expect(backup).rejects.toThrow("nobody listens");
   expect(loader.status().state).toBe("paused");

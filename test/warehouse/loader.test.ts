@@ -9,7 +9,7 @@ import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
-import { until } from "../until.ts";
+import { turns, until } from "../until.ts";
 import { unreliable, withInserts } from "./failures.ts";
 import { event, mixedEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -257,7 +257,7 @@ describe("pausing", () => {
         await appendLines(stored.slice(0, 20).map(eventRow));
         await begun.promise;
         const paused = loader.pause();
-        await Bun.sleep(20);
+        await turns(20);
         expect(loader.status().state).toBe("running");
         goOn.resolve();
         await paused;
@@ -266,6 +266,7 @@ describe("pausing", () => {
         expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
         const drained = drain(loader);
+        // As long as the loader's own cycle.
         await Bun.sleep(600);
         expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
@@ -283,7 +284,7 @@ describe("pausing", () => {
       const paused = loader.pause().then(() => {
         second = true;
       });
-      await Bun.sleep(20);
+      await turns(20);
       expect(second).toBe(false);
       loader.resume();
       await paused;
