@@ -23,6 +23,7 @@ import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { quietZone, todayIn } from "./far-from-midnight.ts";
 import { countAlso, countAsMaking } from "./runner/counting.ts";
 import { Server } from "./server.ts";
+import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "..");
 const cache = join(root, "node_modules", ".cache", "scored-demonstration");
@@ -51,22 +52,26 @@ export async function copiedDemonstration(): Promise<string> {
 async function scoredDemonstration(): Promise<string> {
   const folder = join(cache, demonstrationKey(root, Date.now()));
   mkdirSync(cache, { recursive: true });
-  while (!existsSync(folder)) {
-    if (!lock()) {
-      await Bun.sleep(100);
-      continue;
+  const found = await until(
+    "the demonstration is there, or this process may build it",
+    () => (existsSync(folder) ? "built" : lock() && "locked"),
+    Boolean,
+    { limitMs: buildLimitMs },
+  );
+  if (found !== "locked") return folder;
+  try {
+    if (!existsSync(folder)) {
+      await build(folder);
+      countAsMaking(countedName);
     }
-    try {
-      if (!existsSync(folder)) {
-        await build(folder);
-        countAsMaking(countedName);
-      }
-    } finally {
-      rmSync(lockPath, { force: true });
-    }
+  } finally {
+    rmSync(lockPath, { force: true });
   }
   return folder;
 }
+
+/** 40 s on idle cores. */
+const buildLimitMs = 20 * 60_000;
 
 const lockPath = join(cache, ".lock");
 
@@ -130,7 +135,11 @@ async function fill(dataDir: string): Promise<void> {
 /** Gives the demonstration, which `rekindle demo` creates in UTC, a day that does not end while tests run. */
 async function moveToQuietZone(server: Server): Promise<void> {
   await server.command("organization", "set", "Demo", "--timezone", quietZone);
-  while (/rebuil(t|ding)/.test(await server.command("organization", "list"))) await Bun.sleep(100);
+  await until(
+    "no day is rebuilt",
+    () => server.command("organization", "list"),
+    (list) => !/rebuil(t|ding)/.test(list),
+  );
 }
 
 /** Names the folder that the code below `at` makes at a time. */

@@ -8,13 +8,14 @@ import { builtPages } from "../cli/pages.ts";
 import { readConfig } from "../server/config.ts";
 import { roles, serve } from "../server/main.ts";
 import { type ServedAs, servedAsVariable, timeOf } from "./served-as.ts";
+import { until } from "./until.ts";
 
 const asked: ServedAs & { readonly clockOf: string } = JSON.parse(process.env[servedAsVariable] ?? "");
 const role = roles.find((one) => one === process.argv[process.argv.indexOf("--role") + 1]) ?? "all";
 const dashboardFolder = role === "analysis" ? undefined : await builtPages();
 const notice = join(readConfig().dataDir, "noticed");
 const noticed = async () => {
-  while (!existsSync(notice)) await Bun.sleep(20);
+  await until("the notice is confirmed", () => existsSync(notice));
 };
 
 await serve(role, {

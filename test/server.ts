@@ -23,6 +23,7 @@ import { type CommandResult, printedBy } from "./printed-by.ts";
 import { fillWithTables, programEntry } from "./program.ts";
 import { putClockAhead, type ServedAs, servedAsVariable, timeOf } from "./served-as.ts";
 import { endOf, foreign, isAlive, type ServerProcess } from "./server-process.ts";
+import { until } from "./until.ts";
 
 /** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
  * run on the data folder before. */
@@ -324,15 +325,16 @@ export class Server {
 
   /** Waits until figures can be asked for. */
   async ready(): Promise<void> {
-    const endMs = performance.now() + startTimeoutMs;
     const isReady = async (url: string) => {
       const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(startTimeoutMs) });
       return answer.ok;
     };
-    while (!(await Promise.all(this.#urls.map(isReady))).every((ready) => ready)) {
-      if (performance.now() > endMs) throw new Error(`analysis does not get ready:\n${this.output()}`);
-      await Bun.sleep(50);
-    }
+    const areReady = async () => (await Promise.all(this.#urls.map(isReady))).every((ready) => ready);
+    await until(
+      "analysis is ready",
+      async () => (await areReady()) || this.output(),
+      (seen) => seen === true,
+    );
   }
 
   /** The rows that `rekindle export` gives. */
@@ -368,7 +370,7 @@ export class Server {
     this.#process.kill("SIGKILL");
     if (analysis !== undefined) process.kill(analysis, "SIGKILL");
     await endOf(this.#process);
-    while (analysis !== undefined && isAlive(analysis)) await Bun.sleep(5);
+    await until("the analysis process is gone", () => analysis === undefined || !isAlive(analysis));
   }
 
   /** Ends the server with a signal and waits for its end. Returns the exit code. */
@@ -418,14 +420,17 @@ async function startServing(dataDir: string, options: ServerOptions, clockOf: st
     },
   );
   const output = () => readFileSync(`/proc/self/fd/${file}`, "utf8");
-  const endMs = performance.now() + startTimeoutMs;
-  while (true) {
-    if (performance.now() > endMs) child.kill("SIGKILL");
+  const address = /"address":"([^"]+)"/;
+  const isStarted = () => {
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
-    const url = /"address":"([^"]+)"/.exec(output())?.[1];
-    if (url !== undefined)
-      return { url, output, process: child, outputPath: `/proc/${process.pid}/fd/${file}` };
-    if (hasEnded) throw new Error(`the server did not start:\n${output()}`);
-    await Bun.sleep(20);
-  }
+    const isListening = address.test(output());
+    if (hasEnded && !isListening) throw new Error(`the server did not start:\n${output()}`);
+    return isListening || output();
+  };
+  await until("the server listens", isStarted, (seen) => seen === true).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
+  const [, url = ""] = address.exec(output()) ?? [];
+  return { url, output, process: child, outputPath: `/proc/${process.pid}/fd/${file}` };
 }

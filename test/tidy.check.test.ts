@@ -15,6 +15,7 @@ import {
   testsOfOneName,
   tracesOfMachines,
   undocumentedExports,
+  unexplainedSleeps,
 } from "./tidy/text.ts";
 
 /** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
@@ -29,6 +30,14 @@ const pureGlobs = [
   "server/scoring/{statistics,churn,scores}/**",
   "server/scoring/data-quality/rhythm.ts",
   "server/revenue/{subscriptions,figures}/**",
+];
+
+/** The helper itself, and tests that kill at moments of chance. */
+const mayWait = [
+  "test/until.ts",
+  "test/long/*kill*",
+  "test/durability/killing.ts",
+  "test/deploy/noticing-server.ts",
 ];
 
 const files = readSourceFiles();
@@ -212,6 +221,35 @@ describe("every exported function says what it does", () => {
 
   test("in the project", () => {
     expect(undocumentedExports(files)).toEqual([]);
+  });
+});
+
+describe("tests wait on conditions, and a sleep says why it is one", () => {
+  const sleeps = (text: string) => unexplainedSleeps(example("test/a.test.ts", text), []);
+
+  test.each([
+    "await Bun.sl\u0065ep(20);",
+    "Bun.sl\u0065epSync(20);",
+    "while (!isDone()) await Bun.sl\u0065ep(pauseMs);",
+    "for (; !isDone(); await Bun.sl\u0065ep(20)); // A look every 20 ms.",
+    "// Why.\n\nawait page.waitF\u006frTimeout(1_000);",
+    "await new Promise((done) => s\u0065tTimeout(done, 20));",
+    'import { setTimeout } from "node:tim\u0065rs/promises";',
+  ])("%s is caught", (text) => {
+    expect(sleeps(text)).toHaveLength(1);
+  });
+
+  test.each([
+    "await Bun.sl\u0065ep(this.#slowPeerMs);",
+    "await Bun.sl\u0065ep(1); // The clock passes a millisecond.",
+    "// The clock passes a millisecond.\nawait Bun.sl\u0065ep(1);",
+    "s\u0065tTimeout(() => child.kill(), 20);",
+  ])("%s is right", (text) => {
+    expect(sleeps(text)).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(unexplainedSleeps(files, mayWait)).toEqual([]);
   });
 });
 

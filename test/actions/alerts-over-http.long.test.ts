@@ -9,8 +9,8 @@ import type { DecisionChunk, SharedLedger } from "../../server/ledger/ledger.ts"
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
 import { type Got, type Receiver, startReceiver } from "./receiver.ts";
 
@@ -110,7 +110,11 @@ const idIn = ({ body: text }: Got): string => JSON.parse(text).data.entity.id;
 describe("an alert", () => {
   test("reaches its receiver once, signed, up to the cap, and is in the list and its CSV", async () => {
     await decide(today, ["ada", "bob", "eve"]);
-    await until(() => receiver.got.length === 4);
+    await until(
+      "all four messages have arrived",
+      () => receiver.got,
+      ({ length }) => length === 4,
+    );
     const to = (path: string) => receiver.got.filter((one) => one.path === path);
     // Messages to one receiver are under way together, and arrive in any order.
     const inOrder = to("/alerts").toSorted((a, b) => (idIn(a) < idIn(b) ? -1 : 1));
@@ -273,7 +277,11 @@ describe("from events", () => {
     );
     await server.command("score", "--organization", name);
     const messages = () => receiver.got.filter(({ path }) => path === "/silent");
-    await until(() => messages().length > 0);
+    await until(
+      "the message has arrived",
+      () => messages(),
+      ({ length }) => length > 0,
+    );
     const [message] = messages();
     expect(new Webhook(added.secret).verify(message?.body ?? "", message?.headers ?? {})).toMatchObject({
       type: "alert.fired",

@@ -9,8 +9,8 @@ import { commandLine, type DecisionChunk, type SharedLedger } from "../../server
 import { todayIn } from "../far-from-midnight.ts";
 import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -137,7 +137,7 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   const address = receiver.address("/slack");
   const slack = { kind: "slack", name: "team", address, notices: ["digest.daily"] };
   await owner.json("POST", at("/api/destinations"), slack, 201);
-  await until(() => mailsTo(own).length === 2 && receiver.got.length === 1);
+  await until("both digests have arrived", () => mailsTo(own).length === 2 && receiver.got.length === 1);
   const [text, said] = [plain(mailsTo(own)[1]?.text), receiver.got[0]?.body ?? ""];
   const { day, alerts, changes } = digest;
   for (const line of [

@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../until.ts";
 
 /** The steps between two chunks: the first is committed and analysis has no answer yet, the next is not sent yet, and it has arrived at intake. */
 export const chunkSteps = ["unanswered", "unsent", "arrived"] as const;
@@ -29,7 +30,7 @@ async function holdAt(step: ChunkStep): Promise<number | undefined> {
   const held = files.held(Number(number));
   rmSync(files.wanted);
   writeFileSync(held, "");
-  while (existsSync(held)) await Bun.sleep(5);
+  await until("the hold ends", () => !existsSync(held));
   return Number(number);
 }
 

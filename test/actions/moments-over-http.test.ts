@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rules {
@@ -75,16 +75,26 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
     await owner.json("POST", at("/api/alert-rules"), rule, 201);
   }
   const rules = async () => (await owner.json<Rules>("GET", at("/api/alert-rules"))).rules;
-  await until(async () => (await rules()).every(({ decidedThrough }) => decidedThrough !== null));
+  await until("all rules have a start", async () =>
+    (await rules()).every(({ decidedThrough }) => decidedThrough !== null),
+  );
 
   await send(billing("ada", "payment_failed", { amount: 900, currency: "USD" }));
-  await until(() => told().length === 1);
+  await until(
+    "the first alert is told",
+    () => told(),
+    ({ length }) => length === 1,
+  );
   await send(
     billing("eve", "payment_failed", { amount: 900, currency: "USD" }),
     billing("ada", "cancellation_scheduled", { endsAt: new Date(Date.now() + 7 * 86_400_000).toISOString() }),
     member("ada", "engines", false),
   );
-  await until(() => told().length >= 4);
+  await until(
+    "all four alerts are told",
+    () => told(),
+    ({ length }) => length >= 4,
+  );
   // Some more looks decide nothing again.
   await Bun.sleep(3_000);
   expect(told().toSorted()).toEqual([

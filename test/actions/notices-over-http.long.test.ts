@@ -4,8 +4,8 @@ import { Webhook } from "standardwebhooks";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -42,7 +42,11 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   expect((await server.post("/batch", token, { batch: items })).status).toBe(201);
   await server.command("score", "--organization", name);
   const toldAt = (path: string) => receiver.got.filter((one) => one.path === path);
-  await until(() => toldAt("/asked").length > 0);
+  await until(
+    "the notice has arrived",
+    () => toldAt("/asked"),
+    ({ length }) => length > 0,
+  );
   const [message] = toldAt("/asked");
   const body = new Webhook(secret).verify(message?.body ?? "", message?.headers ?? {}) as {
     readonly type: string;

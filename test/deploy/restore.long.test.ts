@@ -100,6 +100,7 @@ test("rows that the older copy lacks are loaded again from the inbox, once, with
   await load();
   // Fails where the page's first statement gives another number than 0.
   await sql.unsafe(`DO $$ BEGIN ASSERT (${unfinished.trim().replace(/;$/, "")}) = 0; END $$`);
+  // What is loaded later has a later millisecond than the backup.
   await Bun.sleep(5);
   const backupMs = Date.now();
   await acknowledge(later);

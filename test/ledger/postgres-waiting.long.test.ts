@@ -10,6 +10,7 @@ import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { systemTime } from "../../server/process/process.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
@@ -51,12 +52,11 @@ async function untilOneWaits(sql: Sql, work?: Promise<unknown>): Promise<void> {
     isOver = true;
   };
   work?.then(over, over);
-  while (!isOver) {
+  await until("one waits for a lock", async () => {
     const waiting = await sql`
       SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    if (waiting.length > 0) return;
-    await Bun.sleep(10);
-  }
+    return isOver || waiting.length > 0;
+  });
 }
 
 async function segmentsOf(sql: Sql): Promise<string[]> {
@@ -126,12 +126,11 @@ test("a writer that stands still stops neither other writers nor tidying, and an
   await append(other, inboxRows(["c"]));
   await end();
   expect(await begun).toMatchObject({ uptoInboxId: 3 });
-  const batches = await (async () => {
-    for (let found = await one.inbox.freeze(100); ; found = await one.inbox.freeze(100)) {
-      if (found.length > 0) return found;
-      await Bun.sleep(50);
-    }
-  })();
+  const batches = await until(
+    "a batch is frozen",
+    () => one.inbox.freeze(100),
+    ({ length }) => length > 0,
+  );
   expect(batches).toMatchObject([{ rows: 3 }]);
   await close();
 });

@@ -6,6 +6,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
+import { withinLimit } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -29,19 +30,15 @@ afterAll(() => server.stop());
 /** The churn risk of a user as of a day. Null when there is none. */
 async function riskOf(userId: string, day: number, key: string): Promise<number | null> {
   const path = `/api/users/${encodeURIComponent(userId)}/score/history?from=${formatDay(day)}&to=${formatDay(day)}`;
-  while (true) {
-    const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
-    if (response.status === 429) {
-      await Bun.sleep(1_000);
-      continue;
-    }
-    if (response.status === 404) return null;
-    expect(response.status).toBe(200);
-    const { days } = (await response.json()) as {
-      readonly days: readonly { readonly risk: number | null }[];
-    };
-    return days[0]?.risk ?? null;
-  }
+  const response = await withinLimit(() =>
+    fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } }),
+  );
+  if (response.status === 404) return null;
+  expect(response.status).toBe(200);
+  const { days } = (await response.json()) as {
+    readonly days: readonly { readonly risk: number | null }[];
+  };
+  return days[0]?.risk ?? null;
 }
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {

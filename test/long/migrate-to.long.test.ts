@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
-import { TestCluster, until } from "../cluster/support.ts";
+import { TestCluster } from "../cluster/support.ts";
 import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/support.ts";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 

@@ -37,11 +37,13 @@ test("after minutes of everything, with a restart and a kill, memory is flat and
   await identifyImported(server, tokens.get("imported") ?? "");
   const endMs = performance.now() + seconds * 1_000;
 
+  // The stop comes after a twentieth of the time.
   await Bun.sleep(seconds * 50);
   expect(await server.stop()).toBe(0);
   server = await restart(server);
   const importing = server.command("import", file, "--organization", "imported", "--type", "events");
   await importHasBegun(server);
+  // The crash comes in the middle of the import.
   await Bun.sleep(seconds * 10);
   await server.crash();
   server = await restart(server);

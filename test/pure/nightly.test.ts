@@ -7,6 +7,7 @@ import type { CheckResult } from "../../server/ledger/ports/health.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { systemTime } from "../../server/process/process.ts";
 import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
+import { turns } from "../until.ts";
 
 const at = (text: string) => Date.parse(text);
 
@@ -65,7 +66,7 @@ function nights(
     check: async (id: number) => {
       running += 1;
       expect(running).toBe(1);
-      await Bun.sleep(1);
+      await turns(1);
       running -= 1;
       checked.push(id);
       if (broken.has(id)) throw new Error("the check takes too much memory");

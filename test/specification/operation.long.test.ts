@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { rekindle, Server } from "../server.ts";
-import { eventually } from "./operation-support.ts";
+import { becomes } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";
 
 export const runsOn = { postgres: true };
@@ -44,7 +44,7 @@ test("a change of timezone moves earlier events to their new days, by itself", a
   expect(await activeDays("moving")).toEqual(["2026-05-14"]);
   await server.command("organization", "set", "moving", "--timezone", "Asia/Tokyo");
   await server.post("/track", token, { userId: "u1", event: "opened", timestamp: "2026-05-18T23:30:00Z" });
-  await eventually(() => activeDays("moving"), ["2026-05-15", "2026-05-19"]);
+  await becomes(() => activeDays("moving"), ["2026-05-15", "2026-05-19"]);
   expect(await server.command("doctor")).toContain("moving: ledger, events and rollups agree");
 });
 
@@ -62,7 +62,7 @@ test("the health pages answer, and say nothing about the inside", async () => {
     return [answer.status, await answer.json()];
   };
   // Analysis is reported as starting when it takes more than two seconds to answer.
-  await eventually(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
+  await becomes(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
 });
 
 test("the metrics explain every name once, and count answers by route and status", async () => {
@@ -113,6 +113,7 @@ test("an export that breaks off is an error of the command, not a shorter export
   const pid = own.analysisPid();
   if (pid === undefined) throw new Error("there is no analysis process");
   process.kill(pid, "SIGSTOP");
+  // Time in which the command may ask. Whether it did is seen below.
   await Bun.sleep(1_000);
   process.kill(pid, "SIGKILL");
   const { exitCode, stdout, stderr } = await exporting;

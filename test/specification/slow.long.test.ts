@@ -78,6 +78,9 @@ const ways: Readonly<
   }),
 };
 
+/** Between two bytes of a slow sender. */
+const slowSenderMs = 100;
+
 /** Sends in this way until the server has closed the connection. Returns the statuses of its answers. */
 async function sendSlowly(way: string): Promise<readonly number[]> {
   const { first, drip = "" } = ways[way]?.() ?? { first: "" };
@@ -86,7 +89,7 @@ async function sendSlowly(way: string): Promise<readonly number[]> {
   connection.write(first);
   for (let at = 0; at < rest.length && !connection.isClosed; at += 1) {
     connection.write(rest.subarray(at, at + 1));
-    await Promise.race([Bun.sleep(100), connection.closed]);
+    await Promise.race([Bun.sleep(slowSenderMs), connection.closed]);
   }
   await connection.closed;
   return connection.statuses;

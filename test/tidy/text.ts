@@ -145,6 +145,30 @@ function endsDocstring(lines: readonly string[], index: number): boolean {
   return lines[at]?.trimStart().startsWith("/**") === true;
 }
 
+/**
+ * Tests wait on conditions, by test/until.ts. A sleep that belongs to what is tested says why: in a comment on its line or on the
+ * line above, or by a name such as slowPeerMs. A loop of sleeps on one line waits for something and is never right.
+ */
+export function unexplainedSleeps(files: readonly SourceFile[], except: readonly string[]): string[] {
+  const sleep =
+    /\bBun\.sleep(Sync)?\(|\bwaitForTimeout\(|\bnew Promise\b.*\bsetTimeout\b|["']\w*:?timers\/promises["']/;
+  const globs = except.map((path) => new Bun.Glob(path));
+  const isJudged = ({ path }: SourceFile) =>
+    isCode(path) && path.startsWith("test/") && !globs.some((glob) => glob.match(path));
+  return files.filter(isJudged).flatMap(({ path, text }) => {
+    const lines = text.split("\n");
+    const code = withoutComments(text).split("\n");
+    return code.flatMap((line, index) => {
+      if (!sleep.test(line)) return [];
+      const isComment = lines[index - 1]?.trim() !== "" && code[index - 1]?.trim() === "";
+      const hasComment = line !== lines[index] || isComment;
+      const isExplained = hasComment || /\bsleep\([\w.#]*Ms\)/.test(line);
+      const isLoop = /\b(while|for|do)\b/.test(line);
+      return isExplained && !isLoop ? [] : [`${path}:${index + 1}: wait by test/until.ts: ${line.trim()}`];
+    });
+  });
+}
+
 /** Two tests of one name in a group are counted as one in a report. It does not show which one failed. Groups
  * are recognized by the formatter's indentation. */
 export function testsOfOneName(files: readonly SourceFile[]): string[] {

@@ -1,6 +1,5 @@
 /** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
-
-import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { afterAll, beforeAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +21,7 @@ import { segmentTables } from "../../server/warehouse/schema/segment-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
 import { rekindle } from "../server.ts";
+import { until } from "../until.ts";
 import { withInserts } from "./failures.ts";
 import { event, WarehouseUnderTest } from "./support.ts";
 
@@ -88,10 +88,11 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
   });
   const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (loader.status().failure === null) await Bun.sleep(1);
+  await until("the loader has failed", () => loader.status().failure);
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), request("failing"));
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   setSystemTime(Date.now() + 60_000);
   await expect(backup).rejects.toThrow(/not made.*half in the warehouse: the disk is on fire/);
   setSystemTime();
@@ -106,9 +107,10 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
 
 test("a pause leaves no frozen batch unfinished, of however many tables and years", async () => {
   let inserts = 0;
-  const warehouse = withInserts(subject.warehouse, async () => {
+  const pausing = Promise.withResolvers<void>();
+  const warehouse = withInserts(subject.warehouse, () => {
     inserts += 1;
-    await Bun.sleep(50);
+    return pausing.promise;
   });
   const ofYears = [2024, 2025, 2026].map((year) => {
     const body = `${eventRow(event(1, { timeMs: Date.UTC(year, 5) }))}\n`;
@@ -117,8 +119,10 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
   await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
   const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (inserts === 0) await Bun.sleep(1);
-  await loader.pause();
+  await until("an insert has begun", () => inserts);
+  const paused = loader.pause();
+  pausing.resolve();
+  await paused;
   expect(inserts).toBe(3);
   expect(await ledger.snapshot(base)).toMatchObject({ unfinishedBatches: 0 });
   loader.resume();
@@ -129,9 +133,10 @@ test("a backup that is given up while it waits ends no other backup's pause", as
   const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.pause();
   const gone = new AbortController();
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), { ...request("given-up"), signal: gone.signal });
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   gone.abort(new Error("nobody listens"));
   await expect(backup).rejects.toThrow("nobody listens");
   expect(loader.status().state).toBe("paused");

@@ -110,6 +110,7 @@ describe("a check", () => {
       while (!isOver) {
         await send(organization, [today, today - 1], 20);
         wasPaused ||= analysis.status().loader.state === "paused";
+        // So that the work beside it has its turns.
         await Bun.sleep(2);
       }
     })();

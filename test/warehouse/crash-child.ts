@@ -20,6 +20,7 @@ import { Loader } from "../../server/warehouse/load/loader.ts";
 import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
 import { Random } from "../../simulation/random.ts";
 import { needs, writes } from "../ledger/writes.ts";
+import { until } from "../until.ts";
 
 const utcDays = [20_454, 20_455, 20_456];
 const msPerDay = 86_400_000;
@@ -92,7 +93,11 @@ async function load(ledger: Ledger, loader: Loader, random: Random): Promise<nev
     await acknowledge(ledger, acknowledged, count);
     acknowledged += count;
     console.log(`acknowledged ${acknowledged}`);
-    while ((await ledger.inbox.backlog()).rows > maxWaitingRows) await Bun.sleep(2);
+    await until(
+      "fewer rows wait",
+      () => ledger.inbox.backlog(),
+      ({ rows }) => rows <= maxWaitingRows,
+    );
   }
 }
 

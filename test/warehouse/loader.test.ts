@@ -10,6 +10,7 @@ import { systemTime } from "../../server/process/process.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
+import { turns, until } from "../until.ts";
 import { unreliable, withInserts } from "./failures.ts";
 import { event, mixedEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -98,7 +99,7 @@ describe("loading", () => {
     const organization = subject.newOrganization();
     await whileLoading(async () => {
       await appendLines(events(organization, 1).map(eventRow));
-      while ((await subject.count("events", organization)) === 0) await Bun.sleep(5);
+      await until("the row is visible", () => subject.count("events", organization));
     });
     expect(await subject.count("events", organization)).toBe(1);
   });
@@ -209,7 +210,11 @@ describe("failures that say nothing about the rows", () => {
     await appendLines(stored.map(eventRow));
     const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
     const replayed = loader.replay();
-    while (loader.status().failure?.attempts !== 2) await Bun.sleep(5);
+    await until(
+      "two attempts have failed",
+      () => loader.status().failure?.attempts,
+      (attempts) => attempts === 2,
+    );
     expect(loader.status().failure).toMatchObject({ message: "failure 2", attempts: 2 });
     seen.resolve();
     await replayed;
@@ -232,7 +237,7 @@ describe("failures that say nothing about the rows", () => {
     const broken = failing(() => Promise.reject(new WarehouseError(243, "no space left")));
     const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: broken });
     const replayed = loader.replay();
-    while (loader.status().failure === null) await Bun.sleep(5);
+    await until("an attempt has failed", () => loader.status().failure);
     await loader.stop();
     await expect(replayed).rejects.toThrow("stopped");
     await whileLoading(drain);
@@ -253,7 +258,7 @@ describe("pausing", () => {
         await appendLines(stored.slice(0, 20).map(eventRow));
         await begun.promise;
         const paused = loader.pause();
-        await Bun.sleep(20);
+        await turns(20);
         expect(loader.status().state).toBe("running");
         goOn.resolve();
         await paused;
@@ -262,6 +267,7 @@ describe("pausing", () => {
         expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
         const drained = drain(loader);
+        // As long as the loader's own cycle.
         await Bun.sleep(600);
         expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
@@ -279,7 +285,7 @@ describe("pausing", () => {
       const paused = loader.pause().then(() => {
         second = true;
       });
-      await Bun.sleep(20);
+      await turns(20);
       expect(second).toBe(false);
       loader.resume();
       await paused;
