@@ -1,6 +1,6 @@
 /**
- * A data folder with the demonstration and all its scores, built once and copied by tests. It lies in
- * node_modules/.cache under a hash of what it follows from: the code that makes it, the day and the hour.
+ * A data folder with the demonstration and all its scores, built once and copied by tests. It lies in node_modules/.cache under
+ * a hash of the code that makes it. Its clock always shows one instant, so it is the same on every day.
  */
 import { createHash } from "node:crypto";
 import {
@@ -20,8 +20,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDay } from "../server/calendar/days.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
-import { quietZone, todayIn } from "./far-from-midnight.ts";
 import { countAlso, countAsMaking } from "./runner/counting.ts";
+import type { ServedTime } from "./served-as.ts";
 import { Server } from "./server.ts";
 import { until } from "./until.ts";
 
@@ -29,15 +29,26 @@ const root = join(import.meta.dir, "..");
 const cache = join(root, "node_modules", ".cache", "scored-demonstration");
 /** More than the 200 rows that a list shows at once. 30 weeks allow a first back-test, and are too few for a proof. */
 const size = { users: 230, weeks: 30 } as const;
-/** The demonstration ends in the hour in which it was built. Later on the day its last hours are missing. */
-const freshHours = 6;
 const msPerHour = 3_600_000;
+const msPerDay = 24 * msPerHour;
+/** The demonstration ends at this instant. It is far from midnight: scores of a day wait for five minutes. */
+const demonstratedAtMs = Date.UTC(2026, 10, 26, 12);
+/** Servers of copies begin at this instant. What the build wrote lies in the past then. */
+const shownAtMs = demonstratedAtMs + msPerHour;
+/** Today on servers of copies, in days since 1970-01-01. */
+export const demonstrationDay = Math.floor(shownAtMs / msPerDay);
 const hashCharacters = 16;
 const countedName = "demonstration";
 
 /** The code that makes the folder: the service, and what the demonstration sends. */
 const sources = ["server", "simulation", "contract", "cli"];
-const files = ["package-lock.json", "test/scored-demonstration.ts", "test/far-from-midnight.ts"];
+const files = ["package-lock.json", "test/scored-demonstration.ts", "test/serve.ts", "test/served-as.ts"];
+
+/** The time of a server of a copy. It goes on from one hour after the demonstration. Only commands score: otherwise all earlier days of
+ * the tests' own organizations were scored beside them. */
+export function demonstrationTime(): ServedTime {
+  return { aheadMs: shownAtMs - Date.now(), scheduleMs: null };
+}
 
 /** Copies the folder to a new one, which the caller removes. */
 export async function copiedDemonstration(): Promise<string> {
@@ -50,7 +61,7 @@ export async function copiedDemonstration(): Promise<string> {
 
 /** The folder, which is built when it is not there. It must not be written to. */
 async function scoredDemonstration(): Promise<string> {
-  const folder = join(cache, demonstrationKey(root, Date.now()));
+  const folder = join(cache, demonstrationKey(root));
   mkdirSync(cache, { recursive: true });
   const found = await until(
     "the demonstration is there, or this process may build it",
@@ -121,9 +132,8 @@ async function fill(dataDir: string): Promise<void> {
   try {
     await server.ready();
     await server.demo("--users", String(size.users), "--weeks", String(size.weeks));
-    if (quietZone !== "UTC") await moveToQuietZone(server);
-    const today = todayIn(quietZone);
     // All days that the service would score by itself: afterwards no figure changes while a test looks at it.
+    const today = demonstrationDay;
     for (const day of [today, ...historyDays(today, today - 7 * size.weeks)]) {
       await server.command("score", "--organization", "Demo", "--as-of", formatDay(day));
     }
@@ -132,18 +142,8 @@ async function fill(dataDir: string): Promise<void> {
   }
 }
 
-/** Gives the demonstration, which `rekindle demo` creates in UTC, a day that does not end while tests run. */
-async function moveToQuietZone(server: Server): Promise<void> {
-  await server.command("organization", "set", "Demo", "--timezone", quietZone);
-  await until(
-    "no day is rebuilt",
-    () => server.command("organization", "list"),
-    (list) => !/rebuil(t|ding)/.test(list),
-  );
-}
-
-/** Names the folder that the code below `at` makes at a time. */
-export function demonstrationKey(at: string, nowMs: number): string {
+/** Names the folder that the code below `at` makes. */
+export function demonstrationKey(at: string): string {
   const hash = createHash("sha256");
   const own = sources.flatMap((source) =>
     readdirSync(join(at, source), { recursive: true, withFileTypes: true })
@@ -154,6 +154,5 @@ export function demonstrationKey(at: string, nowMs: number): string {
     const bytes = readFileSync(path);
     hash.update(`${path.slice(at.length)} ${bytes.length}\n`).update(bytes);
   }
-  hash.update(`${quietZone} ${Math.floor(nowMs / (freshHours * msPerHour))}`);
   return hash.digest("hex").slice(0, hashCharacters);
 }

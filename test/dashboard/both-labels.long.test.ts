@@ -2,13 +2,13 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { axe, openInOrganization } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
 const organization = "Both labels";
-const today = todayIn(quietZone);
+const today = demonstrationDay;
 let key = "";
 
 /** Days ago of the last activity, and whether the user canceled 10 days ago. */
@@ -18,7 +18,7 @@ const users: Readonly<Record<string, readonly [idle: number, hasCanceled: boolea
 };
 
 beforeAll(async () => {
-  const token = await server.organization(organization, "--timezone", quietZone);
+  const token = await server.organization(organization);
   const batch = Object.entries(users).flatMap(([userId, [idle, hasCanceled]]) => {
     const event = (name: string, daysAgo: number) => ({
       ...{ type: "track", userId, event: name, timestamp: `${formatDay(today - daysAgo)}T12:00:00Z` },

@@ -2,18 +2,18 @@
 import { beforeAll, expect, test } from "bun:test";
 import { dayText } from "../../dashboard/text/format.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { axe, openInOrganization } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
 const organization = "Canceling";
-const today = todayIn(quietZone);
+const today = demonstrationDay;
 const noon = (daysAgo: number) => `${formatDay(today - daysAgo)}T12:00:00Z`;
 const endsDay = formatDay(today + 20);
 
 beforeAll(async () => {
-  const token = await server.organization(organization, "--timezone", quietZone);
+  const token = await server.organization(organization);
   const price = { plan: "Team", amount: 4_900, currency: "EUR", interval: "month" };
   const batch = ["ending", "staying"].flatMap((userId) => {
     const billed = (daysAgo: number, event: string, properties: object) => ({

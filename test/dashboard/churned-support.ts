@@ -1,12 +1,12 @@
 /** An organization with accounts and users that have churned in each way, and some that have not. */
 import { expect } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import type { Server } from "../server.ts";
 
 /** The name of the organization. */
 export const gone = "Gone";
-const today = todayIn(quietZone);
+const today = demonstrationDay;
 
 /** The day so many days before today. */
 export const ago = (days: number) => formatDay(today - days);
@@ -58,7 +58,7 @@ const uses: readonly Use[] = [
 
 /** Makes the organization, with scores of today and of 28 days before. */
 export async function fillGone(server: Server): Promise<void> {
-  const token = await server.organization(gone, "--timezone", quietZone);
+  const token = await server.organization(gone);
   const at = (days: number) => `${ago(days)}T12:00:00Z`;
   const batch = uses.flatMap(({ userId, name, account, daysAgo, leftDaysAgo }) => [
     {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { formatDay } from "../../server/calendar/days.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { rekindle } from "../server.ts";
 import { becomes } from "../until.ts";
 import { at } from "./settings-support.ts";
@@ -31,7 +31,7 @@ const days: string[] = [];
 
 beforeAll(async () => {
   for (const daysAgo of [196, 28, 0]) {
-    const day = formatDay(todayIn(quietZone) - daysAgo);
+    const day = formatDay(demonstrationDay - daysAgo);
     const said = await rekindle(server.dataDir, "score", "--organization", "Demo", "--as-of", day);
     days.push(day);
     models.push(/users \(([a-z-]+),/.exec(said.stderr)?.[1] ?? "");

@@ -1,7 +1,7 @@
 /** The first days of an organization: what the overview and the Start page say before there is a week, or a score. */
 import { describe, expect, test } from "bun:test";
-import { todayIn } from "../far-from-midnight.ts";
 import { joined } from "../people/support.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { axe, openInOrganization, settled } from "./support.ts";
 import { world } from "./world.ts";
 
@@ -24,7 +24,7 @@ async function organization(name: string, done: readonly Done[]): Promise<void> 
     })),
     ...done.map(({ user, daysAgo, event = "opened" }) => ({
       ...{ type: "track", userId: user, event },
-      timestamp: new Date(Date.now() - daysAgo * 86_400_000).toISOString(),
+      timestamp: new Date(server.nowMs() - daysAgo * 86_400_000).toISOString(),
     })),
   ];
   const response = await server.post("/batch", token, { batch });
@@ -90,7 +90,7 @@ describe("on the first day", () => {
   });
 
   const asScored = {
-    ...{ day: new Date(todayIn("UTC") * 86_400_000).toISOString().slice(0, 10), users: 2, accounts: 0 },
+    ...{ day: new Date(demonstrationDay * 86_400_000).toISOString().slice(0, 10), users: 2, accounts: 0 },
     ...{ stoppedSince: null, silentSource: null },
   };
 });

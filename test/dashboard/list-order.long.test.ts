@@ -106,7 +106,7 @@ describe("the first rows", () => {
 
   test("are those seen last while there are no scores, and the column says so", async () => {
     const token = await server.organization("Unscored");
-    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const daysAgo = (days: number) => new Date(server.nowMs() - days * 86_400_000).toISOString();
     for (const [userId, days] of [
       ["a", 3],
       ["b", 1],

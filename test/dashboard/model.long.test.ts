@@ -109,7 +109,7 @@ describe("everybody can read it", () => {
 
 describe("with too little data", () => {
   const name = "Few on the model page";
-  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+  const day = (daysAgo: number) => new Date(server.nowMs() - daysAgo * 86_400_000).toISOString();
 
   beforeAll(async () => {
     const token = await server.organization(name);

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import type { TraitsAnswer } from "../../contract/api/figures.ts";
 import type { RetentionComparisonAnswer } from "../../contract/api/retention.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { becomes } from "../until.ts";
 import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
 import {
@@ -199,8 +199,8 @@ const alreadyHereName = "Already here";
 
 /** An organization whose data begins with 40 users, 13 weeks ago. Two new users follow in each week. */
 async function fillAlreadyHere(): Promise<void> {
-  const token = await server.organization(alreadyHereName, "--timezone", quietZone);
-  const today = todayIn(quietZone);
+  const token = await server.organization(alreadyHereName);
+  const today = demonstrationDay;
   // 1970-01-05 was a Monday.
   const firstMonday = today - ((today - 4) % 7) - 13 * 7;
   const firstDays = Array.from({ length: 40 + 2 * 12 }, (_, n) =>

@@ -4,15 +4,15 @@ import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
-import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
+import { demonstrationDay } from "../scored-demonstration.ts";
 import { becomes } from "../until.ts";
 import { asReader, axe, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
 const name = "Health of segments";
-const dayAgo = (days: number) => formatDay(todayIn(quietZone) - days);
+const dayAgo = (days: number) => formatDay(demonstrationDay - days);
 
 let people: Awaited<ReturnType<typeof company>>;
 
@@ -23,7 +23,7 @@ const users = Array.from({ length: 18 }, (_, n) => ({
 }));
 
 beforeAll(async () => {
-  people = await company(server, name, "--timezone", quietZone);
+  people = await company(server, name);
   await sendAll(
     server,
     people.token,

@@ -1,7 +1,6 @@
 /** MRR and subscriptions on the lists and pages of accounts and users, from /track to what readers see. */
 import { beforeAll, expect, test } from "bun:test";
 import { dayText } from "../../dashboard/text/format.ts";
-import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { dateOf, sendPayers } from "../revenue/payers-support.ts";
 import { send, user } from "../specification/support.ts";
@@ -13,7 +12,7 @@ const { server, browser } = await world();
 const long = "A plan with many words ".repeat(9).trim();
 
 beforeAll(async () => {
-  const place = await company(server, "Subscribers", "--timezone", quietZone);
+  const place = await company(server, "Subscribers");
   await sendPayers(server, "Subscribers", place.token);
   const properties = { owner: place.member.email, renewsAt: dateOf(200), contractValue: 1_234 };
   const account = { id: "lambda", name: "L".repeat(200), properties };

@@ -21,6 +21,26 @@ export interface WatchedPage {
   readonly complaints: readonly string[];
 }
 
+/** Servers whose clock is not the machine's, by the browser of their pages. */
+const clocks = new WeakMap<Browser, Server>();
+
+/** Gives the pages of a browser the clock of a server. */
+export function haveClockOf(browser: Browser, server: Server): void {
+  clocks.set(browser, server);
+}
+
+/** Puts the clock of a page ahead, and leaves its timers alone. It runs in the page. */
+function putPageAhead(aheadMs: number): void {
+  const MachineDate = Date;
+  const nowMs = () => MachineDate.now() + aheadMs;
+  const construct = (target: DateConstructor, given: unknown[]) =>
+    Reflect.construct(target, given.length === 0 ? [nowMs()] : given);
+  globalThis.Date = new Proxy(MachineDate, {
+    construct,
+    get: (target, name) => (name === "now" ? nowMs : Reflect.get(target, name)),
+  });
+}
+
 /** Opens a new, empty page in a context of its own, which is closed when the running test has ended. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext({
@@ -32,6 +52,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   closeAfterTest(() => context.close());
   context.setDefaultTimeout(patienceMs);
+  const server = clocks.get(browser);
+  if (server !== undefined) await context.addInitScript(putPageAhead, server.nowMs() - Date.now());
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

@@ -1,13 +1,14 @@
 /**
  * One browser and one server for all page tests of a process. The server's organization Demo is the demonstration with all
- * scores: tests read it, and change only organizations of their own. Names of organizations are unique over all files.
+ * scores, on a day that is always the same: `demonstrationDay`. Tests read it, and change only organizations of their own. Names of organizations are unique over all files.
  */
 import { rmSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { closeAfterRun } from "../closing.ts";
-import { copiedDemonstration } from "../scored-demonstration.ts";
+import { copiedDemonstration, demonstrationTime } from "../scored-demonstration.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
+import { haveClockOf } from "./support.ts";
 
 let server: Promise<Server> | undefined;
 let browser: Promise<Browser> | undefined;
@@ -17,7 +18,9 @@ let empty: Promise<string> | undefined;
 export async function world(): Promise<{ readonly server: Server; readonly browser: Browser }> {
   server ??= startServer();
   browser ??= launch();
-  return { server: await server, browser: await browser };
+  const started = { server: await server, browser: await browser };
+  haveClockOf(started.browser, started.server);
+  return started;
 }
 
 /** The name of an organization without anything, which no test changes. */
@@ -31,7 +34,7 @@ export function emptyOrganization(): Promise<string> {
 
 async function startServer(): Promise<Server> {
   const dataDir = await copiedDemonstration();
-  const started = await Server.start({ dataDir });
+  const started = await Server.start({ dataDir, time: demonstrationTime() });
   closeAfterRun(async () => {
     await started.stop();
     rmSync(dataDir, { recursive: true, force: true });
