@@ -21,6 +21,7 @@ import { join } from "node:path";
 import { formatDay } from "../server/calendar/days.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { quietZone, todayIn } from "./far-from-midnight.ts";
+import { countAlso, countAsMaking } from "./runner/counting.ts";
 import { Server } from "./server.ts";
 import { until } from "./until.ts";
 
@@ -32,6 +33,7 @@ const size = { users: 230, weeks: 30 } as const;
 const freshHours = 6;
 const msPerHour = 3_600_000;
 const hashCharacters = 16;
+const countedName = "demonstration";
 
 /** The code that makes the folder: the service, and what the demonstration sends. */
 const sources = ["server", "simulation", "contract", "cli"];
@@ -40,6 +42,7 @@ const files = ["package-lock.json", "test/scored-demonstration.ts", "test/far-fr
 /** Copies the folder to a new one, which the caller removes. */
 export async function copiedDemonstration(): Promise<string> {
   const built = await scoredDemonstration();
+  countAlso(countedName);
   const copy = mkdtempSync(join(tmpdir(), "rekindle-test-"));
   cpSync(built, copy, { recursive: true });
   return copy;
@@ -57,7 +60,10 @@ async function scoredDemonstration(): Promise<string> {
   );
   if (found !== "locked") return folder;
   try {
-    if (!existsSync(folder)) await build(folder);
+    if (!existsSync(folder)) {
+      await build(folder);
+      countAsMaking(countedName);
+    }
   } finally {
     rmSync(lockPath, { force: true });
   }
@@ -107,7 +113,11 @@ async function fill(dataDir: string): Promise<void> {
   mkdirSync(dataDir);
   // Its own schedule would score the same days beside the commands. It is started from the sources, which name the folder: the
   // bundle of a run is of the sources when the run began.
-  const server = await Server.start({ dataDir, entry: join(import.meta.dir, "unscheduled-server.ts") });
+  const server = await Server.start({
+    dataDir,
+    entry: join(import.meta.dir, "serve.ts"),
+    time: { scheduleMs: null },
+  });
   try {
     await server.ready();
     await server.demo("--users", String(size.users), "--weeks", String(size.weeks));

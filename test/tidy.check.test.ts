@@ -9,6 +9,7 @@ import { alternatives } from "./tidy/named-paths.ts";
 import { listPaths, readSourceFiles } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
+  clocksOfTheirOwn,
   environmentReaders,
   shortcuts,
   testsOfOneName,
@@ -79,6 +80,32 @@ describe("pure files have no clock and no chance", () => {
     expect(alternatives("a/{b,c}/{d,e}.ts")).toEqual(["a/b/d.ts", "a/b/e.ts", "a/c/d.ts", "a/c/e.ts"]);
     const globs = pureGlobs.flatMap(alternatives);
     expect(globs.filter((glob) => !files.some(({ path }) => new Bun.Glob(glob).match(path)))).toEqual([]);
+  });
+});
+
+describe("only the module of time reads the wall clock and sets intervals", () => {
+  test.each([
+    "const nowMs = Date.now();",
+    "const { nowMs = Date.now } = options;",
+    "new Date().toISOString()",
+    "setInterval(work, 1_000)",
+    "globalThis.setInterval",
+    "const { nowMs } = systemTime;",
+  ])("%s is caught", (text) => {
+    expect(clocksOfTheirOwn(example("server/a.ts", text))).toHaveLength(1);
+    expect(clocksOfTheirOwn(example("server/process/time.ts", text))).toEqual([]);
+    expect(clocksOfTheirOwn(example("test/a.ts", text))).toEqual([]);
+  });
+
+  test.each(["new Date(nowMs)", "performance.now()", "// Date.now()", "every(ms, work)"])(
+    "%s is right",
+    (text) => {
+      expect(clocksOfTheirOwn(example("server/a.ts", text))).toEqual([]);
+    },
+  );
+
+  test("in the project", () => {
+    expect(clocksOfTheirOwn(files)).toEqual([]);
   });
 });
 

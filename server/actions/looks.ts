@@ -1,4 +1,5 @@
-/** Work that is looked for every ten seconds: alert rules, notices and digests. Most looks find none. */
+/** Work that is looked for by itself: alert rules, notices and digests. Most looks find none. */
+import { every } from "../process/process.ts";
 import type { Logger } from "../telemetry/telemetry.ts";
 
 /** The work of one look. */
@@ -6,12 +7,10 @@ export interface Looking {
   work(): Promise<void>;
 }
 
-const everyMs = 10_000;
-
 export class Looks {
   readonly #looking: Looking;
   readonly #log: Logger;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #endLooking: () => void = () => undefined;
   #working: Promise<void> | undefined;
 
   constructor(looking: Looking, log: Logger) {
@@ -19,9 +18,9 @@ export class Looks {
     this.#log = log;
   }
 
-  /** Starts to look. A look that fails is logged, and the next one tries again. */
-  start(): void {
-    this.#timer = setInterval(() => {
+  /** Starts to look, every `ms` milliseconds. A look that fails is logged, and the next one tries again. */
+  start(ms: number): void {
+    this.#endLooking = every(ms, () => {
       this.#working ??= this.#looking
         .work()
         .catch((error: unknown) => {
@@ -31,12 +30,12 @@ export class Looks {
         .finally(() => {
           this.#working = undefined;
         });
-    }, everyMs);
+    });
   }
 
   /** Waits for the look in hand. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#endLooking();
     await this.#working;
   }
 }

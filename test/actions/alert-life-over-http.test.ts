@@ -3,7 +3,6 @@
  * account that is excluded before the morning is in no message of it.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
@@ -30,7 +29,7 @@ let secret = "";
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({
-    entry: join(import.meta.dir, "quick-skewed-looks.ts"),
+    time: { actionsMs: 250 },
     env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
   });
   await server.ready();
@@ -43,7 +42,7 @@ afterAll(async () => {
 
 /** Sets the clock of the service. */
 function setClock(ms: number): void {
-  writeFileSync(join(server.dataDir, "clock-skew-ms"), String(Math.round(ms - Date.now())));
+  server.putClockAhead(ms - Date.now());
 }
 
 const daysAgo = (first: number, last: number) =>

@@ -1,5 +1,5 @@
 /**
- * The server of quick-unscheduled-looks.ts, of which a process can be held between two chunks of a rule. The file `hold-chunk` of its data folder
+ * The server of test/serve.ts, of which a process can be held between two chunks of a rule. The file `hold-chunk` of its data folder
  * names the step and a number. The process that comes to the step deletes it, writes `held-<number>`, and goes on when that file is deleted. A chunk
  * that intake held is late: the file `answered-<number>` has the answer that it got in the end.
  */
@@ -96,5 +96,5 @@ function holdAnswers(): void {
 if (import.meta.main) {
   if (process.argv.includes("analysis")) holdCalls();
   else holdAnswers();
-  await import("./quick-unscheduled-looks.ts");
+  await import("../serve.ts");
 }

@@ -1,6 +1,5 @@
 /** Moments from the front door: events and people over HTTP, a look, and messages that reach their receiver. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
@@ -23,7 +22,7 @@ let ours: Awaited<ReturnType<typeof company>>;
 beforeAll(async () => {
   receiver = await startReceiver();
   const env = { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  server = await Server.start({ entry: join(import.meta.dir, "quick-looks.ts"), env });
+  server = await Server.start({ time: { actionsMs: 250 }, env });
   await server.ready();
   ours = await company(server, "Moments", "--timezone", quietZone);
 }, 300_000);

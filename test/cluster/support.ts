@@ -67,7 +67,7 @@ export class TestCluster {
   async node(
     role: "all" | "intake" = "intake",
     env: Record<string, string> = {},
-    more: Pick<ServerOptions, "entry"> = {},
+    more: Pick<ServerOptions, "time"> = {},
   ): Promise<Server> {
     const server = await Server.start({
       dataDir: this.folder(),

@@ -28,8 +28,7 @@ import {
 } from "./support.ts";
 
 // Scores only when a test asks for them: the day's first ones are a reason to record members.
-const entry = join(import.meta.dir, "..", "unscheduled-server.ts");
-const server: Server = await ownServer(() => server, { entry });
+const server: Server = await ownServer(() => server, { time: { scheduleMs: null } });
 let browser: Browser;
 let people: Awaited<ReturnType<typeof company>>;
 const folder = mkdtempSync(join(tmpdir(), "rekindle-segments-"));

@@ -9,7 +9,7 @@ import { until } from "../until.ts";
 test("a node that got SIGTERM is not ready, still accepts requests, and ends", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-stopping-"));
   try {
-    const server = await Server.start({ dataDir, entry: join(import.meta.dir, "noticing-server.ts") });
+    const server = await Server.start({ dataDir, waitsForNotice: true });
     await server.ready();
     const stopped = server.kill("SIGTERM");
     const answer = await until(

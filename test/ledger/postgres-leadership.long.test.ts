@@ -1,4 +1,5 @@
 /** The leader on PostgreSQL, and when it changes. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -6,6 +7,7 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { PostgresServer } from "../postgres.ts";
 import { becomes, until } from "../until.ts";
@@ -35,8 +37,14 @@ test("a leader that cannot work gives the lease back, also while what is in hand
     terms.push(term);
     return { stop: () => never };
   };
-  const first = new Leadership({ sql, outdated: undefined }, { canLead: () => isAble, lead }, log, 1_000);
-  const second = new Leadership({ sql, outdated: undefined }, { canLead: () => true, lead }, log);
+  const { nowMs } = systemTime;
+  const first = new Leadership(
+    { sql, outdated: undefined, nowMs },
+    { canLead: () => isAble, lead },
+    log,
+    1_000,
+  );
+  const second = new Leadership({ sql, outdated: undefined, nowMs }, { canLead: () => true, lead }, log);
   first.start();
   await until("the first leads", () => terms.length >= 1);
   isAble = false;

@@ -1,4 +1,5 @@
 /** Waits between connections on PostgreSQL: one that is slow, or holds a transaction open, stops no other. */
+
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
@@ -7,6 +8,7 @@ import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { sendLive } from "../../server/ledger/postgres/cluster/live-items.ts";
 import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { PostgresServer } from "../postgres.ts";
 import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";
@@ -168,7 +170,8 @@ test("a node whose heartbeat is too old commits nothing of what it admitted", as
 test("a node whose machine slept writes nothing, although its monotonic clock stood still", async () => {
   const { url, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, log: pino({ level: "silent" }) },
+    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    log: pino({ level: "silent" }),
   });
   await node.start();
   expect(node.refuseStaleHeartbeat).not.toThrow();
@@ -186,7 +189,8 @@ test("a node whose machine slept writes nothing, although its monotonic clock st
 test("a node that has left is not brought back by what it still had to say", async () => {
   const { url, sql, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, log: pino({ level: "silent" }) },
+    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    log: pino({ level: "silent" }),
   });
   await node.start();
   const settled = Promise.withResolvers<void>();

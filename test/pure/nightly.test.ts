@@ -1,9 +1,11 @@
 /** When the nightly check is due, and that one after another is done, and none while the loader is behind. */
+
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { CheckResult } from "../../server/ledger/ports/health.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
 import { turns } from "../until.ts";
 
@@ -72,7 +74,7 @@ function nights(
     },
     isBusy,
     log: pino({ level: "silent" }),
-    nowMs: () => clock.nowMs,
+    time: { ...systemTime, nowMs: () => clock.nowMs },
   };
   return { nightly: new NightlyCheck(parts), checked, kept, clock };
 }

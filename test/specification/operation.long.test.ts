@@ -1,6 +1,5 @@
 /** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { rekindle, Server } from "../server.ts";
@@ -96,7 +95,7 @@ test("a port that is taken is refused in words", async () => {
 });
 
 test("SIGTERM waits neither for an idle connection nor for the rest of a half-sent request", async () => {
-  const own = await Server.start({ entry: join(import.meta.dir, "patient-server.ts") });
+  const own = await Server.start({ http: { idleTimeoutSeconds: 255 } });
   const idle = await RawConnection.open(own);
   const half = await RawConnection.open(own);
   const lines = ["Host: x", `Authorization: Basic ${own.firstToken}`, "Content-Length: 100"];

@@ -1,6 +1,5 @@
 /** Connections that are slow on purpose, or by misfortune: each is cut off, whatever it drips. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "./raw.ts";
@@ -12,7 +11,7 @@ let key: string;
 const organization = "Slow";
 
 beforeAll(async () => {
-  server = await Server.start({ entry: join(import.meta.dir, "impatient-server.ts") });
+  server = await Server.start({ http: { idleTimeoutSeconds: 12 } });
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
   const options = ["--organization", organization, "--right", "manage"];

@@ -31,6 +31,48 @@ export function environmentReaders(files: readonly SourceFile[]): string[] {
   return find(files.filter(judged), patterns, "code");
 }
 
+/** One file of the server reads the wall clock and repeats work by itself: see its comment. */
+const timeFile = "server/process/time.ts";
+/** Files that may name the machine's own time, each with its reason. All others are given theirs. */
+const namesSystemTime: ReadonlySet<string> = new Set([
+  timeFile,
+  // The interface of its module.
+  "server/process/process.ts",
+  // The product's entry: the default of `serve`.
+  "server/main.ts",
+  // Defaults of ledgers, which tests and commands open by themselves.
+  "server/ledger/postgres/ledger.ts",
+  "server/ledger/postgres/move/move-in.ts",
+  "server/ledger/sqlite/engine/open.ts",
+  // A receiver's date, and a server's clock, are compared with the real one.
+  "server/actions/send/post.ts",
+  "server/warehouse/engine/probe.ts",
+]);
+
+/** The server's clock and intervals are those that it was given. Otherwise a test could set neither. */
+export function clocksOfTheirOwn(files: readonly SourceFile[]): string[] {
+  const reads = [
+    /\bDate\.now\b/,
+    /\bnew Date(\(\s*\)|(?!\w|\())/,
+    /(?<!new )\bDate\(\s*\)/,
+    /\bsetInterval\b/,
+  ].map((pattern) => ({ pattern, why: `only ${timeFile} reads the clock and sets intervals` }));
+  const names = [{ pattern: /\bsystemTime\b/, why: "time is given, by a parameter" }];
+  const ofServer = files.filter(({ path }) => isCode(path) && path.startsWith("server/"));
+  return [
+    ...find(
+      ofServer.filter(({ path }) => path !== timeFile),
+      reads,
+      "code",
+    ),
+    ...find(
+      ofServer.filter(({ path }) => !namesSystemTime.has(path)),
+      names,
+      "code",
+    ),
+  ];
+}
+
 /** Decisions must depend on their input only. Otherwise neither tests nor replays could repeat them. */
 export function clocksInPureFiles(files: readonly SourceFile[], pureGlobs: readonly string[]): string[] {
   const why = "a pure file has no clock and no chance";

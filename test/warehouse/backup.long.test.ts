@@ -7,6 +7,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { type BackupRequest, backUp } from "../../server/warehouse/copies/backup.ts";
@@ -46,7 +47,7 @@ function request(name: string): BackupRequest {
 }
 
 function parts(loader: Loader) {
-  return { warehouse: subject.warehouse, loader, ledger, dataDir };
+  return { warehouse: subject.warehouse, loader, ledger, dataDir, time: systemTime };
 }
 
 async function appendEvents(count: number): Promise<void> {
@@ -62,7 +63,7 @@ async function appendEvents(count: number): Promise<void> {
 
 test("rows that wait are in the ledger's part, and are loaded once after a restore", async () => {
   await appendEvents(300);
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await appendEvents(200);
   await backUp(parts(loader), request("waiting"));
@@ -85,7 +86,7 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
   const warehouse = withInserts(subject.warehouse, async () => {
     if (failing) throw new Error("the disk is on fire");
   });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
   await until("the loader has failed", () => loader.status().failure);
   const pauses = spyOn(loader, "pause");
@@ -116,7 +117,7 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
     return { table: "events", year, schema: currentSchema.events, rows: 1, body } as const;
   });
   await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
-  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
   await until("an insert has begun", () => inserts);
   const paused = loader.pause();
@@ -129,7 +130,7 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
 });
 
 test("a backup that is given up while it waits ends no other backup's pause", async () => {
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.pause();
   const gone = new AbortController();
   const pauses = spyOn(loader, "pause");
@@ -150,7 +151,7 @@ test("every table of the warehouse is in a backup", async () => {
   await append(ledger, { ...people, table: "users", body: '[1,1,"u","e","{}",null,0,0,0,1]\n' });
   await append(ledger, { ...people, table: "accounts", body: '[1,1,"a","n",null,0,0,1]\n' });
   await append(ledger, { ...people, table: "account_versions", body: '[1,1,1,0,"{}"]\n' });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await applyExclusions(subject.warehouse, 1, { revision: 1, rules: [], accounts: [] });
   const others = [...scoreTables, ...snapshotTables, ...segmentTables, billingEvents.table, subscriptions];
@@ -173,7 +174,7 @@ test("a table whose rows are all deleted is in no backup, and a file without row
     "SELECT count() AS count FROM system.parts WHERE active AND table = 'scored_days' AND database = currentDatabase()",
   );
   expect(part?.count).toBeGreaterThan(0);
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await backUp(parts(loader), request("deleted"));
   const manifestPath = join(base, "deleted", "manifest.json");
@@ -197,7 +198,7 @@ test("copies that a killed backup left are gone after a start", async () => {
   expect(await subject.warehouse.rows(databases)).toHaveLength(1);
   await subject.warehouse.close();
   // The engine's folder is that of this process, so analysis is opened around it.
-  const analysis = await openAnalysis(subject.folder, ledger, createLogger("test", "warn"));
+  const analysis = await openAnalysis(subject.folder, ledger, createLogger("test", "warn"), systemTime);
   expect(await analysis.warehouse.rows(databases)).toHaveLength(0);
   await analysis.close();
   await subject.open();

@@ -7,11 +7,13 @@
  * rows and prints the warehouse's contents. Both first print whether the kill before left events without
  * rollups.
  */
+
 import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
@@ -106,7 +108,7 @@ const warehouse = await openChdbWarehouse({ folder: join(folder, "warehouse") })
 const before = await differences(ledger, warehouse);
 console.log(`half-written ${before.some(({ kind }) => kind !== "events")}`);
 // Small batches: more edges to be killed at.
-const loader = new Loader({ inbox: ledger.inbox, warehouse, maxBatchRows: 1_000 });
+const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse, maxBatchRows: 1_000 });
 await loader.replay();
 if (mode === "load") await load(ledger, loader, new Random(Number(seed)));
 loader.start();

@@ -6,6 +6,7 @@ import type { Inbox } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
@@ -58,7 +59,7 @@ async function whileLoading(
   work: (loader: Loader) => Promise<void>,
   { inbox = ledger.inbox, warehouse = subject.warehouse }: { inbox?: Inbox; warehouse?: Warehouse } = {},
 ): Promise<void> {
-  const loader = new Loader({ inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox, warehouse });
   await loader.replay();
   loader.start();
   try {
@@ -120,7 +121,7 @@ describe("loading", () => {
   });
 
   test("a drain that cannot end because the loader stops is rejected", async () => {
-    const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
     const drained = loader.drain(Number.MAX_SAFE_INTEGER);
     await loader.stop();
     await expect(drained).rejects.toThrow("stopped");
@@ -187,7 +188,7 @@ async function crashAtInsert(number: number): Promise<void> {
     crashed.resolve();
     await new Promise(() => undefined);
   });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: dying });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: dying });
   await Promise.race([crashed.promise, loader.replay()]);
 }
 
@@ -207,7 +208,7 @@ describe("failures that say nothing about the rows", () => {
         throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
     });
     await appendLines(stored.map(eventRow));
-    const loader = new Loader({ inbox: ledger.inbox, warehouse });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
     const replayed = loader.replay();
     await until(
       "two attempts have failed",
@@ -234,7 +235,7 @@ describe("failures that say nothing about the rows", () => {
   test("a stop does not wait for them", async () => {
     await appendLines(events(subject.newOrganization(), 1).map(eventRow));
     const broken = failing(() => Promise.reject(new WarehouseError(243, "no space left")));
-    const loader = new Loader({ inbox: ledger.inbox, warehouse: broken });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: broken });
     const replayed = loader.replay();
     await until("an attempt has failed", () => loader.status().failure);
     await loader.stop();
