@@ -20,15 +20,26 @@ interface Waiting {
 /**
  * Looks again and again until what it sees is so. An error of a look ends the wait: a look that may fail catches it.
  * @param what is waited for, e.g. "the alert is sent"
+ * @param isSo whether what is seen will do. Without it, whether it is true, or anything but null, undefined, 0 and ""
  * @returns what was seen
  * @throws Error after 4 minutes: what was waited for, for how long, and what was seen last
  */
-export async function until<Seen>(
+export function until<Seen>(
   what: string,
   look: () => Seen | Promise<Seen>,
-  isSo: (seen: Seen) => boolean = Boolean,
+): Promise<Exclude<Seen, false | null | undefined>>;
+export function until<Seen>(
+  what: string,
+  look: () => Seen | Promise<Seen>,
+  isSo: (seen: Seen) => boolean,
+  waiting?: Waiting,
+): Promise<Seen>;
+export async function until(
+  what: string,
+  look: () => unknown,
+  isSo: (seen: unknown) => boolean = Boolean,
   waiting: Waiting = {},
-): Promise<Seen> {
+): Promise<unknown> {
   // Tests replace other clocks.
   const beganNs = Bun.nanoseconds();
   let isNoted = false;
