@@ -86,19 +86,20 @@ export class AnalysisWork {
     const segmentOf = segmentsForRules(parts);
     const notifier = new Notifier({ ...parts, look });
     const ruleParts = { ...parts, host: analysis, segmentOf };
-    const ruleDeciders = [
-      new RuleDecider(ruleParts, "at every look"),
-      new RuleDecider(ruleParts, "once a scored day"),
-    ];
     const digester = new Digester({
       ...parts,
       read: (organization, period, day) => readDigest(parts, organization, period, day),
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    const exclusions = new MessageExclusions(parts);
-    const looking = [notifier, ...ruleDeciders, exclusions, digester, this.#segments];
-    this.#looks = looking.map((one) => new Looks(one, log));
+    this.#looks = [
+      new Looks("notices", notifier, log),
+      new Looks("rules at every look", new RuleDecider(ruleParts, "at every look"), log),
+      new Looks("rules once a scored day", new RuleDecider(ruleParts, "once a scored day"), log),
+      new Looks("exclusions of messages", new MessageExclusions(parts), log),
+      new Looks("digests", digester, log),
+      new Looks("segments", this.#segments, log),
+    ];
     analysis.nightly.start();
     this.scheduler.start();
     for (const looks of this.#looks) looks.start(time.intervals.actionsMs);

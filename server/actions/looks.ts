@@ -8,12 +8,15 @@ export interface Looking {
 }
 
 export class Looks {
+  readonly #name: string;
   readonly #looking: Looking;
   readonly #log: Logger;
   #endLooking: () => void = () => undefined;
   #working: Promise<void> | undefined;
 
-  constructor(looking: Looking, log: Logger) {
+  /** @param name of the work, in the log */
+  constructor(name: string, looking: Looking, log: Logger) {
+    this.#name = name;
     this.#looking = looking;
     this.#log = log;
   }
@@ -23,9 +26,9 @@ export class Looks {
     this.#endLooking = every(ms, () => {
       this.#working ??= this.#looking
         .work()
+        .then(() => this.#log.debug({ work: this.#name }, "looked"))
         .catch((error: unknown) => {
-          const { name } = this.#looking.constructor;
-          this.#log.warn({ err: error, work: name }, "the next look tries again");
+          this.#log.warn({ err: error, work: this.#name }, "the next look tries again");
         })
         .finally(() => {
           this.#working = undefined;

@@ -2,6 +2,7 @@
  * The life of an alert from the front door: events over HTTP are scored, a rule about accounts fires, its messages arrive, and it ends days later. An
  * account that is excluded before the morning is in no message of it.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
@@ -11,6 +12,7 @@ import { zoneOf } from "../../server/calendar/calendar.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
@@ -29,7 +31,7 @@ let secret = "";
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({
-    time: { actionsMs: 250 },
+    time: quick,
     env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
   });
   await server.ready();

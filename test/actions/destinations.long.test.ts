@@ -1,7 +1,9 @@
 /** Destinations over HTTP: from the form to the receiver, and the log of what was sent. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { auditLog, company } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { until } from "../until.ts";
@@ -15,6 +17,7 @@ beforeAll(async () => {
   mails = await startMailServer();
   server = await Server.start({
     role: "intake",
+    time: quick,
     env: {
       ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
       SMTP_URL: mails.url(),

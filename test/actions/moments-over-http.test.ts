@@ -1,9 +1,12 @@
 /** Moments from the front door: events and people over HTTP, a look, and messages that reach their receiver. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
+import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rules {
@@ -21,8 +24,8 @@ let ours: Awaited<ReturnType<typeof company>>;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  const env = { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  server = await Server.start({ time: { actionsMs: 250 }, env });
+  const env = { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
+  server = await Server.start({ time: quick, env });
   await server.ready();
   ours = await company(server, "Moments", "--timezone", quietZone);
 }, 300_000);
@@ -95,8 +98,7 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
     () => told(),
     ({ length }) => length >= 4,
   );
-  // Some more looks decide nothing again.
-  await Bun.sleep(3_000);
+  await twoMoreLooks(server, "rules at every look");
   expect(told().toSorted()).toEqual([
     ["alert.fired", "cancellationScheduled", "engines"],
     ["alert.fired", "lastOwnerRemoved", "engines"],

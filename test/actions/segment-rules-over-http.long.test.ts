@@ -1,4 +1,5 @@
 /** Alert rules about segments, from events and a rule that is saved to alerts that fire and end. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
@@ -9,6 +10,7 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { decision, firedAlert, noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
@@ -20,7 +22,7 @@ interface Alert {
 }
 
 const organization = "Segmented";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 const today = todayIn(quietZone);
 let olga: Awaited<ReturnType<typeof joined>>;
 let token = "";
