@@ -6,8 +6,6 @@ import { rekindle, Server } from "../server.ts";
 import { becomes, until } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.start();
