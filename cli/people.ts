@@ -47,6 +47,7 @@ export async function addOwner(
   installation: Installation,
   { id, name }: { readonly id: number; readonly name: string },
   email: string | undefined,
+  nowMs: number,
 ): Promise<void> {
   const { members: people } = installation.ledger;
   if (email === undefined) {
@@ -58,7 +59,7 @@ export async function addOwner(
   }
   const person = await people.withEmail(email);
   if (person?.isEmailVerified) {
-    await people.makeOwner(id, person.id, commandLine, Date.now());
+    await people.makeOwner(id, person.id, commandLine, nowMs);
     process.stderr.write(
       `made ${oneLine(person.name)} (${oneLine(person.email)}, person ${person.id}) owner of ${printable(name)}\n`,
     );
@@ -70,7 +71,7 @@ export async function addOwner(
     wanted,
     await addressOf(installation),
     commandLine,
-    Date.now(),
+    nowMs,
   );
   process.stderr.write(
     `${oneLine(email)} is not a verified e-mail here. This link makes its reader an owner of ${printable(name)}. It works once, for 7 days:\n${link}\n`,

@@ -14,11 +14,11 @@ import { WarehouseError } from "../server/warehouse/warehouse.ts";
 /** Only the command that was named is loaded: all of them take twice as long. */
 const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
-  organization: async () => (await import("./commands/organization.ts")).organizationCommand(),
-  member: async () => (await import("./commands/member.ts")).memberCommand(),
-  destination: async () => (await import("./actions/destination.ts")).destinationCommand(),
+  organization: async (time) => (await import("./commands/organization.ts")).organizationCommand(time),
+  member: async (time) => (await import("./commands/member.ts")).memberCommand(time),
+  destination: async (time) => (await import("./actions/destination.ts")).destinationCommand(time),
   delivery: async () => (await import("./actions/delivery.ts")).deliveryCommand(),
-  segment: async () => (await import("./actions/segment.ts")).segmentCommand(),
+  segment: async (time) => (await import("./actions/segment.ts")).segmentCommand(time),
   "alert-rule": async () => (await import("./actions/alert-rule.ts")).alertRuleCommand(),
   alert: async () => (await import("./actions/alert.ts")).alertCommand(),
   digest: async () => (await import("./actions/digest.ts")).digestCommand(),
@@ -29,9 +29,9 @@ const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   "churn-reason": async () => (await import("./actions/work.ts")).churnReasonCommand(),
   "win-back": async () => (await import("./actions/win-back.ts")).winBackCommand(),
   "audit-log": async () => (await import("./actions/audit-log.ts")).auditLogCommand(),
-  token: async () => (await import("./commands/credential.ts")).tokenCommand(),
-  key: async () => (await import("./commands/credential.ts")).keyCommand(),
-  settings: async () => (await import("./commands/settings.ts")).settingsCommand(),
+  token: async (time) => (await import("./commands/credential.ts")).tokenCommand(time),
+  key: async (time) => (await import("./commands/credential.ts")).keyCommand(time),
+  settings: async (time) => (await import("./commands/settings.ts")).settingsCommand(time),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   demo: async (time) => (await import("./commands/demo.ts")).demoCommand(time),
   revenue: async () => (await import("./figures/revenue.ts")).revenueCommand(),
@@ -44,14 +44,15 @@ const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
   warnings: async () => (await import("./commands/warnings.ts")).warningsCommand(),
-  "rejected-events": async () => (await import("./commands/rejected-events.ts")).rejectedEventsCommand(),
-  exclude: async () => (await import("./commands/exclude.ts")).excludeCommand(),
-  outage: async () => (await import("./commands/outage.ts")).outageCommand(),
+  "rejected-events": async (time) =>
+    (await import("./commands/rejected-events.ts")).rejectedEventsCommand(time),
+  exclude: async (time) => (await import("./commands/exclude.ts")).excludeCommand(time),
+  outage: async (time) => (await import("./commands/outage.ts")).outageCommand(time),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
 };
 
 /** The command with this subcommand, or with all when there is no such one.
- * @param time of the demonstration, which ends now */
+ * @param time of what commands write down themselves: of the demonstration, of tokens, invitations and versions */
 export async function rekindleProgram(name: string | undefined, time: Time = systemTime): Promise<Command> {
   const program = new Command("rekindle")
     .description("Keeps companies from losing their customers.")

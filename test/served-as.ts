@@ -10,7 +10,7 @@ export interface ServedTime extends Partial<Intervals> {
 }
 
 /** Everything that a server does by itself follows in a fraction of a second. Its inserts of few rows cost more processor time, so a
- * file with much writing is slower with it. */
+ * file with much writing or with erasures, which rewrite parts, is slower with it. */
 export const quick: ServedTime = {
   choresMs: 100,
   countsMs: 250,

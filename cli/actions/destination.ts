@@ -1,4 +1,5 @@
 /** `rekindle destination list | add | change | pause | resume | delete | secret | held | test` */
+
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { type DestinationKind, destinationKinds, noticeTypes } from "../../contract/actions/destinations.ts";
@@ -7,6 +8,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import { testMessage } from "../../server/actions/actions.ts";
 import { commandLine, type Delivery, type SharedLedger } from "../../server/ledger/ledger.ts";
 import type { ClusterNode } from "../../server/ledger/postgres/postgres.ts";
+import type { Time } from "../../server/process/process.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { addressOf } from "../people.ts";
 import { oneLine, printLine, printTable } from "../print.ts";
@@ -16,12 +18,12 @@ import { apiCommand, group } from "./api-command.ts";
 type Destination = RouteAnswer<"PATCH /api/destinations/:id">;
 
 /** The command for destinations of messages. */
-export function destinationCommand(): Command {
+export function destinationCommand(time: Time): Command {
   return group("destination", "Add, change and delete destinations of messages, and send a test", [
     ...[list(), add(), change()],
     changed("pause <name>", "Pause a destination: its messages are held", { state: "paused" }),
     changed("resume <name>", "Start a paused or disabled destination", { state: "active" }),
-    ...[remove(), secret(), held(), test()],
+    ...[remove(), secret(), held(), test(time)],
   ]);
 }
 
@@ -190,7 +192,7 @@ function noDestination(name: string, organization: string): Refusal {
   return new Refusal(`there is no destination ${JSON.stringify(name)}: ${shows} shows them.`);
 }
 
-function test(): Command {
+function test(time: Time): Command {
   return new Command("test")
     .description("Send a test message and print the result; the exit code is 1 when it failed")
     .argument("<name>", "the destination's name")
@@ -200,8 +202,8 @@ function test(): Command {
         const { ledger } = installation;
         refuseWithoutSender(installation);
         const to = await activeDestination(ledger, id, destination, name);
-        const message = testMessage(name, commandLine.by, await addressOf(installation), Date.now());
-        await ledger.deliveries.add(id, to, message, Date.now());
+        const message = testMessage(name, commandLine.by, await addressOf(installation), time.nowMs());
+        await ledger.deliveries.add(id, to, message, time.nowMs());
         const { state, status, said } = await firstAttempt(ledger, id, to, message.messageId);
         const answer = [status, oneLine(said ?? "")].filter((part) => part !== null && part !== "").join(" ");
         if (state === "delivered") {

@@ -1,4 +1,5 @@
 /** `rekindle segment list | create | change | delete | export | history` */
+
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { parse } from "csv-parse/sync";
@@ -15,6 +16,7 @@ import { explainInvalid } from "../../contract/explain.ts";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { withFigures } from "../figures/ask.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -22,15 +24,15 @@ import { segmentNamed, segmentOf } from "../segment-named.ts";
 import { apiCommand } from "./api-command.ts";
 
 /** The command for segments. */
-export function segmentCommand(): Command {
+export function segmentCommand(time: Time): Command {
   return new Command("segment")
     .description(
       "List, create, change, delete and export segments of users or accounts, and show their history",
     )
     .addCommand(list())
-    .addCommand(create())
+    .addCommand(create(time))
     .addCommand(change())
-    .addCommand(remove())
+    .addCommand(remove(time))
     .addCommand(exported())
     .addCommand(history());
 }
@@ -78,7 +80,7 @@ interface CreateOptions extends OfOrganization, ContentOptions {
   readonly kind: SegmentKind;
 }
 
-function create(): Command {
+function create(time: Time): Command {
   return new Command("create")
     .description("Save a segment with a filter, or with the ids of a file")
     .argument("<name>", "the segment's name")
@@ -93,7 +95,7 @@ function create(): Command {
         }
         const content = await contentOf(options.kind, options);
         const wanted = { kind: options.kind, name: name.trim(), content };
-        const { segment, unknownIds } = await ledger.segments.add(id, wanted, commandLine, Date.now());
+        const { segment, unknownIds } = await ledger.segments.add(id, wanted, commandLine, time.nowMs());
         process.stderr.write(`segment ${segment.id} is saved\n`);
         warnOfUnknown(unknownIds);
       }),
@@ -169,7 +171,7 @@ function idsIn(csv: string, kind: SegmentKind): string[] {
   throw new Refusal(`--ids has ${ids.length} ids: give 1 to ${segmentLimits.fixedIds}.`);
 }
 
-function remove(): Command {
+function remove(time: Time): Command {
   return new Command("delete")
     .description("Delete a segment that no other segment and no alert rule uses")
     .argument("<name>", "the segment's name")
@@ -177,7 +179,7 @@ function remove(): Command {
     .action((name: string, { organization }: OfOrganization) =>
       withOrganization(organization, async ({ ledger }, { id }) => {
         const segment = await segmentNamed(ledger, id, name);
-        await ledger.segments.remove(id, segment.id, commandLine, Date.now());
+        await ledger.segments.remove(id, segment.id, commandLine, time.nowMs());
       }),
     );
 }

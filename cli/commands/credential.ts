@@ -14,6 +14,7 @@ import {
   scopeOf,
   secretPrefix,
 } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -47,9 +48,9 @@ const keyKind: Kind = {
 };
 
 /** The command for project tokens, which write. */
-export function tokenCommand(): Command {
+export function tokenCommand(time: Time): Command {
   const creating = create<{ scope: TokenScope }>(
-    tokenKind,
+    { ...tokenKind, time },
     "the organization it writes to",
     ({ tokens }, wanted, { scope }) => createProjectToken(tokens, { ...wanted, scope }, commandLine),
   );
@@ -61,13 +62,13 @@ export function tokenCommand(): Command {
       .choices(tokenScopes)
       .default("server"),
   );
-  return commandOf(tokenKind, creating);
+  return commandOf(tokenKind, creating, time);
 }
 
 /** The command for read keys, which read, and more when they are given the right to it. */
-export function keyCommand(): Command {
+export function keyCommand(time: Time): Command {
   const creating = create<{ right: readonly ("erase" | "manage")[] }>(
-    keyKind,
+    { ...keyKind, time },
     "the organization it reads",
     ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
@@ -79,19 +80,19 @@ export function keyCommand(): Command {
       .choices(["erase", "manage"])
       .default([]),
   );
-  return commandOf(keyKind, creating);
+  return commandOf(keyKind, creating, time);
 }
 
-function commandOf(kind: Kind, creating: Command): Command {
+function commandOf(kind: Kind, creating: Command, time: Time): Command {
   return new Command(kind.word)
     .description(`Create, list and revoke ${kind.title}s`)
     .addCommand(creating)
     .addCommand(list(kind))
-    .addCommand(revoke(kind));
+    .addCommand(revoke(kind, time));
 }
 
 function create<More extends object>(
-  { title }: Kind,
+  { title, time }: Kind & { readonly time: Time },
   whose: string,
   make: (
     ledger: SharedLedger,
@@ -105,7 +106,7 @@ function create<More extends object>(
     .option("--name <name>", "its purpose", readCredentialName, "unnamed")
     .action((options: OfOrganization & { readonly name: string } & More) =>
       withOrganization(options.organization, async ({ ledger }, { id }) => {
-        const wanted = { organization: id, name: options.name, nowMs: Date.now() };
+        const wanted = { organization: id, name: options.name, nowMs: time.nowMs() };
         const { secret } = await make(ledger, wanted, options);
         process.stdout.write(`${secret}\n`);
       }),
@@ -142,7 +143,7 @@ function list({ word, title, prefix, store, moreColumns }: Kind): Command {
     );
 }
 
-function revoke({ word, title, prefix, store }: Kind): Command {
+function revoke({ word, title, prefix, store }: Kind, time: Time): Command {
   const readId = (text: string): number => {
     const id = Number(text);
     if (Number.isInteger(id) && id > 0) return id;
@@ -153,7 +154,7 @@ function revoke({ word, title, prefix, store }: Kind): Command {
     .argument("<id>", `the ${word}'s id, as ${word} list shows it`, readId)
     .action((id: number) =>
       withInstallation(async ({ ledger }) => {
-        const { name, lastFour } = await ledger[store].revoke(id, commandLine, Date.now());
+        const { name, lastFour } = await ledger[store].revoke(id, commandLine, time.nowMs());
         process.stderr.write(`revoked ${printable(name)} (${prefix}…${lastFour})\n`);
       }),
     );

@@ -1,19 +1,21 @@
 /** `rekindle exclude add | list | remove` */
+
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine, type ExclusionRule } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { withOrganization } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for rules that keep users out of figures. */
-export function excludeCommand(): Command {
+export function excludeCommand(time: Time): Command {
   return new Command("exclude")
     .description("Keep internal, test and bot users out of an organization's figures")
-    .addCommand(add())
+    .addCommand(add(time))
     .addCommand(list())
-    .addCommand(remove());
+    .addCommand(remove(time));
 }
 
 interface Rules {
@@ -25,7 +27,7 @@ interface Rules {
   readonly account?: string;
 }
 
-function add(): Command {
+function add(time: Time): Command {
   return new Command("add")
     .description("Exclude users; exports are not changed by it")
     .requiredOption("--organization <name>", "the organization")
@@ -41,7 +43,7 @@ function add(): Command {
           throw new Refusal("no rule is given: use --user, --email-domain, --email, --trait or --account.");
         }
         for (const rule of rules) {
-          const added = await ledger.exclusions.add(id, rule, commandLine, Date.now());
+          const added = await ledger.exclusions.add(id, rule, commandLine, time.nowMs());
           process.stderr.write(`rule ${added.id}: ${printable(describe(added))}\n`);
         }
       }),
@@ -86,14 +88,14 @@ function list(): Command {
     );
 }
 
-function remove(): Command {
+function remove(time: Time): Command {
   return new Command("remove")
     .description("Remove a rule; its users count again")
     .argument("<id>", "the rule's id, as exclude list shows it", readId)
     .requiredOption("--organization <name>", "the organization")
     .action((rule: number, { organization: name }: { organization: string }) =>
       withOrganization(name, async ({ ledger }, { id }) => {
-        await ledger.exclusions.remove(id, rule, commandLine, Date.now());
+        await ledger.exclusions.remove(id, rule, commandLine, time.nowMs());
         process.stderr.write(`removed rule ${rule}\n`);
       }),
     );

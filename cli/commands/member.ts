@@ -1,4 +1,5 @@
 /** `rekindle member list | invite | reset-link | remove` */
+
 import { Command, Option } from "commander";
 import { type Role, roles } from "../../contract/roles.ts";
 import {
@@ -11,28 +12,29 @@ import {
 import type { Config } from "../../server/config.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
+import type { Time } from "../../server/process/process.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { addressOf, memberOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for team members, who sign in to the dashboard. */
-export function memberCommand(): Command {
+export function memberCommand(time: Time): Command {
   return new Command("member")
     .description("List, invite and remove an organization's members, and reset passwords")
-    .addCommand(list())
-    .addCommand(invite())
-    .addCommand(resetLink())
-    .addCommand(remove());
+    .addCommand(list(time))
+    .addCommand(invite(time))
+    .addCommand(resetLink(time))
+    .addCommand(remove(time));
 }
 
-function list(): Command {
+function list(time: Time): Command {
   return new Command("list")
     .description("List an organization's members and open invitations")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         const members = await ledger.members.list(id);
-        const invitations = await ledger.members.invitations(id, Date.now());
+        const invitations = await ledger.members.invitations(id, time.nowMs());
         printTable(
           ["E-MAIL", "NAME", "ROLE", "JOINED", "LAST SEEN"],
           [
@@ -56,7 +58,7 @@ function list(): Command {
     );
 }
 
-function invite(): Command {
+function invite(time: Time): Command {
   return new Command("invite")
     .description("Invite a person and print the link, this once; it works for 7 days")
     .argument("<email>", "the person's e-mail", readEmail)
@@ -71,14 +73,14 @@ function invite(): Command {
         const { ledger, config } = installation;
         const wanted = { organization: id, email, role };
         const address = await addressOf(installation);
-        const { link } = await makeInvitation(ledger, wanted, address, commandLine, Date.now());
+        const { link } = await makeInvitation(ledger, wanted, address, commandLine, time.nowMs());
         process.stdout.write(`${link}\n`);
         await sendLink(config, invitationMail({ email, role, link }, name));
       }),
     );
 }
 
-function resetLink(): Command {
+function resetLink(time: Time): Command {
   return new Command("reset-link")
     .description("Print a link for setting a new password, this once; it works for 24 hours")
     .argument("<email>", "the member's e-mail", readEmail)
@@ -91,7 +93,7 @@ function resetLink(): Command {
             ? (await personWith(ledger, email)).id
             : (await memberOf(ledger, name, email)).id;
         const address = await addressOf(installation);
-        const link = await passwordLink(ledger, person, address, commandLine, Date.now());
+        const link = await passwordLink(ledger, person, address, commandLine, time.nowMs());
         process.stdout.write(`${link}\n`);
         await sendLink(config, passwordMail(email, link));
       }),
@@ -113,7 +115,7 @@ interface RemoveOptions extends OfOrganization {
   readonly keepKeysFor?: string;
 }
 
-function remove(): Command {
+function remove(time: Time): Command {
   return new Command("remove")
     .description("Remove a member and revoke their read keys; never the last owner")
     .argument("<email>", "the person's e-mail", readEmail)
@@ -123,7 +125,7 @@ function remove(): Command {
       withInstallation(async ({ ledger }) => {
         const { id, organization } = await memberOf(ledger, name, email);
         const keysTo = keepKeysFor === undefined ? null : (await memberOf(ledger, name, keepKeysFor)).id;
-        await ledger.members.remove(organization, id, commandLine, Date.now(), keysTo);
+        await ledger.members.remove(organization, id, commandLine, time.nowMs(), keysTo);
         process.stderr.write(`removed ${email}\n`);
       }),
     );

@@ -1,11 +1,12 @@
 /** `rekindle organization create | list | set | delete` */
+
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { runningRebuild } from "../../server/between/remote/remote.ts";
 import { zoneNamed } from "../../server/calendar/calendar.ts";
 import { commandLine, itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Peer } from "../../server/process/process.ts";
+import type { Peer, Time } from "../../server/process/process.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -13,16 +14,16 @@ import { printable } from "../output.ts";
 import { addOwner, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
 
-export function organizationCommand(): Command {
+export function organizationCommand(time: Time): Command {
   return new Command("organization")
     .description("Create, list, change and delete organizations")
-    .addCommand(create())
+    .addCommand(create(time))
     .addCommand(list())
-    .addCommand(set())
+    .addCommand(set(time))
     .addCommand(remove());
 }
 
-function create(): Command {
+function create(time: Time): Command {
   return new Command("create")
     .description("Create an organization")
     .argument("<name>", "its name", readName)
@@ -32,12 +33,12 @@ function create(): Command {
       withInstallation(
         async (installation) => {
           const { ledger } = installation;
-          const wanted = { name, timezone, nowMs: Date.now() };
+          const wanted = { name, timezone, nowMs: time.nowMs() };
           const created = await ledger.organizations.create(wanted, commandLine);
           process.stderr.write(
             `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
           );
-          await addOwner(installation, created, email);
+          await addOwner(installation, created, email, wanted.nowMs);
         },
         { mayBegin: true },
       ),
@@ -90,7 +91,7 @@ interface Changes {
   readonly keepEvents?: number | "forever";
 }
 
-function set(): Command {
+function set(time: Time): Command {
   const command = new Command("set");
   return command
     .description("Change an organization")
@@ -118,7 +119,7 @@ function set(): Command {
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
           ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
         };
-        await ledger.organizations.set(id, wanted, commandLine, Date.now());
+        await ledger.organizations.set(id, wanted, commandLine, time.nowMs());
         process.stderr.write(`changed ${printable(changes.name ?? name)}\n`);
       });
     });

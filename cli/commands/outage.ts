@@ -1,8 +1,10 @@
 /** `rekindle outage add | list | remove` */
+
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { formatDay, Zone } from "../../server/calendar/calendar.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { withOrganization } from "../installation.ts";
 import { dateIn, readId } from "../numbers.ts";
 import { instant, printTable } from "../print.ts";
@@ -10,12 +12,12 @@ import { instant, printTable } from "../print.ts";
 const days = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /** The command for days on which data collection had stopped. */
-export function outageCommand(): Command {
+export function outageCommand(time: Time): Command {
   return new Command("outage")
     .description("Declare days on which data collection had stopped: scores leave them out")
-    .addCommand(add())
+    .addCommand(add(time))
     .addCommand(list())
-    .addCommand(remove());
+    .addCommand(remove(time));
 }
 
 interface Days {
@@ -24,7 +26,7 @@ interface Days {
   readonly to: number;
 }
 
-function add(): Command {
+function add(time: Time): Command {
   return new Command("add")
     .description("Declare an outage; scores of the days after it are computed again")
     .requiredOption("--organization <name>", "the organization")
@@ -32,12 +34,12 @@ function add(): Command {
     .requiredOption("--to <day>", "the last day without data", dateIn(days))
     .action(({ organization: name, from, to }: Days) =>
       withOrganization(name, async ({ ledger }, { id, timezone }) => {
-        if (to > new Zone(timezone).dayOf(Date.now())) {
+        if (to > new Zone(timezone).dayOf(time.nowMs())) {
           throw new Refusal(
             `${formatDay(to)} has not come yet in ${timezone}: an outage ends today at the latest.`,
           );
         }
-        const added = await ledger.outages.add(id, { fromDay: from, toDay: to }, commandLine, Date.now());
+        const added = await ledger.outages.add(id, { fromDay: from, toDay: to }, commandLine, time.nowMs());
         process.stderr.write(
           `outage ${added.id}: ${formatDay(added.fromDay)} to ${formatDay(added.toDay)}\n`,
         );
@@ -65,14 +67,14 @@ function list(): Command {
     );
 }
 
-function remove(): Command {
+function remove(time: Time): Command {
   return new Command("remove")
     .description("Remove a declared outage; its days count again")
     .argument("<id>", "the outage's id, as outage list shows it", readId)
     .requiredOption("--organization <name>", "the organization")
     .action((outage: number, { organization: name }: { organization: string }) =>
       withOrganization(name, async ({ ledger }, { id }) => {
-        await ledger.outages.remove(id, outage, commandLine, Date.now());
+        await ledger.outages.remove(id, outage, commandLine, time.nowMs());
         process.stderr.write(`removed outage ${outage}\n`);
       }),
     );

@@ -1,18 +1,20 @@
 /** `rekindle rejected-events list | retry | drop` */
+
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for events that the warehouse rejected. */
-export function rejectedEventsCommand(): Command {
+export function rejectedEventsCommand(time: Time): Command {
   return new Command("rejected-events")
     .description("List events that the warehouse rejected, send them again, or drop them")
     .addCommand(list())
-    .addCommand(withRows("retry", "Send rejected events to the warehouse again", "sent again"))
-    .addCommand(withRows("drop", "Delete rejected events for good", "dropped"));
+    .addCommand(withRows("retry", "Send rejected events to the warehouse again", "sent again", time))
+    .addCommand(withRows("drop", "Delete rejected events for good", "dropped", time));
 }
 
 function list(): Command {
@@ -45,7 +47,7 @@ interface RowsOptions {
   readonly all?: boolean;
 }
 
-function withRows(name: "retry" | "drop", description: string, done: string): Command {
+function withRows(name: "retry" | "drop", description: string, done: string, time: Time): Command {
   return new Command(name)
     .description(description)
     .argument("[id...]", "ids, as rejected-events list shows them", collectIds, [])
@@ -57,7 +59,7 @@ function withRows(name: "retry" | "drop", description: string, done: string): Co
       return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };
-        const rows = await ledger.rejectedEvents[name](selection, commandLine, Date.now());
+        const rows = await ledger.rejectedEvents[name](selection, commandLine, time.nowMs());
         process.stderr.write(`${rows} rows ${done}\n`);
       });
     });

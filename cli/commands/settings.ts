@@ -6,6 +6,7 @@ import type { HealthTrait } from "../../contract/api/health-traits.ts";
 import type { RiskBounds } from "../../contract/api/risk-bands.ts";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
+import type { Time } from "../../server/process/process.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
@@ -26,13 +27,13 @@ import {
 } from "../settings-values.ts";
 
 /** The command for an organization's settings. */
-export function settingsCommand(): Command {
+export function settingsCommand(time: Time): Command {
   return new Command("settings")
     .description("Show and change the settings of an organization's scores and weeks")
     .addCommand(show())
-    .addCommand(set())
+    .addCommand(set(time))
     .addCommand(history())
-    .addCommand(restore());
+    .addCommand(restore(time));
 }
 
 function show(): Command {
@@ -104,7 +105,7 @@ interface SetOptions extends OfOrganization {
   readonly currencyRates: boolean;
 }
 
-function set(): Command {
+function set(time: Time): Command {
   const command = new Command("set");
   return command
     .description("Change settings; all others stay")
@@ -161,7 +162,7 @@ function set(): Command {
         const { version: before } = await ledger.settings.get(id);
         const { ifVersion } = options;
         const based = { ...change, ...(ifVersion !== undefined && { version: ifVersion }) };
-        const { version } = await ledger.settings.change(id, based, commandLine, Date.now());
+        const { version } = await ledger.settings.change(id, based, commandLine, time.nowMs());
         process.stderr.write(
           version === before ? "the settings are unchanged\n" : `the settings are version ${version} now\n`,
         );
@@ -242,7 +243,7 @@ function history(): Command {
     );
 }
 
-function restore(): Command {
+function restore(time: Time): Command {
   const command = new Command("restore");
   return command
     .description("Go back to the settings of an older version: they become a new version")
@@ -257,7 +258,7 @@ function restore(): Command {
       withOrganization(name, async ({ ledger }, { id }) => {
         const { version: before } = await ledger.settings.get(id);
         const asked = { to, ...(ifVersion !== undefined && { version: ifVersion }) };
-        const restored = await ledger.settings.restore(id, asked, commandLine, Date.now());
+        const restored = await ledger.settings.restore(id, asked, commandLine, time.nowMs());
         if (restored === undefined) return command.error(`error: there is no version ${to} of the settings`);
         process.stderr.write(
           restored.version === before

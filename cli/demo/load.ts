@@ -48,7 +48,7 @@ export async function loadDemo(
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
   const organization = await organizationFor(installation, options, nowMs());
-  await addOwner(installation, organization, options.owner);
+  await addOwner(installation, organization, options.owner, nowMs());
   const startedMs = performance.now();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${resumeHint(options)}`));

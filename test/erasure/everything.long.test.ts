@@ -1,9 +1,11 @@
 /** A copy of everything about a person: data of the person in every store is in it, and nothing of another person. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { daysAgo, identify, sendAll, track } from "./support.ts";
@@ -12,7 +14,7 @@ import { firedDay, tellAbout } from "./told.ts";
 export const runsOn = { postgres: true };
 
 const organization = "Access";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let token = "";
 let olga: Awaited<ReturnType<typeof joined>>;
 

@@ -1,5 +1,6 @@
 /** A change of settings or of exclusions, through HTTP: today is scored again, and the past stays and is
  * marked. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { answer, newKey } from "../specification/operation-support.ts";
 import { becomes } from "../until.ts";
@@ -26,7 +28,7 @@ type Movers = Static<typeof MoversAnswer>;
 type Score = Static<typeof ScoreAnswer>;
 
 beforeAll(async () => {
-  server = await Server.start({ dataDir });
+  server = await Server.start({ dataDir, time: { ...quick, scheduleMs: 500 } });
   await server.ready();
   const token = await server.organization("Acme", "--timezone", quietZone);
   key = await newKey(server, "Acme", "manage");
@@ -38,7 +40,7 @@ beforeAll(async () => {
   await server.command("score", "--organization", "Acme");
   await server.kill("SIGTERM");
   await tellTwoDaysEarlier();
-  server = await Server.start({ dataDir });
+  server = await Server.start({ dataDir, time: { ...quick, scheduleMs: 500 } });
   await server.ready();
 }, 180_000);
 afterAll(async () => {

@@ -1,7 +1,9 @@
 /** Erasing a user and an account takes their billing events, and leaves the subscriptions of others whole. */
+
 import { expect, test } from "bun:test";
 import { filesWith, removeOldParts } from "../erasure/support.ts";
 import { ownServer } from "../own-server.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { expectSuccess, user } from "../specification/support.ts";
 import { inLedger } from "../stored.ts";
@@ -11,7 +13,7 @@ import { at, delivered } from "./webhooks-support.ts";
 
 export const runsOn = { postgres: true };
 
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 
 /** How many held events name the account. */
 async function heldWithAccount(): Promise<number> {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownServer } from "../own-server.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { expectError, expectSuccess } from "../specification/support.ts";
 import { invoice, price, startSeconds, subscription, subscriptionItem } from "./stripe-objects.ts";
@@ -11,7 +12,7 @@ import { at, delivered } from "./webhooks-support.ts";
 
 export const runsOn = { postgres: true };
 
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 const gold = [subscriptionItem({}, price({ nickname: "Gold", unit_amount: 9_900 }))];
 const asStripe = [
   at("customer.subscription.created", 0, subscription({ metadata: { userId: "ada", accountId: "acme" } })),
