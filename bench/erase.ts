@@ -4,6 +4,7 @@
  *
  *   cli/with-bun bench/erase.ts [millions of events, 2 by default] [users, 1000 by default]
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { settingUp } from "../server/ledger/ports/audit.ts";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
 import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/sqlite.ts";
+import { systemTime } from "../server/process/process.ts";
 import { createLogger } from "../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../server/warehouse/analysis.ts";
 import { checkOrganization, describeDifference } from "../server/warehouse/upkeep/check.ts";
@@ -135,7 +137,7 @@ async function measure(ledger: Ledger, analysis: Analysis): Promise<void> {
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-erase-"));
 const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
 try {
-  const analysis = await openAnalysis(dataDir, ledger, createLogger("bench", "warn"));
+  const analysis = await openAnalysis(dataDir, ledger, createLogger("bench", "warn"), systemTime);
   await measure(ledger, analysis);
   await analysis.close();
 } finally {

@@ -3,6 +3,7 @@
 import { Refusal } from "../contract/refusal.ts";
 import { remoteAnalysis, remoteScoring } from "../server/between/remote/remote.ts";
 import type { ClusterConfig } from "../server/config.ts";
+import { systemTime } from "../server/process/process.ts";
 import type { ScoringService } from "../server/scoring/scoring.ts";
 import type { AnalysisService } from "../server/warehouse/warehouse.ts";
 import { type Installation, withInstallation } from "./installation.ts";
@@ -21,9 +22,9 @@ export async function withAnalysis(work: Work): Promise<void> {
     const { createLogger } = await import("../server/telemetry/telemetry.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
-    const analysis = await openAnalysis(config.dataDir, ledger, log);
-    const sources = new SourceWatch(ledger, Date.now);
-    const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
+    const analysis = await openAnalysis(config.dataDir, ledger, log, systemTime);
+    const sources = new SourceWatch(ledger, systemTime.nowMs);
+    const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: systemTime.nowMs });
     try {
       await work(installation, analysis, scoring);
     } finally {
@@ -43,7 +44,7 @@ async function withOwnNode(installation: Installation, cluster: ClusterConfig, w
   const log = createLogger("analysis", "warn");
   // No other node shall use it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };
-  const host = await openAnalysisNode(config, log);
+  const host = await openAnalysisNode(config, log, systemTime);
   try {
     await host.begin();
     const deadlineMs = performance.now() + startingPatienceMs;

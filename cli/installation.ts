@@ -17,6 +17,7 @@ import {
   type Peer,
   socketPath,
   socketPeer,
+  systemTime,
   takeLock,
   Unreachable,
   wasTaken,
@@ -91,7 +92,7 @@ async function withCluster<Result>(
 ): Promise<Result> {
   const { openCluster } = await import("../server/open-cluster.ts");
   const { createLogger } = await import("../server/telemetry/telemetry.ts");
-  const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"));
+  const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"), systemTime);
   // A command has no caches; an import reports when its admitted rows are stored.
   node.whenChanged({
     forget: () => undefined,

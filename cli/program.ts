@@ -2,11 +2,17 @@
 import { Command } from "commander";
 import { ApiError, Refusal } from "../contract/refusal.ts";
 import { ConfigError } from "../server/config.ts";
-import { CallFailed, rekindleVersion, Unreachable } from "../server/process/process.ts";
+import {
+  CallFailed,
+  rekindleVersion,
+  systemTime,
+  type Time,
+  Unreachable,
+} from "../server/process/process.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 
 /** Only the command that was named is loaded: all of them take twice as long. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   organization: async () => (await import("./commands/organization.ts")).organizationCommand(),
   member: async () => (await import("./commands/member.ts")).memberCommand(),
@@ -27,7 +33,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   key: async () => (await import("./commands/credential.ts")).keyCommand(),
   settings: async () => (await import("./commands/settings.ts")).settingsCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
-  demo: async () => (await import("./commands/demo.ts")).demoCommand(),
+  demo: async (time) => (await import("./commands/demo.ts")).demoCommand(time),
   revenue: async () => (await import("./figures/revenue.ts")).revenueCommand(),
   export: async () => (await import("./commands/export.ts")).exportCommand(),
   backtest: async () => (await import("./commands/backtest.ts")).backtestCommand(),
@@ -44,15 +50,16 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
 };
 
-/** The command with this subcommand, or with all when there is no such one. */
-export async function rekindleProgram(name: string | undefined): Promise<Command> {
+/** The command with this subcommand, or with all when there is no such one.
+ * @param time of the demonstration, which ends now */
+export async function rekindleProgram(name: string | undefined, time: Time = systemTime): Promise<Command> {
   const program = new Command("rekindle")
     .description("Keeps companies from losing their customers.")
     .version(rekindleVersion())
     .showHelpAfterError("(rekindle --help lists the commands)");
   const all = Object.entries(commands);
   const named = all.filter(([command]) => command === name);
-  for (const [, load] of named.length > 0 ? named : all) program.addCommand(await load());
+  for (const [, load] of named.length > 0 ? named : all) program.addCommand(await load(time));
   return program;
 }
 

@@ -2,7 +2,7 @@
  * first fault. */
 import type { ClusterConfig } from "../server/config.ts";
 import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
-import { messageOf, type Probed } from "../server/process/process.ts";
+import { messageOf, type Probed, systemTime } from "../server/process/process.ts";
 import { connectClickHouse, probeClickHouse, refuseOtherLedger } from "../server/warehouse/warehouse.ts";
 
 /** Looks at PostgreSQL. A server that does not answer is one thing that is not as it should be. */
@@ -10,7 +10,11 @@ export async function probeDatabase(cluster: ClusterConfig): Promise<readonly Pr
   const sql = openPool(cluster.databaseUrl, { connections: 1, statementTimeoutMs: 10_000 });
   try {
     const nodes = await livingNodes(sql);
-    return await probePostgres(sql, { connections: cluster.databaseConnections, nodes, nowMs: Date.now });
+    return await probePostgres(sql, {
+      connections: cluster.databaseConnections,
+      nodes,
+      nowMs: systemTime.nowMs,
+    });
   } catch (error) {
     return [silent(messageOf(error), "DATABASE_URL")];
   } finally {

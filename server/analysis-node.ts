@@ -11,7 +11,7 @@ import type { ClusterConfig, Config } from "./config.ts";
 import type { ClusterNode, PostgresLedger } from "./ledger/postgres/postgres.ts";
 import { Leadership, type Leading, type Term } from "./ledger/postgres/postgres.ts";
 import { openCluster } from "./open-cluster.ts";
-import { messageOf, nodePeer, type Peer, waitUpTo } from "./process/process.ts";
+import { messageOf, nodePeer, type Peer, type Time, waitUpTo } from "./process/process.ts";
 import { SourceWatch } from "./scoring/scoring.ts";
 import { serveNode } from "./serve-node.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
@@ -40,12 +40,12 @@ const maxStopMs = 5_000;
 const maxStepMs = 1_000;
 
 /** Opens the ledger, and the warehouse when that can be reached. */
-export async function openAnalysisNode(config: Config, log: Logger): Promise<AnalysisHost> {
+export async function openAnalysisNode(config: Config, log: Logger, time: Time): Promise<AnalysisHost> {
   const { cluster } = config;
   if (cluster === null) throw new Error("there is no cluster");
-  const { ledger, node } = await openCluster(cluster, "analysis", log);
+  const { ledger, node } = await openCluster(cluster, "analysis", log, time);
   const key = await node.key();
-  return new AnalysisNode({ config, cluster, ledger, node, key, log });
+  return new AnalysisNode({ config, cluster, ledger, node, key, log, time });
 }
 
 interface Parts {
@@ -56,6 +56,7 @@ interface Parts {
   /** The secret with which nodes ask each other. */
   readonly key: string;
   readonly log: Logger;
+  readonly time: Time;
 }
 
 class AnalysisNode implements AnalysisHost {
@@ -82,7 +83,7 @@ class AnalysisNode implements AnalysisHost {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.ledger = parts.ledger;
-    this.#sources = new SourceWatch(parts.ledger, Date.now);
+    this.#sources = new SourceWatch(parts.ledger, parts.time.nowMs);
     const canLead = () => this.#isReachable && this.#beginFails === null;
     this.#leadership = new Leadership(parts.node, { canLead, lead: (term) => this.#lead(term) }, parts.log);
     parts.node.whileLeading(() => this.#said());
@@ -159,9 +160,9 @@ class AnalysisNode implements AnalysisHost {
     while (!this.#isStopping) {
       this.#warehouse ??= await this.#open(() => !this.#isStopping);
       if (this.#warehouse === undefined) return;
-      const { ledger } = this.#parts;
+      const { ledger, time } = this.#parts;
       this.#following ??= new FollowingAnalysis({
-        ...{ warehouse: this.#warehouse, ledger },
+        ...{ warehouse: this.#warehouse, ledger, nowMs: time.nowMs },
         leader: () => this.#saidByLeader()?.status,
         askLeader: () => remoteAnalysis(this.#leader()),
       });
@@ -215,7 +216,7 @@ class AnalysisNode implements AnalysisHost {
 
   /** Begins the work of a term. */
   #lead(term: Term): Leading {
-    const { ledger: shared, node, config, log } = this.#parts;
+    const { ledger: shared, node, config, log, time } = this.#parts;
     const ending = Promise.withResolvers<void>();
     let isEnding = false;
     const isWanted = () => !isEnding && term.isHeld;
@@ -223,7 +224,7 @@ class AnalysisNode implements AnalysisHost {
     const begin = async () => {
       const warehouse = await this.#open(isWanted, term);
       if (warehouse === undefined) return;
-      const parts = { warehouse, ledger, log, dataDir: config.dataDir };
+      const parts = { warehouse, ledger, log, time, dataDir: config.dataDir };
       const loads = (status: () => LoaderStatus) => {
         if (isEnding) return;
         this.#loads = status;
@@ -231,7 +232,7 @@ class AnalysisNode implements AnalysisHost {
       };
       try {
         const analysis = await beginAnalysis(parts, { ending: ending.promise, loads });
-        this.#work = new AnalysisWork(analysis, ledger, config.publicUrl, log);
+        this.#work = new AnalysisWork({ analysis, ledger, address: config.publicUrl, time, log });
       } catch (error) {
         this.#beginFails = messageOf(error);
         await warehouse.close();

@@ -12,6 +12,7 @@ import {
 import type { StartedAnalysis } from "./between/between.ts";
 import { segmentsForKeeper, segmentsForRules } from "./http/http.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
+import type { Time } from "./process/process.ts";
 import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 import type {
@@ -53,6 +54,15 @@ export interface SaidByLeader {
   readonly failures?: Readonly<Record<string, readonly Failure[]>>;
 }
 
+interface WorkParts {
+  readonly analysis: Analysis;
+  readonly ledger: SharedLedger;
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly time: Time;
+  readonly log: Logger;
+}
+
 export class AnalysisWork {
   readonly analysis: Analysis;
   readonly sources: SourceWatch;
@@ -62,36 +72,37 @@ export class AnalysisWork {
   readonly #looks: readonly Looks[];
 
   /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests and the record of
-   * who is in segments; loading and upkeep have begun with analysis.
-   * @param address of the service, as people reach it */
-  constructor(analysis: Analysis, ledger: SharedLedger, address: string, log: Logger) {
+   * who is in segments; loading and upkeep have begun with analysis. */
+  constructor({ analysis, ledger, address, time, log }: WorkParts) {
+    const { nowMs } = time;
     this.analysis = analysis;
-    this.sources = new SourceWatch(ledger, Date.now);
+    this.sources = new SourceWatch(ledger, nowMs);
     const { sources } = this;
-    this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
-    this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
+    this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs });
+    this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, time });
     const { warehouse } = analysis;
-    const parts = { ledger, warehouse, sources, address, nowMs: Date.now, log };
+    const parts = { ledger, warehouse, sources, address, nowMs, log };
     const { look } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
     const notifier = new Notifier({ ...parts, look });
     const ruleParts = { ...parts, host: analysis, segmentOf };
-    const ruleDeciders = [
-      new RuleDecider(ruleParts, "at every look"),
-      new RuleDecider(ruleParts, "once a scored day"),
-    ];
     const digester = new Digester({
       ...parts,
       read: (organization, period, day) => readDigest(parts, organization, period, day),
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    const exclusions = new MessageExclusions(parts);
-    const looking = [notifier, ...ruleDeciders, exclusions, digester, this.#segments];
-    this.#looks = looking.map((one) => new Looks(one, log));
+    this.#looks = [
+      new Looks("notices", notifier, log),
+      new Looks("rules at every look", new RuleDecider(ruleParts, "at every look"), log),
+      new Looks("rules once a scored day", new RuleDecider(ruleParts, "once a scored day"), log),
+      new Looks("exclusions of messages", new MessageExclusions(parts), log),
+      new Looks("digests", digester, log),
+      new Looks("segments", this.#segments, log),
+    ];
     analysis.nightly.start();
     this.scheduler.start();
-    for (const looks of this.#looks) looks.start();
+    for (const looks of this.#looks) looks.start(time.intervals.actionsMs);
   }
 
   /** Work that fails for an organization at this moment. Bound, because a route has it without this object. */

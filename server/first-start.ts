@@ -11,10 +11,15 @@ const firstOrganization = "default";
 /** Creates an organization and a project token when there is none yet, and prints the token with a request
  * that works as it stands. Until the first account exists, every start prints a link that creates the owner.
  * @param address the service's, as people reach it */
-export async function announceStart(ledger: Ledger, config: Config, address: string): Promise<void> {
-  const link = await claimLink(ledger, address);
+export async function announceStart(
+  ledger: Ledger,
+  config: Config,
+  address: string,
+  nowMs: number,
+): Promise<void> {
+  const link = await claimLink(ledger, address, nowMs);
   if ((await ledger.organizations.list()).length === 0) {
-    const isFirst = await announceFirst(ledger, config, address, link);
+    const isFirst = await announceFirst(ledger, config, { address, link, nowMs });
     if (isFirst) return;
   }
   if (link === undefined) return;
@@ -26,10 +31,14 @@ Nobody has an account yet. Make the owner's, once, at
 `);
 }
 
-async function claimLink({ members: people }: Ledger, address: string): Promise<string | undefined> {
+async function claimLink(
+  { members: people }: Ledger,
+  address: string,
+  nowMs: number,
+): Promise<string | undefined> {
   if (await people.isClaimed()) return undefined;
   const { code, sha256 } = newCode();
-  await people.addClaimLink(sha256, Date.now());
+  await people.addClaimLink(sha256, nowMs);
   return `${address}/claim#${code}`;
 }
 
@@ -37,10 +46,12 @@ async function claimLink({ members: people }: Ledger, address: string): Promise<
 async function announceFirst(
   ledger: Ledger,
   config: Config,
-  address: string,
-  link: string | undefined,
+  {
+    address,
+    link,
+    nowMs,
+  }: { readonly address: string; readonly link: string | undefined; readonly nowMs: number },
 ): Promise<boolean> {
-  const nowMs = Date.now();
   const organization = await ledger.organizations
     .create({ name: firstOrganization, timezone: "UTC", nowMs }, settingUp)
     .catch((error: unknown) => {

@@ -2,7 +2,15 @@
 import type { Outbox } from "./actions/actions.ts";
 import type { Intake } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import { every, type Time } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
+
+interface ChoreParts {
+  readonly ledger: Ledger;
+  readonly intake: Intake;
+  readonly outbox: Outbox;
+  readonly time: Time;
+}
 
 interface Chores {
   /** Says that one failed, which will be done again. */
@@ -11,37 +19,38 @@ interface Chores {
 }
 
 /**
- * Begins what has to be done about once a second, every few seconds, and once a minute.
+ * Begins what intake does by itself, at the intervals of its time.
  * @param recordUse writes down when tokens and keys were used last
  */
 export function startChores(
-  { ledger, intake, outbox }: { readonly ledger: Ledger; readonly intake: Intake; readonly outbox: Outbox },
+  { ledger, intake, outbox, time }: ChoreParts,
   recordUse: () => Promise<void>,
   log: Logger,
 ): Chores {
   const failed = (error: unknown): void => log.warn({ err: error }, "a chore failed and will be tried again");
   // A ledger that answers late is not asked by many at once.
   const looking = onceAtATime(() => intake.room.check().catch(failed));
-  const tidying = onceAtATime(() => ledger.tidy(Date.now()).catch(failed));
+  const tidying = onceAtATime(() => ledger.tidy(time.nowMs()).catch(failed));
   const sending = onceAtATime(() => outbox.work().catch(failed));
   const telling = onceAtATime(() => outbox.tellOwners().catch(failed));
-  const everySecond = setInterval(() => {
-    looking();
-    tidying();
-    sending();
-  }, 1_000);
-  const everyFewSeconds = setInterval(() => {
-    intake.recordWarnings().catch(failed);
-    intake.recordSources().catch(failed);
-    telling();
-  }, 5_000);
-  const everyMinute = setInterval(() => recordUse().catch(failed), 60_000);
+  const { choresMs, countsMs, credentialUseMs } = time.intervals;
+  const ends = [
+    every(choresMs, () => {
+      looking();
+      tidying();
+      sending();
+    }),
+    every(countsMs, () => {
+      intake.recordWarnings().catch(failed);
+      intake.recordSources().catch(failed);
+      telling();
+    }),
+    every(credentialUseMs, () => recordUse().catch(failed)),
+  ];
   return {
     failed,
     stop: () => {
-      clearInterval(everySecond);
-      clearInterval(everyFewSeconds);
-      clearInterval(everyMinute);
+      for (const end of ends) end();
     },
   };
 }

@@ -2,6 +2,7 @@
  * open. While it is open nowhere, this costs a look at a list twice a second. */
 import type { LiveMessage, LiveView, LiveWatcher } from "./intake/intake.ts";
 import type { ClusterNode, LiveItemRow } from "./ledger/postgres/postgres.ts";
+import { every } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 
 const everyMs = 500;
@@ -43,7 +44,7 @@ export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () =>
     }
   };
   let isWorking = false;
-  const timer = setInterval(() => {
+  return every(everyMs, () => {
     if (isWorking) return;
     isWorking = true;
     work()
@@ -51,8 +52,7 @@ export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () =>
       .finally(() => {
         isWorking = false;
       });
-  }, everyMs);
-  return () => clearInterval(timer);
+  });
 }
 
 /** A watcher on behalf of other nodes. */

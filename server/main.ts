@@ -5,6 +5,7 @@
 import { type Config, readConfig } from "./config.ts";
 import { announceStart } from "./first-start.ts";
 import type { HttpOptions } from "./http/http.ts";
+import { systemTime, type Time } from "./process/process.ts";
 import type { LedgerOptions } from "./start-intake.ts";
 import { createLogger, type Logger } from "./telemetry/telemetry.ts";
 
@@ -16,8 +17,8 @@ export interface ServeOptions {
   readonly untilStdinEnds?: boolean;
   readonly ledger?: LedgerOptions;
   readonly http?: HttpOptions;
-  /** The clock by which people's sessions and links expire. */
-  readonly nowMs?: () => number;
+  /** The clock and the intervals of all its processes. Default: the machine's clock, the intervals of the product. */
+  readonly time?: Time;
   /** Until it resolves a process that was told to stop says that it will, and goes on taking requests. */
   readonly noticed?: () => Promise<void>;
 }
@@ -29,6 +30,7 @@ const clusterNoticeMs = 2_500;
 /** Runs the service until SIGTERM or SIGINT.
  * @throws Refusal, ConfigError when it cannot start. */
 export async function serve(role: Role, options: ServeOptions = {}): Promise<void> {
+  const { time = systemTime } = options;
   const config = readConfig();
   const log = createLogger(role === "analysis" ? "analysis" : "intake", config.logLevel);
   // Each process loads only what it needs: the engine's library takes 130 MB, compiling schemas 0.2 s.
@@ -36,15 +38,15 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
     const { startAnalysis } = await import("./start-analysis.ts");
     const told = Promise.race([untilSignal(), ...(options.untilStdinEnds ? [stdinEnd()] : [])]);
     // A start waits for intake as long as it takes, but must not outlive it.
-    const analysis = await Promise.race([startAnalysis(config, log), told]);
+    const analysis = await Promise.race([startAnalysis(config, log, time), told]);
     await told;
     await analysis?.stop();
     return;
   }
   const { startIntake } = await import("./start-intake.ts");
-  const intake = await startIntake(config, log, options.ledger, options.http, options.nowMs);
+  const intake = await startIntake(config, log, time, options.ledger, options.http);
   const watched = role === "all" ? watchAnalysis(log) : undefined;
-  await announceStart(intake.ledger, config, intake.address);
+  await announceStart(intake.ledger, config, intake.address, time.nowMs());
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
   await untilSignal();
   log.info("stopping");

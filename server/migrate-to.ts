@@ -16,7 +16,7 @@ import {
 } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/sqlite.ts";
 import { isMoving, markMove, refuseMoved } from "./moved.ts";
-import { messageOf, takeLock } from "./process/process.ts";
+import { messageOf, type Time, takeLock } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 import type { ServerWarehouse, Warehouse } from "./warehouse/warehouse.ts";
 import {
@@ -49,6 +49,11 @@ export interface MoveSummary {
   readonly ledger: Readonly<Record<string, number>>;
 }
 
+interface Working {
+  readonly log: Logger;
+  readonly time: Time;
+}
+
 /**
  * Moves the installation in `dataDir`, on which no server runs.
  * @throws Refusal, WarehouseError; then the installation is as it was, and can be started or moved again. Once the ledger
@@ -57,7 +62,7 @@ export interface MoveSummary {
 export async function migrateTo(
   dataDir: string,
   target: MoveTarget,
-  log: Logger,
+  { log, time }: Working,
   progress: (progress: MoveProgress) => void,
 ): Promise<MoveSummary> {
   const file = ledgerFile(dataDir);
@@ -72,7 +77,7 @@ export async function migrateTo(
   try {
     const analysisLock = await takeAnalysisLock(dataDir);
     try {
-      return await moveLocked(dataDir, target, log, progress);
+      return await moveLocked(dataDir, target, { log, time }, progress);
     } finally {
       analysisLock.release();
     }
@@ -84,7 +89,7 @@ export async function migrateTo(
 async function moveLocked(
   dataDir: string,
   { databaseUrl, clickhouseUrl, clickhouseCluster }: MoveTarget,
-  log: Logger,
+  { log, time }: Working,
   progress: (progress: MoveProgress) => void,
 ): Promise<MoveSummary> {
   const url = databaseUrl;
@@ -97,10 +102,10 @@ async function moveLocked(
     const moved =
       identity === undefined
         ? { warehouse: {}, ledger: {} }
-        : await moveBoth(dataDir, target, { url, identity, log, progress });
+        : await moveBoth(dataDir, target, { url, identity, log, time, progress });
     await finishMove(target);
     await finishMoveIn(url);
-    await markMove(dataDir, "moved", Date.now());
+    await markMove(dataDir, "moved", time.nowMs());
     const ledger = await openPostgresLedger({ url });
     await refuseDifferences(ledger, target).finally(() => ledger.close());
     return moved;
@@ -109,11 +114,10 @@ async function moveLocked(
   }
 }
 
-interface Moving {
+interface Moving extends Working {
   readonly url: string;
   /** Of the ledger there. */
   readonly identity: string;
-  readonly log: Logger;
   readonly progress: (progress: MoveProgress) => void;
 }
 
@@ -122,13 +126,13 @@ interface Moving {
 async function moveBoth(
   dataDir: string,
   target: ServerWarehouse,
-  { url, identity, log, progress }: Moving,
+  { url, identity, log, time, progress }: Moving,
 ): Promise<MoveSummary> {
   await refuseFilledTables(target, identity);
-  await makeWhole(dataDir, log);
+  await makeWhole(dataDir, { log, time });
   const source = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   const warehouse = await moveTables(source, target, identity, progress).finally(() => source.close());
-  const beforeCommit = () => markMove(dataDir, "moving", Date.now());
+  const beforeCommit = () => markMove(dataDir, "moving", time.nowMs());
   const ledger = await moveIntoPostgres({ ...{ url, progress, beforeCommit }, file: ledgerFile(dataDir) });
   return { warehouse, ledger };
 }
@@ -143,10 +147,10 @@ function saidOf(server: string): (error: unknown) => never {
 }
 
 /** Loads all rows, finishes erasures and rebuilds, and compares ledger and warehouse. */
-async function makeWhole(dataDir: string, log: Logger): Promise<void> {
+async function makeWhole(dataDir: string, { log, time }: Working): Promise<void> {
   const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
   try {
-    const analysis = await openAnalysis(dataDir, ledger, log);
+    const analysis = await openAnalysis(dataDir, ledger, log, time);
     try {
       await analysis.drain();
       for (const { id, name } of await ledger.organizations.list()) {

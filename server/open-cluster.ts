@@ -4,7 +4,7 @@ import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "./config.ts";
 import type { NodeRole } from "./ledger/ledger.ts";
 import { ClusterNode, openPostgresLedger, type PostgresLedger } from "./ledger/postgres/postgres.ts";
-import { messageOf, rekindleVersion } from "./process/process.ts";
+import { messageOf, rekindleVersion, type Time } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 
 /** A node that is open. */
@@ -22,11 +22,12 @@ export async function openCluster(
   cluster: ClusterConfig,
   role: NodeRole,
   log: Logger,
+  { nowMs }: Pick<Time, "nowMs">,
 ): Promise<OpenedCluster> {
   let saidMs = Number.NEGATIVE_INFINITY;
   while (true) {
     try {
-      return await open(cluster, role, log);
+      return await open(cluster, role, log, nowMs);
     } catch (error) {
       if (error instanceof Refusal || error instanceof ConfigError) throw error;
       if (!mayPass(error))
@@ -41,15 +42,20 @@ export async function openCluster(
   }
 }
 
-async function open(cluster: ClusterConfig, role: NodeRole, log: Logger): Promise<OpenedCluster> {
+async function open(
+  cluster: ClusterConfig,
+  role: NodeRole,
+  log: Logger,
+  nowMs: () => number,
+): Promise<OpenedCluster> {
   const { databaseUrl, databaseConnections: connections, nodeUrl } = cluster;
   const node = new ClusterNode({
-    ...{ databaseUrl, role, version: rekindleVersion(), log },
+    ...{ databaseUrl, role, version: rekindleVersion(), nowMs, log },
     nodeUrl: role === "analysis" ? nodeUrl : null,
   });
   let ledger: PostgresLedger | undefined;
   try {
-    ledger = await openPostgresLedger({ url: databaseUrl, connections, node });
+    ledger = await openPostgresLedger({ url: databaseUrl, connections, nowMs, node });
     // The tables of nodes are made when the ledger is opened.
     await node.start();
     return { ledger, node };

@@ -7,7 +7,7 @@ import type { Ledger } from "./ledger/ledger.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
 import { refuseMoved } from "./moved.ts";
-import { type Peer, socketPath, socketPeer, takeLock, waitUpTo } from "./process/process.ts";
+import { type Peer, socketPath, socketPeer, type Time, takeLock, waitUpTo } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
@@ -28,7 +28,12 @@ export interface Stores {
 }
 
 /** Opens the stores that the configuration names. @throws Refusal when another service holds the data folder */
-export async function openStores(config: Config, log: Logger, options: LedgerOptions): Promise<Stores> {
+export async function openStores(
+  config: Config,
+  log: Logger,
+  time: Time,
+  options: LedgerOptions,
+): Promise<Stores> {
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) {
     throw new Refusal(
@@ -39,7 +44,11 @@ export async function openStores(config: Config, log: Logger, options: LedgerOpt
   const own = socketPeer(socketPath(config.dataDir, "analysis"));
   if (config.cluster === null) {
     refuseMoved(config.dataDir);
-    const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
+    const ledger = await openSqliteLedger({
+      file: ledgerFile(config.dataDir),
+      clock: time.nowMs,
+      ...options,
+    });
     const close = async () => {
       await ledger.close();
       lock.release();
@@ -48,7 +57,7 @@ export async function openStores(config: Config, log: Logger, options: LedgerOpt
   }
   // Loaded for a cluster only: the client of PostgreSQL takes a tenth of the time in which a process starts.
   const { openCluster } = await import("./open-cluster.ts");
-  const { ledger, node } = await openCluster(config.cluster, "intake", log);
+  const { ledger, node } = await openCluster(config.cluster, "intake", log, time);
   const analysis = new AnalysisNodes({ own, live: () => node.live, key: await node.key() });
   const close = async () => {
     analysis.stop();

@@ -39,6 +39,7 @@ export interface RestoreSummary {
 export async function restore(
   dataDir: string,
   folder: string,
+  nowMs: () => number,
   progress: ReportProgress,
 ): Promise<RestoreSummary> {
   const manifest = await readManifest(folder);
@@ -55,7 +56,7 @@ export async function restore(
   try {
     const analysisLock = await takeAnalysisLock(dataDir);
     try {
-      await restoreLocked(dataDir, folder, manifest, progress);
+      await restoreLocked(dataDir, { folder, manifest, nowMs }, progress);
     } finally {
       analysisLock.release();
     }
@@ -66,19 +67,21 @@ export async function restore(
   return { events: eventsIn(manifest), organizations: organizations.length, createdAt, rekindle };
 }
 
-async function restoreLocked(
-  dataDir: string,
-  folder: string,
-  manifest: Manifest,
-  progress: ReportProgress,
-): Promise<void> {
+interface Restoring {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly nowMs: () => number;
+}
+
+async function restoreLocked(dataDir: string, backup: Restoring, progress: ReportProgress): Promise<void> {
+  const { folder, manifest } = backup;
   const file = ledgerFile(dataDir);
   const others = [warehouseFolder(dataDir), join(dataDir, "tmp")];
   refuseInstallation(dataDir, file, others);
   await verifyBackupFiles(folder, manifest, progress);
   const restoring = await beginRestore(dataDir, file, others);
   try {
-    await restoreStores(dataDir, restoring, folder, manifest, progress);
+    await restoreStores(dataDir, restoring, backup, progress);
   } catch (error) {
     await undoRestore(dataDir, file, others);
     if (error instanceof Refusal) throw error;
@@ -91,8 +94,7 @@ async function restoreLocked(
 async function restoreStores(
   dataDir: string,
   restoring: string,
-  folder: string,
-  manifest: Manifest,
+  { folder, manifest, nowMs }: Restoring,
   progress: ReportProgress,
 ): Promise<void> {
   const warehouse = warehouseFolder(dataDir);
@@ -108,7 +110,7 @@ async function restoreStores(
     // A restore ends all sessions and links, so that none works again that ended after the backup.
     await ledger.logins.endEverything();
     // The installation that was backed up may still send.
-    await ledger.destinations.pauseElsewhere("restored", Date.now());
+    await ledger.destinations.pauseElsewhere("restored", nowMs());
   } finally {
     await ledger.close();
   }

@@ -8,7 +8,7 @@ import { answerAnalysis } from "./between/between.ts";
 import { remoteLedger } from "./between/remote/remote.ts";
 import type { Config } from "./config.ts";
 import { ledgerFile, openInboxReader } from "./ledger/sqlite/sqlite.ts";
-import { serveSocket, socketPath } from "./process/process.ts";
+import { serveSocket, socketPath, type Time } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 import { createRegistry, gauge } from "./telemetry/telemetry.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/warehouse.ts";
@@ -20,14 +20,19 @@ export interface RunningAnalysis {
 
 /** Starts analysis beside a running intake, or as a node. The socket answers at once, and says "starting" until every
  * frozen batch was sent again. @throws Refusal when another analysis works on the folder. */
-export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
+export async function startAnalysis(config: Config, log: Logger, time: Time): Promise<RunningAnalysis> {
   const lock = await takeAnalysisLock(config.dataDir);
-  const host = config.cluster === null ? ownStores(config, log) : await clusterStores(config, log);
+  const host =
+    config.cluster === null ? ownStores(config, log, time) : await clusterStores(config, log, time);
   const { ledger } = host;
   const registry = createRegistry("analysis");
   addGauges(registry, host);
   const answer: Answer = (request) =>
-    answerAnalysis({ ledger, registry, log, waitsFor: host.waitsFor, why: host.why }, host.started, request);
+    answerAnalysis(
+      { ledger, registry, log, nowMs: time.nowMs, waitsFor: host.waitsFor, why: host.why },
+      host.started,
+      request,
+    );
   const failed = (error: Error) => {
     log.error({ err: error }, "a question failed");
     return new Response(error.message, { status: 500 });
@@ -46,13 +51,13 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
 }
 
 /** Loaded by nodes of a cluster only. */
-async function clusterStores(config: Config, log: Logger): Promise<AnalysisHost> {
+async function clusterStores(config: Config, log: Logger, time: Time): Promise<AnalysisHost> {
   const { openAnalysisNode } = await import("./analysis-node.ts");
-  return openAnalysisNode(config, log);
+  return openAnalysisNode(config, log, time);
 }
 
 /** The embedded engine, and the ledger of the intake process beside. */
-function ownStores(config: Config, log: Logger): AnalysisHost {
+function ownStores(config: Config, log: Logger, time: Time): AnalysisHost {
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
   let work: AnalysisWork | undefined;
@@ -69,7 +74,8 @@ function ownStores(config: Config, log: Logger): AnalysisHost {
       return work ?? {};
     },
     async begin() {
-      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, config.publicUrl, log);
+      const analysis = await openAnalysis(config.dataDir, ledger, log, time);
+      work = new AnalysisWork({ analysis, ledger, address: config.publicUrl, time, log });
     },
     leave: async () => undefined,
     async close() {

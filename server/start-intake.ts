@@ -38,6 +38,7 @@ import {
   type Peer,
   serveSocket,
   socketPath,
+  type Time,
   waitUpTo,
 } from "./process/process.ts";
 import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
@@ -77,26 +78,27 @@ const maxStepMs = 1_000;
 export async function startIntake(
   config: Config,
   log: Logger,
+  time: Time,
   options: LedgerOptions = {},
   httpOptions: HttpOptions = {},
-  nowMs: () => number = Date.now,
 ): Promise<RunningIntake> {
-  const stores = await openStores(config, log, options);
+  const { nowMs } = time;
+  const stores = await openStores(config, log, time, options);
   const { ledger, node, analysis } = stores;
   const room = { maxBacklogBytes: config.inboxMaxBytes, minFreeDiskBytes };
-  const intake = new Intake(ledger, config.dataDir, room, Date.now);
-  const live = new LiveView(Date.now);
+  const intake = new Intake(ledger, config.dataDir, room, nowMs);
+  const live = new LiveView(nowMs);
   const authorizers = authorizersOf(ledger, node?.isFresh);
-  const importer = new Importer(ledger, () => intake.closedBecause, Date.now, intake.warnings);
+  const importer = new Importer(ledger, () => intake.closedBecause, nowMs, intake.warnings);
   const registry = createRegistry("intake");
-  addGauges(registry, intake);
+  addGauges(registry, intake, nowMs);
   await intake.room.check();
   await pauseCopies(ledger, log, nowMs());
   const address = (): string => publicAddress(config, http.port);
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
-  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers);
+  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers, nowMs);
   const outbox = newOutbox(
     ledger,
     { exceptions: config.privateDestinations, mail: config.mail },
@@ -109,7 +111,7 @@ export async function startIntake(
   const http: HttpServer = startHttp(
     config,
     {
-      ...{ authorizer: authorizers.tokens, intake, ledger, live, bodies, unknownTokens, log },
+      ...{ authorizer: authorizers.tokens, intake, ledger, live, bodies, unknownTokens, nowMs, log },
       counts: new AnswerCounts(registry),
     },
     {
@@ -128,7 +130,7 @@ export async function startIntake(
   const control = serveControl(config, http.port, remembering, { ...ofPeople, address, nowMs });
   if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
-  const chores = startChores({ ledger, intake, outbox }, authorizers.recordUse, log);
+  const chores = startChores({ ledger, intake, outbox, time }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
   const inTime = (work: Promise<unknown>) => (node === undefined ? work : waitUpTo(maxStepMs, work));
   const close = async () => {
@@ -160,16 +162,21 @@ async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<
 }
 
 /** The limits of requests. */
-function limitsOf(config: Config, registry: Registry, { readKeys }: Pick<Authorizers, "readKeys">) {
+function limitsOf(
+  config: Config,
+  registry: Registry,
+  { readKeys }: Pick<Authorizers, "readKeys">,
+  nowMs: () => number,
+) {
   const addresses = new ClientAddresses(config.trustedProxies);
   const bodies = new BodyBudget(config.bodiesMaxBytes);
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
   const unknownTokens = new UnknownTokens(addresses);
-  return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens) };
+  return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens, nowMs) };
 }
 
-function addGauges(registry: Registry, intake: Intake): void {
+function addGauges(registry: Registry, intake: Intake, nowMs: () => number): void {
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
     intake.closedBecause === undefined ? 1 : 0,
   );
@@ -182,7 +189,7 @@ function addGauges(registry: Registry, intake: Intake): void {
   );
   const lag = "Seconds since which not all that was acknowledged is loaded.";
   gauge(registry, "rekindle_inbox_lag_seconds", lag, () =>
-    Math.max(0, (Date.now() - intake.room.waiting.loadedUptoMs) / 1_000),
+    Math.max(0, (nowMs() - intake.room.waiting.loadedUptoMs) / 1_000),
   );
 }
 

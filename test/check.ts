@@ -70,6 +70,8 @@ async function runTool([program, ...options]: readonly string[]) {
   return {
     passed: isGood ? 1 : 0,
     failed: isGood ? 0 : 1,
+    failedFiles: [],
+    group: child.pid,
     complaints: isGood ? [] : [`${program} ended with ${child.signalCode ?? child.exitCode}`],
     output: texts.join(""),
     cpuSeconds: cpuSecondsOf(child),

@@ -6,6 +6,7 @@
 import { type Command, CommanderError } from "commander";
 import { escapeOutput } from "../cli/output.ts";
 import { isForPeople, rekindleProgram } from "../cli/program.ts";
+import { systemTime, type Time } from "../server/process/process.ts";
 
 interface CommandResult {
   readonly exitCode: number;
@@ -58,12 +59,13 @@ export function canRunInProcess(
 
 let previous: Promise<unknown> = Promise.resolve();
 
-/** Runs a command with this environment, after those that were asked for before: they share the process's output. */
+/** Runs a command with this environment and this time, after those that were asked for before: they share the process's output. */
 export function runInProcess(
   env: Readonly<Record<string, string>>,
   parameters: readonly string[],
+  time: Time = systemTime,
 ): Promise<CommandResult> {
-  const result = previous.then(() => run(env, parameters));
+  const result = previous.then(() => run(env, parameters, time));
   previous = result.catch(() => undefined);
   return result;
 }
@@ -71,6 +73,7 @@ export function runInProcess(
 async function run(
   env: Readonly<Record<string, string>>,
   parameters: readonly string[],
+  time: Time,
 ): Promise<CommandResult> {
   const before = { ...process.env };
   const exitCodeBefore = process.exitCode;
@@ -78,7 +81,7 @@ async function run(
   const captured = captureOutput();
   setEnvironment(env);
   try {
-    const program = throwing(await rekindleProgram(parameters[0]));
+    const program = throwing(await rekindleProgram(parameters[0], time));
     await program.parseAsync([...parameters], { from: "user" });
     return { exitCode: Number(process.exitCode ?? 0), ...captured.end() };
   } catch (error) {

@@ -11,6 +11,10 @@ export interface FileResult {
   /** Faults besides failing tests. */
   readonly complaints: readonly string[];
   readonly output: string;
+  /** The files with a failing test. All of them when the process died. */
+  readonly failedFiles: readonly string[];
+  /** The process group in which all of its processes ran. */
+  readonly group: number;
   /** Of the file's process and of all processes that it started and waited for. Other work of the machine does not count. */
   readonly cpuSeconds: number;
 }
@@ -74,7 +78,9 @@ export async function runFile(
   const ending = atLimit ?? ended;
   const isGood = exitCode === 0 || (exitCode === null && atLimit === undefined);
   const judged = judge(readReport(report), isGood, ending, readFileSync(outputPath, "utf8"));
-  return { ...judged, cpuSeconds: cpuSecondsOf(child) };
+  const inReport = failedFilesIn(report);
+  const failedFiles = judged.failed > 0 && inReport.length === 0 ? files : inReport;
+  return { ...judged, failedFiles, group: child.pid, cpuSeconds: cpuSecondsOf(child) };
 }
 
 /** The processor time of a process that has ended. */
@@ -154,12 +160,18 @@ function readReport(path: string): Counts | undefined {
   return { tests: count("tests"), failures: count("failures"), skipped: count("skipped") };
 }
 
-function judge(
-  counts: Counts | undefined,
-  isExitGood: boolean,
-  ending: string,
-  output: string,
-): Omit<FileResult, "cpuSeconds"> {
+/** The files with a failing test in a JUnit report. */
+function failedFilesIn(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const suites = readFileSync(path, "utf8").matchAll(
+    /<testsuite [^>]*?file="([^"]+)"[^>]*? failures="[1-9]/g,
+  );
+  return [...new Set([...suites].flatMap(([, file = ""]) => file.replace(/^\.\//, "")))];
+}
+
+type Judged = Pick<FileResult, "passed" | "failed" | "complaints" | "output">;
+
+function judge(counts: Counts | undefined, isExitGood: boolean, ending: string, output: string): Judged {
   if (counts === undefined) {
     const why = isExitGood ? "it has no test" : `it ended with ${ending} before its tests were counted`;
     return { passed: 0, failed: 1, complaints: [why], output };

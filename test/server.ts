@@ -6,6 +6,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { systemTime, type Time } from "../server/process/process.ts";
 import { warehouseFolder } from "../server/warehouse/analysis.ts";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
@@ -20,7 +21,9 @@ import {
 import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 import { fillWithTables, programEntry } from "./program.ts";
+import { putClockAhead, type ServedAs, servedAsVariable, timeOf } from "./served-as.ts";
 import { endOf, foreign, isAlive, type ServerProcess } from "./server-process.ts";
+import { until } from "./until.ts";
 
 /** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
  * run on the data folder before. */
@@ -111,12 +114,12 @@ function start(command: string[], options: RunOptions): StartedCommand {
   return { process: child, result };
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends ServedAs {
   /** A folder that is kept. Without one the server gets a new folder, which is removed when it is stopped. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
   readonly role?: "all" | "intake" | "analysis";
-  /** Another program than the command, which takes the same arguments. */
+  /** Another program, which takes the arguments of the command. Default: the command, or test/serve.ts for what only tests choose. */
   readonly entry?: string;
   /** The command of another version, which runs in processes of its own: one version does not command another's server. */
   readonly command?: string;
@@ -175,17 +178,22 @@ export class Server {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "rekindle-test-"));
     const engines = await enginesOf(dataDir);
     if (options.dataDir === undefined && engines === undefined) fillWithTables(warehouseFolder(dataDir));
-    if (nodesOfServers === 1) return new Server(dataDir, await startServing(dataDir, options), [], options);
+    const { time, http } = options;
+    if (time?.aheadMs !== undefined) putClockAhead(dataDir, time.aheadMs);
+    if (nodesOfServers === 1)
+      return new Server(dataDir, await startServing(dataDir, options, dataDir), [], options);
     const NODE_URL = `http://127.0.0.1:${await freePort()}`;
-    const first = await startServing(dataDir, { ...options, env: { NODE_URL, ...options.env } });
+    const first = await startServing(dataDir, { ...options, env: { NODE_URL, ...options.env } }, dataDir);
     const others: Server[] = [];
     for (let number = 1; number < nodesOfServers; number += 1) {
       const folder = mkdtempSync(join(tmpdir(), "rekindle-test-"));
       const own: ServerOptions = {
         role: "intake",
+        ...(time !== undefined && { time }),
+        ...(http !== undefined && { http }),
         env: { ...options.env, ...knownEnginesOf(dataDir), PORT: "0" },
       };
-      others.push(new Server(folder, await startServing(folder, own), [], own));
+      others.push(new Server(folder, await startServing(folder, own, dataDir), [], own));
     }
     return new Server(dataDir, first, others, options);
   }
@@ -214,7 +222,7 @@ export class Server {
   /** Starts the server that files share. @param dataDir as in `ServerOptions` */
   static startShared(dataDir?: string): Promise<Server> {
     return Server.start({
-      entry: programEntry("unscheduled-server"),
+      time: { scheduleMs: null },
       ...(dataDir !== undefined && { dataDir }),
     });
   }
@@ -271,7 +279,24 @@ export class Server {
       return run([process.execPath, command, ...parameters], { env: environment(this.dataDir, env) });
     if (!canRunInProcess(parameters, this.#hasAnalysis))
       return rekindleWith(this.dataDir, env, ...parameters);
-    return runInProcess(environment(this.dataDir, env), parameters);
+    return runInProcess(environment(this.dataDir, env), parameters, this.#time);
+  }
+
+  /** Puts its wall clock ahead of the machine's. It was started with a `time`. @param ms negative: behind */
+  putClockAhead(ms: number): void {
+    if (this.#options.time === undefined)
+      throw new Error("a server without a `time` has the machine's clock");
+    putClockAhead(this.dataDir, ms);
+  }
+
+  /** Its wall clock. */
+  nowMs(): number {
+    return this.#time.nowMs();
+  }
+
+  get #time(): Time {
+    const { time } = this.#options;
+    return time === undefined ? systemTime : timeOf(time, this.dataDir);
   }
 
   /** Creates an organization of its own for a test, and a token that writes to it. */
@@ -300,15 +325,16 @@ export class Server {
 
   /** Waits until figures can be asked for. */
   async ready(): Promise<void> {
-    const endMs = performance.now() + startTimeoutMs;
     const isReady = async (url: string) => {
       const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(startTimeoutMs) });
       return answer.ok;
     };
-    while (!(await Promise.all(this.#urls.map(isReady))).every((ready) => ready)) {
-      if (performance.now() > endMs) throw new Error(`analysis does not get ready:\n${this.output()}`);
-      await Bun.sleep(50);
-    }
+    const areReady = async () => (await Promise.all(this.#urls.map(isReady))).every((ready) => ready);
+    await until(
+      "analysis is ready",
+      async () => (await areReady()) || this.output(),
+      (seen) => seen === true,
+    );
   }
 
   /** The rows that `rekindle export` gives. */
@@ -344,7 +370,7 @@ export class Server {
     this.#process.kill("SIGKILL");
     if (analysis !== undefined) process.kill(analysis, "SIGKILL");
     await endOf(this.#process);
-    while (analysis !== undefined && isAlive(analysis)) await Bun.sleep(5);
+    await until("the analysis process is gone", () => analysis === undefined || !isAlive(analysis));
   }
 
   /** Ends the server with a signal and waits for its end. Returns the exit code. */
@@ -367,30 +393,44 @@ export class Server {
 /** A server that neither takes requests nor ends would stop the run of all files. */
 const startTimeoutMs = 5 * 60_000;
 
-async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
+/** @param clockOf the data folder whose clock it has */
+async function startServing(dataDir: string, options: ServerOptions, clockOf: string): Promise<Started> {
+  const { time, http, ledger, waitsForNotice } = options;
+  const isOfTests = [time, http, ledger, waitsForNotice].some((one) => one !== undefined);
+  const servedAs = JSON.stringify({ time, http, ledger, waitsForNotice, clockOf });
   // One file for both streams, so that the lines stay in order. The file is complete when the process has
   // ended.
   const printed = join(mkdtempSync(join(tmpdir(), "rekindle-output-")), "output");
   const file = openSync(printed, "a+");
   rmSync(dirname(printed), { recursive: true });
   const child = Bun.spawn(
-    [process.execPath, options.entry ?? programEntry("main"), "serve", "--role", options.role ?? "all"],
+    [
+      ...[process.execPath, options.entry ?? programEntry(isOfTests ? "serve" : "main")],
+      ...["serve", "--role", options.role ?? "all"],
+    ],
     {
-      env: environment(dataDir, { LOG_LEVEL: "info", ...options.env }),
+      env: environment(dataDir, {
+        LOG_LEVEL: "info",
+        ...(isOfTests && { [servedAsVariable]: servedAs }),
+        ...options.env,
+      }),
       stdin: "ignore",
       stdout: file,
       stderr: file,
     },
   );
   const output = () => readFileSync(`/proc/self/fd/${file}`, "utf8");
-  const endMs = performance.now() + startTimeoutMs;
-  while (true) {
-    if (performance.now() > endMs) child.kill("SIGKILL");
+  const address = /"address":"([^"]+)"/;
+  const isStarted = () => {
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
-    const url = /"address":"([^"]+)"/.exec(output())?.[1];
-    if (url !== undefined)
-      return { url, output, process: child, outputPath: `/proc/${process.pid}/fd/${file}` };
-    if (hasEnded) throw new Error(`the server did not start:\n${output()}`);
-    await Bun.sleep(20);
-  }
+    const isListening = address.test(output());
+    if (hasEnded && !isListening) throw new Error(`the server did not start:\n${output()}`);
+    return isListening || output();
+  };
+  await until("the server listens", isStarted, (seen) => seen === true).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
+  const [, url = ""] = address.exec(output()) ?? [];
+  return { url, output, process: child, outputPath: `/proc/${process.pid}/fd/${file}` };
 }

@@ -9,11 +9,13 @@ import { alternatives } from "./tidy/named-paths.ts";
 import { listPaths, readSourceFiles } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
+  clocksOfTheirOwn,
   environmentReaders,
   shortcuts,
   testsOfOneName,
   tracesOfMachines,
   undocumentedExports,
+  unexplainedSleeps,
 } from "./tidy/text.ts";
 
 /** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
@@ -28,6 +30,14 @@ const pureGlobs = [
   "server/scoring/{statistics,churn,scores}/**",
   "server/scoring/data-quality/rhythm.ts",
   "server/revenue/{subscriptions,figures}/**",
+];
+
+/** The helper itself, and tests that kill at moments of chance. */
+const mayWait = [
+  "test/until.ts",
+  "test/long/*kill*",
+  "test/durability/killing.ts",
+  "test/deploy/noticing-server.ts",
 ];
 
 const files = readSourceFiles();
@@ -70,6 +80,32 @@ describe("pure files have no clock and no chance", () => {
     expect(alternatives("a/{b,c}/{d,e}.ts")).toEqual(["a/b/d.ts", "a/b/e.ts", "a/c/d.ts", "a/c/e.ts"]);
     const globs = pureGlobs.flatMap(alternatives);
     expect(globs.filter((glob) => !files.some(({ path }) => new Bun.Glob(glob).match(path)))).toEqual([]);
+  });
+});
+
+describe("only the module of time reads the wall clock and sets intervals", () => {
+  test.each([
+    "const nowMs = Date.now();",
+    "const { nowMs = Date.now } = options;",
+    "new Date().toISOString()",
+    "setInterval(work, 1_000)",
+    "globalThis.setInterval",
+    "const { nowMs } = systemTime;",
+  ])("%s is caught", (text) => {
+    expect(clocksOfTheirOwn(example("server/a.ts", text))).toHaveLength(1);
+    expect(clocksOfTheirOwn(example("server/process/time.ts", text))).toEqual([]);
+    expect(clocksOfTheirOwn(example("test/a.ts", text))).toEqual([]);
+  });
+
+  test.each(["new Date(nowMs)", "performance.now()", "// Date.now()", "every(ms, work)"])(
+    "%s is right",
+    (text) => {
+      expect(clocksOfTheirOwn(example("server/a.ts", text))).toEqual([]);
+    },
+  );
+
+  test("in the project", () => {
+    expect(clocksOfTheirOwn(files)).toEqual([]);
   });
 });
 
@@ -185,6 +221,35 @@ describe("every exported function says what it does", () => {
 
   test("in the project", () => {
     expect(undocumentedExports(files)).toEqual([]);
+  });
+});
+
+describe("tests wait on conditions, and a sleep says why it is one", () => {
+  const sleeps = (text: string) => unexplainedSleeps(example("test/a.test.ts", text), []);
+
+  test.each([
+    "await Bun.sl\u0065ep(20);",
+    "Bun.sl\u0065epSync(20);",
+    "while (!isDone()) await Bun.sl\u0065ep(pauseMs);",
+    "for (; !isDone(); await Bun.sl\u0065ep(20)); // A look every 20 ms.",
+    "// Why.\n\nawait page.waitF\u006frTimeout(1_000);",
+    "await new Promise((done) => s\u0065tTimeout(done, 20));",
+    'import { setTimeout } from "node:tim\u0065rs/promises";',
+  ])("%s is caught", (text) => {
+    expect(sleeps(text)).toHaveLength(1);
+  });
+
+  test.each([
+    "await Bun.sl\u0065ep(this.#slowPeerMs);",
+    "await Bun.sl\u0065ep(1); // The clock passes a millisecond.",
+    "// The clock passes a millisecond.\nawait Bun.sl\u0065ep(1);",
+    "s\u0065tTimeout(() => child.kill(), 20);",
+  ])("%s is right", (text) => {
+    expect(sleeps(text)).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(unexplainedSleeps(files, mayWait)).toEqual([]);
   });
 });
 

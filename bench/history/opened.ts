@@ -1,8 +1,10 @@
 /** Ledger, loader and upkeep of a data folder in this process, as the service has them. */
+
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { ledgerFile, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { Scoring, SourceWatch } from "../../server/scoring/scoring.ts";
 import { createLogger, type Logger } from "../../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
@@ -22,7 +24,7 @@ export async function withOpened<Result>(
   const log = createLogger("bench", "warn");
   const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
   try {
-    const analysis = await openAnalysis(dataDir, ledger, log);
+    const analysis = await openAnalysis(dataDir, ledger, log, systemTime);
     try {
       return await work({ ledger, analysis, log });
     } finally {

@@ -1,11 +1,13 @@
 /** `rekindle demo` */
 import { Command, InvalidArgumentError } from "commander";
+import type { Time } from "../../server/process/process.ts";
 import { loadDemo } from "../demo/load.ts";
 import { withInstallation } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { readEmail } from "../people.ts";
 
-export function demoCommand(): Command {
+/** The demonstration. @param time its companies' history ends now */
+export function demoCommand(time: Time): Command {
   return new Command("demo")
     .description(
       "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
@@ -17,7 +19,7 @@ export function demoCommand(): Command {
     .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it differs from where it listens", readUrl)
     .option("--force", "even if the organization has users; loading it twice on one day stores nothing twice")
-    .action((options) => withInstallation((installation) => loadDemo(installation, options)));
+    .action((options) => withInstallation((installation) => loadDemo(installation, options, time.nowMs)));
 }
 
 function readUrl(text: string): string {

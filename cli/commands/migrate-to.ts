@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/telemetry.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
@@ -41,7 +42,8 @@ export function migrateToCommand(): Command {
       const line = new Progress("rows");
       const { migrateTo } = await import("../../server/migrate-to.ts");
       const target = { databaseUrl, clickhouseUrl, clickhouseCluster: clickhouseCluster ?? null };
-      const moved = await migrateTo(dataDir, target, createLogger("analysis", "warn"), (position) => {
+      const working = { log: createLogger("analysis", "warn"), time: systemTime };
+      const moved = await migrateTo(dataDir, target, working, (position) => {
         const { table, rows, of } = position;
         line.show({
           step: table,

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { readConfig } from "../../server/config.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { bytesProgress } from "../progress.ts";
 
 export function restoreCommand(): Command {
@@ -14,7 +15,9 @@ export function restoreCommand(): Command {
       const line = bytesProgress();
       // Loaded here only: the engine's library takes 130 MB.
       const { restore } = await import("../../server/restore.ts");
-      const restored = await restore(dataDir, resolve(folder), line.report).finally(() => line.end());
+      const restored = await restore(dataDir, resolve(folder), systemTime.nowMs, line.report).finally(() =>
+        line.end(),
+      );
       const { events, organizations, createdAt, rekindle } = restored;
       const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
       process.stderr.write(

@@ -40,31 +40,35 @@ const loaderPatienceMs = 30_000;
 
 /** Creates the organization if needed, sends everything, waits until it is visible, and prints a summary.
  * @throws Refusal when no server runs, or when the organization has users and `force` is not set */
-export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
+export async function loadDemo(
+  installation: Installation,
+  options: DemoOptions,
+  nowMs: () => number,
+): Promise<void> {
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
-  const organization = await organizationFor(installation, options);
+  const organization = await organizationFor(installation, options, nowMs());
   await addOwner(installation, organization, options.owner);
   const startedMs = performance.now();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${resumeHint(options)}`));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const wanted = { organization: organization.id, name: "demo", nowMs: Date.now() };
+  const wanted = { organization: organization.id, name: "demo", nowMs: nowMs() };
   const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
   try {
     const whileLoading = {
       requestsPerSecond: Math.max(organization.requestsPerSecond, 1_000),
       itemsPerSecondSet: itemsPerSecondWhileLoading,
     };
-    await ledger.organizations.set(organization.id, whileLoading, settingUp, Date.now());
+    await ledger.organizations.set(organization.id, whileLoading, settingUp, nowMs());
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
-    const loaded = await sendAll(organization, options, sender);
+    const loaded = await sendAll(organization, { ...options, endMs: nowMs() }, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
     process.stdout.write(
       summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
     );
   } finally {
-    await resetLimits(ledger, organization, secret);
+    await resetLimits(ledger, organization, secret, nowMs());
   }
 }
 
@@ -73,13 +77,14 @@ async function resetLimits(
   { organizations, tokens }: SharedLedger,
   before: Organization,
   secret: string,
+  nowMs: number,
 ): Promise<void> {
   const { id, name, requestsPerSecond, itemsPerSecondSet } = before;
   const lastFour = secret.slice(-4);
   try {
-    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet }, settingUp, Date.now());
+    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet }, settingUp, nowMs);
     const made = (await tokens.list(id)).findLast((token) => token.lastFour === lastFour);
-    if (made !== undefined) await tokens.revoke(made.id, settingUp, Date.now());
+    if (made !== undefined) await tokens.revoke(made.id, settingUp, nowMs);
   } catch {
     process.stderr.write(
       `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token rk-…${lastFour} with rekindle token revoke.\n`,
@@ -109,8 +114,7 @@ async function serverAddress({ config, served }: Installation, given: string | u
 /** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are passive,
  * revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from figures. Users churn by silence, and
  * accounts when their subscription ends, so that MRR at risk is a sum. */
-async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
-  const nowMs = Date.now();
+async function newOrganization(ledger: SharedLedger, name: string, nowMs: number): Promise<Organization> {
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
   const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
   const settings = {
@@ -126,10 +130,14 @@ async function newOrganization(ledger: SharedLedger, name: string): Promise<Orga
   return created;
 }
 
-async function organizationFor({ ledger }: Installation, options: DemoOptions): Promise<Organization> {
+async function organizationFor(
+  { ledger }: Installation,
+  options: DemoOptions,
+  nowMs: number,
+): Promise<Organization> {
   const name = options.organization;
   const found = (await ledger.organizations.list()).find((organization) => organization.name === name);
-  if (found === undefined) return newOrganization(ledger, name);
+  if (found === undefined) return newOrganization(ledger, name, nowMs);
   const { users } = await ledger.populations(found.id);
   if (users === 0 || options.force) return found;
   throw new Refusal(
@@ -137,10 +145,14 @@ async function organizationFor({ ledger }: Installation, options: DemoOptions): 
   );
 }
 
-async function sendAll(organization: Organization, options: DemoOptions, sender: Sender) {
-  const { seed, users, weeks } = options;
+async function sendAll(
+  organization: Organization,
+  options: DemoOptions & { readonly endMs: number },
+  sender: Sender,
+) {
+  const { seed, users, weeks, endMs } = options;
   const zone = new Zone(organization.timezone);
-  const simulation = new Simulation({ seed, users, weeks, zone, endMs: Date.now() });
+  const simulation = new Simulation({ seed, users, weeks, zone, endMs });
   const { firstDay, lastDay } = simulation;
   const progress = new Progress("items");
   let items = 0;

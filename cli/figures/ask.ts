@@ -5,7 +5,7 @@ import type { ApiErrorAnswer } from "../../contract/write-api.ts";
 import { answerAnalysis } from "../../server/between/between.ts";
 import { headersOfCaller } from "../../server/http/http.ts";
 import { commandLine, type Organization } from "../../server/ledger/ledger.ts";
-import { CallFailed } from "../../server/process/process.ts";
+import { CallFailed, systemTime } from "../../server/process/process.ts";
 import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
 
 /** A request's method and its body as JSON. Without one: GET. */
@@ -67,10 +67,11 @@ async function withOwn<Result>(
   const { Registry } = await import("prom-client");
   const lock = await takeAnalysisLock(config.dataDir);
   const log = createLogger("analysis", "warn");
-  const analysis = await openAnalysis(config.dataDir, ledger, log);
-  const sources = new SourceWatch(ledger, Date.now);
-  const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
-  const parts = { ledger, registry: new Registry(), log };
+  const analysis = await openAnalysis(config.dataDir, ledger, log, systemTime);
+  const { nowMs } = systemTime;
+  const sources = new SourceWatch(ledger, nowMs);
+  const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs });
+  const parts = { ledger, registry: new Registry(), log, nowMs };
   const scheduler = { earlierScores: () => null };
   const started = { analysis, scoring, sources, scheduler, failures: () => [] };
   const headers = headersFor(organization);

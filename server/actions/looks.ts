@@ -1,4 +1,5 @@
-/** Work that is looked for every ten seconds: alert rules, notices and digests. Most looks find none. */
+/** Work that is looked for by itself: alert rules, notices and digests. Most looks find none. */
+import { every } from "../process/process.ts";
 import type { Logger } from "../telemetry/telemetry.ts";
 
 /** The work of one look. */
@@ -6,37 +7,38 @@ export interface Looking {
   work(): Promise<void>;
 }
 
-const everyMs = 10_000;
-
 export class Looks {
+  readonly #name: string;
   readonly #looking: Looking;
   readonly #log: Logger;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #endLooking: () => void = () => undefined;
   #working: Promise<void> | undefined;
 
-  constructor(looking: Looking, log: Logger) {
+  /** @param name of the work, in the log */
+  constructor(name: string, looking: Looking, log: Logger) {
+    this.#name = name;
     this.#looking = looking;
     this.#log = log;
   }
 
-  /** Starts to look. A look that fails is logged, and the next one tries again. */
-  start(): void {
-    this.#timer = setInterval(() => {
+  /** Starts to look, every `ms` milliseconds. A look that fails is logged, and the next one tries again. */
+  start(ms: number): void {
+    this.#endLooking = every(ms, () => {
       this.#working ??= this.#looking
         .work()
+        .then(() => this.#log.debug({ work: this.#name }, "looked"))
         .catch((error: unknown) => {
-          const { name } = this.#looking.constructor;
-          this.#log.warn({ err: error, work: name }, "the next look tries again");
+          this.#log.warn({ err: error, work: this.#name }, "the next look tries again");
         })
         .finally(() => {
           this.#working = undefined;
         });
-    }, everyMs);
+    });
   }
 
   /** Waits for the look in hand. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#endLooking();
     await this.#working;
   }
 }

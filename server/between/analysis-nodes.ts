@@ -7,7 +7,7 @@
 import { errorMessages } from "../../contract/errors.ts";
 import { startingHeader } from "../http/http.ts";
 import type { LiveNode } from "../ledger/ledger.ts";
-import { nodePeer, type Peer, Unreachable } from "../process/process.ts";
+import { every, nodePeer, type Peer, Unreachable } from "../process/process.ts";
 
 const lookEveryMs = 1_000;
 const lookPatienceMs = 1_500;
@@ -35,13 +35,13 @@ export class AnalysisNodes implements Peer {
   readonly #options: AnalysisNodesOptions;
   /** By address; the machine's own has none. */
   readonly #nodes = new Map<string, AnalysisNode>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #endLooking: () => void;
   #turn = 0;
 
   constructor(options: AnalysisNodesOptions) {
     this.#options = options;
     if (options.own !== undefined) this.#nodes.set("", newNode(options.own));
-    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#endLooking = every(lookEveryMs, () => this.#look());
     this.#look();
   }
 
@@ -83,7 +83,7 @@ export class AnalysisNodes implements Peer {
 
   /** Asks no more. */
   stop(): void {
-    clearInterval(this.#timer);
+    this.#endLooking();
   }
 
   /** The machine's own first, and of the others each in its turn; those that are not well at last. */

@@ -44,6 +44,7 @@ interface AnalysisParts {
   readonly ledger: SharedLedger;
   readonly registry: Registry;
   readonly log: Logger;
+  readonly nowMs: () => number;
   /** The reason of a slow start, in words for people; undefined without one. */
   readonly waitsFor?: string | undefined;
   /** The same reason as a code, without details. */
@@ -61,13 +62,13 @@ export interface StartedAnalysis {
 
 /** Services for handlers of the JSON API; undefined until analysis has started. */
 function apiParts(
-  { ledger, log }: Pick<AnalysisParts, "ledger" | "log">,
+  { ledger, log, nowMs }: Pick<AnalysisParts, "ledger" | "log" | "nowMs">,
   { analysis, scoring, sources, scheduler, failures }: Partial<StartedAnalysis>,
 ): ApiParts | undefined {
   if (analysis === undefined || scoring === undefined || sources === undefined) return undefined;
   if (scheduler === undefined || failures === undefined) return undefined;
   return {
-    ...{ analysis, scoring, sources, scheduler, failures, ledger, log, nowMs: Date.now },
+    ...{ analysis, scoring, sources, scheduler, failures, ledger, log, nowMs },
     warehouse: analysis.warehouse,
     freshness: (organization) => analysis.freshness(organization),
   };
@@ -75,7 +76,7 @@ function apiParts(
 
 /** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
-  { ledger, registry, log, waitsFor, why }: AnalysisParts,
+  { ledger, registry, log, nowMs, waitsFor, why }: AnalysisParts,
   started: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
@@ -83,9 +84,10 @@ export function answerAnalysis(
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
   if (pathname.startsWith("/api/")) {
-    return api.answer(apiParts({ ledger, log }, started), request);
+    return api.answer(apiParts({ ledger, log, nowMs }, started), request);
   }
-  if (pathname === taskEntitiesPath) return ofTasks.answer(apiParts({ ledger, log }, started), request);
+  if (pathname === taskEntitiesPath)
+    return ofTasks.answer(apiParts({ ledger, log, nowMs }, started), request);
   if (pathname === "/status")
     return Response.json(analysis?.status() ?? { state: "starting", waitsFor, why });
   if (analysis === undefined || scoring === undefined) {

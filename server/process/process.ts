@@ -23,5 +23,6 @@ export type { Probed } from "./probed.ts";
 export { Retries } from "./retries.ts";
 export { setNewest } from "./set-newest.ts";
 export { socketPath } from "./sockets.ts";
+export { every, type Intervals, systemTime, type Time, versionAbove } from "./time.ts";
 export { rekindleVersion } from "./version.ts";
 export { waitUpTo } from "./wait-up-to.ts";

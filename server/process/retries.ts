@@ -23,10 +23,13 @@ const logEveryMs = 3_600_000;
 
 export class Retries<Key> {
   readonly #rests: Rests;
+  readonly #nowMs: () => number;
   readonly #failing = new Map<Key, Failing>();
 
-  constructor(rests: Rests) {
+  /** @param nowMs the wall clock, for `failingSinceMs` */
+  constructor(rests: Rests, nowMs: () => number) {
     this.#rests = rests;
+    this.#nowMs = nowMs;
   }
 
   /** Whether it is too early to try again.
@@ -45,7 +48,7 @@ export class Retries<Key> {
     const { firstMs, longestMs } = this.#rests;
     this.#failing.set(key, {
       ...{ of, attempts },
-      sinceMs: before?.sinceMs ?? Date.now(),
+      sinceMs: before?.sinceMs ?? this.#nowMs(),
       restsUntilMs: nowMs + Math.min(longestMs, firstMs * 2 ** (attempts - 1)),
       loggedAtMs: isLogged ? nowMs : before.loggedAtMs,
     });

@@ -8,7 +8,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
-import { type Lock, takeLock } from "../process/process.ts";
+import { type Lock, type Time, takeLock } from "../process/process.ts";
 import type { Logger } from "../telemetry/telemetry.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
@@ -116,13 +116,18 @@ export async function takeAnalysisLock(dataDir: string): Promise<Lock> {
 
 /** Opens the warehouse, sends frozen batches of a crash again, and starts to load.
  * @throws WarehouseError when the folder is in use or was written by a newer version */
-export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: Logger): Promise<Analysis> {
+export async function openAnalysis(
+  dataDir: string,
+  ledger: SharedLedger,
+  log: Logger,
+  time: Time,
+): Promise<Analysis> {
   // A killed process may have left files as large as an export.
   await rm(join(dataDir, "tmp"), { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   // Left by a backup that was killed.
   await dropFrozenTables(warehouse);
-  return beginAnalysis({ warehouse, ledger, log, dataDir });
+  return beginAnalysis({ warehouse, ledger, log, time, dataDir });
 }
 
 export interface Beginning {
@@ -138,12 +143,12 @@ export async function beginAnalysis(
   opened: Omit<Parts, "loader" | "exclusions" | "subscriptions" | "loadedDays" | "loadingDays">,
   beginning?: Beginning,
 ): Promise<Analysis> {
-  const { warehouse, ledger, log } = opened;
-  const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
-  const subscriptions = new SubscriptionKeeper({ warehouse, ledger, log });
+  const { warehouse, ledger, log, time } = opened;
+  const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, time, log });
+  const subscriptions = new SubscriptionKeeper({ warehouse, ledger, time, log });
   const [loadedDays, loadingDays] = [new LoadedDays(), new LoadingDays()];
   const loader = new Loader({
-    ...{ inbox: ledger.inbox, warehouse, log },
+    ...{ inbox: ledger.inbox, warehouse, time, log },
     loading: (batch, body) => loadingDays.batchBegun(batch, body),
     loaded: (batch, body) => {
       loadingDays.batchLoaded();
@@ -177,7 +182,7 @@ export class Analysis implements ServedAnalysis {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { ledger, log, loader } = parts;
+    const { ledger, log, loader, time } = parts;
     loader.start();
     parts.exclusions.start();
     parts.subscriptions.start();
@@ -189,7 +194,7 @@ export class Analysis implements ServedAnalysis {
       return done;
     });
     this.nightly = new NightlyCheck({
-      ...{ ledger, log },
+      ...{ ledger, log, time },
       check: (organization) => this.check(organization),
       isBusy: () => this.#upkeep.isRebuilding || loader.status().failure !== null,
     });
@@ -246,9 +251,9 @@ export class Analysis implements ServedAnalysis {
   }
 
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse, subscriptions, ledger } = this.#parts;
+    const { warehouse, subscriptions, ledger, time } = this.#parts;
     if (isWorkTable(table)) {
-      yield* exportWork(ledger, organization, table, format);
+      yield* exportWork({ ledger, nowMs: time.nowMs() }, organization, table, format);
       return;
     }
     await this.drain();
@@ -257,10 +262,10 @@ export class Analysis implements ServedAnalysis {
   }
 
   async *person(request: PersonRequest): AsyncIterable<Uint8Array> {
-    const { warehouse, subscriptions, ledger } = this.#parts;
+    const { warehouse, subscriptions, ledger, time } = this.#parts;
     await this.drain();
     await subscriptions.complete(request.organization);
-    yield* exportPerson({ warehouse, ledger, nowMs: Date.now() }, request);
+    yield* exportPerson({ warehouse, ledger, nowMs: time.nowMs() }, request);
   }
 
   rebuild(organization: number): Promise<void> {

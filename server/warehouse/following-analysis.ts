@@ -23,6 +23,7 @@ const patienceMs = 60_000;
 export interface FollowingParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
+  readonly nowMs: () => number;
   /** The leader's last status; undefined while there is no leader. */
   readonly leader: () => AnalysisStatus | undefined;
   /** Analysis of the leader itself, for work that only it can do. @throws Refusal when it cannot be asked */
@@ -71,9 +72,9 @@ export class FollowingAnalysis implements ServedAnalysis {
   }
 
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse, ledger } = this.#parts;
+    const { warehouse, ledger, nowMs } = this.#parts;
     if (isWorkTable(table)) {
-      yield* exportWork(ledger, organization, table, format);
+      yield* exportWork({ ledger, nowMs: nowMs() }, organization, table, format);
       return;
     }
     await this.drain();
@@ -82,10 +83,10 @@ export class FollowingAnalysis implements ServedAnalysis {
   }
 
   async *person(request: PersonRequest): AsyncIterable<Uint8Array> {
-    const { warehouse, ledger } = this.#parts;
+    const { warehouse, ledger, nowMs } = this.#parts;
     await this.drain();
     await this.#subscriptionsComplete(request.organization);
-    yield* exportPerson({ warehouse, ledger, nowMs: Date.now() }, request);
+    yield* exportPerson({ warehouse, ledger, nowMs: nowMs() }, request);
   }
 
   async rebuild(organization: number): Promise<void> {

@@ -2,8 +2,8 @@
  * The life of an alert from the front door: events over HTTP are scored, a rule about accounts fires, its messages arrive, and it ends days later. An
  * account that is excluded before the morning is in no message of it.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
@@ -12,8 +12,9 @@ import { zoneOf } from "../../server/calendar/calendar.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -30,7 +31,7 @@ let secret = "";
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({
-    entry: join(import.meta.dir, "quick-skewed-looks.ts"),
+    time: quick,
     env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
   });
   await server.ready();
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 /** Sets the clock of the service. */
 function setClock(ms: number): void {
-  writeFileSync(join(server.dataDir, "clock-skew-ms"), String(Math.round(ms - Date.now())));
+  server.putClockAhead(ms - Date.now());
 }
 
 const daysAgo = (first: number, last: number) =>
@@ -89,7 +90,11 @@ test("a rule about the health of accounts fires once for each, by scores of even
   };
   await ours.owner.json("POST", ours.at("/api/alert-rules"), rule, 201);
   await server.command("score", "--organization", "Lively");
-  await until(() => webhooks().length === 2);
+  await until(
+    "both webhooks have arrived",
+    () => webhooks(),
+    ({ length }) => length === 2,
+  );
   const named = (account: string) => ({
     type: "alert.fired",
     data: { entity: { kind: "account", id: account, name: `The ${account}` }, day: formatDay(today) },
@@ -113,13 +118,21 @@ async function failedPayments(slack: number): Promise<number> {
     const { rules } = await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"));
     return rules.find((one) => one.id === id);
   };
-  await until(async () => (await own())?.decidedThrough != null);
+  await until(
+    "the rule has a start",
+    async () => (await own())?.decidedThrough,
+    (seen) => seen != null,
+  );
   // They have the same risk, so the first one comes first.
   for (const [index, account] of ["tools", "engines"].entries()) {
     const event = { type: "track", userId: `ada of ${account}`, event: "payment_failed" };
     const properties = { subscriptionId: `of ${account}`, amount: 900, currency: "USD" };
     expect((await server.post("/batch", ours.token, { batch: [{ ...event, properties }] })).status).toBe(201);
-    await until(async () => (await own())?.openAlerts === index + 1);
+    await until(
+      "the alert has fired",
+      async () => (await own())?.openAlerts,
+      (seen) => seen === index + 1,
+    );
   }
   return id;
 }
@@ -144,11 +157,19 @@ test("an account that is excluded before the morning leaves the messages to Slac
   await server.command("exclude", "add", "--organization", "Lively", "--account", "tools");
   setClock(morningMs - 60_000);
   for (const rule of ["Low health", "Payment failed"]) {
-    await until(async () => !(await waiting(rule)).includes("The tools"));
+    await until(
+      "the excluded account has left the digest",
+      () => waiting(rule),
+      (seen) => !seen.includes("The tools"),
+    );
   }
   expect(got("slack")).toEqual([]);
   setClock(morningMs + 1_000);
-  await until(() => got("slack").length > 1);
+  await until(
+    "the digest has arrived",
+    () => got("slack"),
+    ({ length }) => length > 1,
+  );
   for (const rule of ["Low health", "Payment failed"]) {
     const { body } = got("slack").find((one) => one.body.includes(rule)) ?? { body: "" };
     expect(body).toContain(`${rule}: 1 alert fired.`);
@@ -163,14 +184,18 @@ test("the alert ends after two days out and the cooldown, and its end reaches th
     setClock(morningMs + days * msPerDay);
     await open("steady", [morningMs + (days - 0.5) * msPerDay]);
     await server.command("score", "--organization", "Lively");
-    await until(async () => {
+    await until("the rule has decided the day", async () => {
       const { rules } = await ours.owner.json<{ rules: { decidedThrough: string }[] }>(
         ...(["GET", ours.at("/api/alert-rules")] as const),
       );
       return rules[0]?.decidedThrough === formatDay(zoneOf(zone).dayOf(morningMs) + days);
     });
   }
-  await until(() => webhooks().length > 2);
+  await until(
+    "a further webhook has arrived",
+    () => webhooks(),
+    ({ length }) => length > 2,
+  );
   expect(webhooks().slice(2)).toMatchObject([
     {
       type: "alert.resolved",

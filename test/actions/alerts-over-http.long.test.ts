@@ -1,4 +1,5 @@
 /** Alert rules and alerts from the front door: a rule that is saved, a decision, a message that its receiver verifies, the inbox, an erasure. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
@@ -9,9 +10,11 @@ import type { DecisionChunk, SharedLedger } from "../../server/ledger/ledger.ts"
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
+import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type Got, type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rule {
@@ -42,7 +45,10 @@ const body = {
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  server = await Server.start({ env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+  server = await Server.start({
+    time: quick,
+    env: { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+  });
   await server.ready();
   ours = await company(server, "Alerted", "--timezone", quietZone);
   const absent = () => Promise.reject(new Error("is not asked for here"));
@@ -110,7 +116,11 @@ const idIn = ({ body: text }: Got): string => JSON.parse(text).data.entity.id;
 describe("an alert", () => {
   test("reaches its receiver once, signed, up to the cap, and is in the list and its CSV", async () => {
     await decide(today, ["ada", "bob", "eve"]);
-    await until(() => receiver.got.length === 4);
+    await until(
+      "all four messages have arrived",
+      () => receiver.got,
+      ({ length }) => length === 4,
+    );
     const to = (path: string) => receiver.got.filter((one) => one.path === path);
     // Messages to one receiver are under way together, and arrive in any order.
     const inOrder = to("/alerts").toSorted((a, b) => (idIn(a) < idIn(b) ? -1 : 1));
@@ -273,7 +283,11 @@ describe("from events", () => {
     );
     await server.command("score", "--organization", name);
     const messages = () => receiver.got.filter(({ path }) => path === "/silent");
-    await until(() => messages().length > 0);
+    await until(
+      "the message has arrived",
+      () => messages(),
+      ({ length }) => length > 0,
+    );
     const [message] = messages();
     expect(new Webhook(added.secret).verify(message?.body ?? "", message?.headers ?? {})).toMatchObject({
       type: "alert.fired",
@@ -283,8 +297,9 @@ describe("from events", () => {
     expect(alerts.map(({ entityId }) => entityId)).toEqual(["ada"]);
     const { rules } = await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"));
     expect(rules).toMatchObject([{ decidedThrough: formatDay(today), openAlerts: 1 }]);
-    // Two more looks decide nothing again.
-    await Bun.sleep(21_000);
-    expect(messages()).toHaveLength(1);
+    await twoMoreLooks(server, "rules once a scored day");
+    const list = `${at("/api/deliveries")}&destination=${added.destination.id}`;
+    const { deliveries } = await owner.json<{ deliveries: readonly object[] }>("GET", list);
+    expect([deliveries.length, messages().length]).toEqual([1, 1]);
   }, 600_000);
 });

@@ -1,4 +1,5 @@
 /** Controls of a hold-out over HTTP: to-call lists, the overview and the win-back list do not name them before their horizon is over. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
@@ -10,10 +11,11 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 
 const organization = "Holding";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let olga: Awaited<ReturnType<typeof joined>>;
 let ledger: SharedLedger;
 let token = "";

@@ -1,9 +1,11 @@
 /** Copies of an installation: none sends what the first one sends. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser, company } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import { rekindle, Server } from "../server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -21,7 +23,12 @@ afterAll(() => {
 });
 
 const start = (dataDir: string) =>
-  Server.start({ role: "intake", dataDir, env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+  Server.start({
+    role: "intake",
+    dataDir,
+    time: quick,
+    env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+  });
 
 async function succeeds(dataDir: string, ...words: string[]): Promise<void> {
   const { exitCode, stderr } = await rekindle(dataDir, ...words);

@@ -13,7 +13,7 @@ import { readConfig } from "../../server/config.ts";
 import { openApiDocument } from "../../server/http/docs/openapi.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { until } from "../people/watching.ts";
+import { until } from "../until.ts";
 import { headersOf, type MessagesDocument, notDescribed } from "./described.ts";
 import { startReceiver } from "./receiver.ts";
 import { ada, quiet } from "./sample-digest.ts";
@@ -79,7 +79,11 @@ test("a receiver gets every type of message as the document describes it", async
   const messages = [...notices(), ...digests(), byHand];
   for (const message of messages) await ledger.deliveries.add(id, to.id, message, nowMs);
   await outbox.work();
-  await until(() => receiver.got.length === messages.length);
+  await until(
+    "all messages have arrived",
+    () => receiver.got,
+    ({ length }) => length === messages.length,
+  );
   for (const { body, headers } of receiver.got) {
     expect([body, notDescribed(document, body)]).toEqual([body, []]);
     for (const name of headersOf(document, body)) expect(headers[name]).toBeString();

@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { auditLog, company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { programEntry } from "../program.ts";
 import { environment, Server } from "../server.ts";
+import { until } from "../until.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -122,7 +122,9 @@ describe("a destination", () => {
   test("of e-mail waits until its recipient agrees", async () => {
     await rekindle("destination", "add", "Ada", "--kind", "email", "--address", "ada@example.com");
     expect(await stored("Ada")).toMatchObject({ state: "unconfirmed" });
-    await until(() => mails.received.some(({ to }) => to.includes("ada@example.com")));
+    await until("the recipient has a mail", () =>
+      mails.received.some(({ to }) => to.includes("ada@example.com")),
+    );
     expect(await failed("destination", "test", "Ada")).toContain("its recipient has to agree first");
   });
 
@@ -160,7 +162,9 @@ describe("a delivery", () => {
     await rekindle("destination", "change", "Failing", "--address", receiver.address("/202"));
     await rekindle("delivery", "again", String(first?.id));
     await until(
-      async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 1,
+      "the message is delivered",
+      () => deliveries("--state", "delivered", "--destination", "Failing"),
+      ({ length }) => length === 1,
     );
     await rekindle("destination", "pause", "Failing");
     const path = `/api/destinations/${(await stored("Failing"))?.id}/test`;
@@ -170,7 +174,9 @@ describe("a delivery", () => {
     await rekindle("destination", "resume", "Failing");
     expect(await rekindle("destination", "held", "Failing", "send")).toBe("1\n");
     await until(
-      async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 2,
+      "the second message is delivered",
+      () => deliveries("--state", "delivered", "--destination", "Failing"),
+      ({ length }) => length === 2,
     );
     expect(await deliveries("--state", "canceled")).toHaveLength(1);
   });

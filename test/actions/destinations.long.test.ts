@@ -1,10 +1,12 @@
 /** Destinations over HTTP: from the form to the receiver, and the log of what was sent. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { auditLog, company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -15,6 +17,7 @@ beforeAll(async () => {
   mails = await startMailServer();
   server = await Server.start({
     role: "intake",
+    time: quick,
     env: {
       ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
       SMTP_URL: mails.url(),
@@ -68,7 +71,11 @@ async function sending(name: string, path: string, kind = "webhook") {
 test("a test message reaches the receiver, verifies by the secret that was shown, and is in the log", async () => {
   const { secret, sendTest, deliveries, got, owner, at, viewer } = await sending("Tested", "/200");
   const { messageId } = await sendTest();
-  await until(async () => (await deliveries())[0]?.state === "delivered");
+  await until(
+    "the message is delivered",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "delivered",
+  );
   const [message] = got(messageId);
   const verified = new Webhook(secret ?? "").verify(message?.body ?? "", message?.headers ?? {});
   expect(verified).toMatchObject({ type: "test", data: { link: "https://rekindle.example.com" } });
@@ -88,7 +95,11 @@ test("a new secret signs beside the one before", async () => {
   const { secret: next } = await owner.json<Created>("POST", one("/secret"), undefined, 201);
   expect(next).not.toBe(secret);
   const { messageId } = await sendTest();
-  await until(async () => (await deliveries())[0]?.state === "delivered");
+  await until(
+    "the message is delivered",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "delivered",
+  );
   const [message] = got(messageId);
   for (const known of [secret, next])
     new Webhook(known ?? "").verify(message?.body ?? "", message?.headers ?? {});
@@ -98,7 +109,11 @@ test("Slack gets text and blocks, and its address is never shown again", async (
   const { destination, secret, sendTest, deliveries } = await sending("Slackers <3 & co", "/slack", "slack");
   expect([secret, destination.address]).toEqual([null, null]);
   await sendTest();
-  await until(async () => (await deliveries())[0]?.state === "delivered");
+  await until(
+    "the message is delivered",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "delivered",
+  );
   const body = receiver.got.findLast(({ path }) => path === "/slack")?.body ?? "";
   expect(JSON.parse(body)).toMatchObject({ blocks: [{ type: "section", text: { type: "mrkdwn" } }] });
   expect(body).toContain("Slackers &lt;3 &amp; co");
@@ -107,11 +122,19 @@ test("Slack gets text and blocks, and its address is never shown again", async (
 test("a message that failed is sent again, by hand too, with the same id", async () => {
   const { owner, at, one, sendTest, deliveries, got } = await sending("Failing", "/500");
   const { id, messageId } = await sendTest();
-  await until(async () => (await deliveries())[0]?.attempts === 1);
+  await until(
+    "the first attempt has failed",
+    async () => (await deliveries())[0]?.attempts,
+    (seen) => seen === 1,
+  );
   expect((await deliveries())[0]).toMatchObject({ state: "pending", status: 500, said: "status 500" });
   await owner.json("PATCH", one(), { address: receiver.address("/200") });
   await owner.done("POST", at(`/api/deliveries/${id}/again`));
-  await until(async () => (await deliveries())[0]?.state === "delivered");
+  await until(
+    "the message is delivered",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "delivered",
+  );
   expect(got(messageId).map(({ path }) => path)).toEqual(["/500", "/200"]);
   expect((await auditLog(owner))[0]).toMatchObject({
     action: "delivery.sent_again",
@@ -133,20 +156,32 @@ test("a paused destination holds its messages until they are sent", async () => 
     action: "destination.held_sent",
     summary: "Sent 1 held message of the destination Hooks",
   });
-  await until(async () => (await deliveries())[0]?.state === "delivered");
+  await until(
+    "the message is delivered",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "delivered",
+  );
 });
 
 test("a destination that answers 410 is disabled, as the log of changes and a mail to the owners say", async () => {
   const { owner, viewer, organization, at, one, sendTest, deliveries } = await sending("Gone", "/410");
   await sendTest();
-  await until(async () => (await deliveries())[0]?.state === "failed");
+  await until(
+    "the message has failed",
+    async () => (await deliveries())[0]?.state,
+    (seen) => seen === "failed",
+  );
   const { destinations } = await owner.json<{ destinations: Destination[] }>("GET", at("/api/destinations"));
   expect(destinations[0]).toMatchObject({ state: "disabled" });
   expect((await auditLog(owner))[0]).toMatchObject({ action: "destination.disabled" });
   await expectError(await owner.ask("POST", one("/test")), "conflict");
   const mailsOf = (email: string) =>
     mails.received.filter(({ to, text }) => to.includes(email) && text.includes("is disabled"));
-  await until(() => mailsOf(owner.email).length === 1);
+  await until(
+    "the owner has a mail",
+    () => mailsOf(owner.email),
+    ({ length }) => length === 1,
+  );
   const text = mailsOf(owner.email)[0]?.text.replaceAll("=\r\n", "");
   expect(text).toContain("Subject: Gone: the destination Hooks is disabled");
   expect(text).toContain("The receiver answered 410: the address does not exist any more.");
@@ -166,7 +201,9 @@ test("a destination that hangs delays no other, and no write request", async () 
   const body = { kind: "webhook", name: "Quick", address: receiver.address("/200") };
   const { destination } = await owner.json<Created>("POST", at("/api/destinations"), body, 201);
   await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
-  await until(async () => (await deliveries()).some(({ state }) => state === "delivered"));
+  await until("the message is delivered", async () =>
+    (await deliveries()).some(({ state }) => state === "delivered"),
+  );
   // The others came first. Each four of them hang for 15 s.
   expect(begun()).toBeLessThan(30);
 });
@@ -280,7 +317,11 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
   await expectError(await agree("x".repeat(43)), "not_found");
   expect(await (await agree(code ?? "")).json()).toEqual({ address: "ada@mailing.example", state: "active" });
   await owner.json("POST", one("/test"), undefined, 201);
-  await until(() => mailsToAda().length === 3);
+  await until(
+    "the third mail has arrived",
+    () => mailsToAda(),
+    ({ length }) => length === 3,
+  );
   const [, unsubscribe = ""] =
     /List-Unsubscribe: <https:\/\/rekindle\.example\.com([^>]+)>/.exec(text()) ?? [];
   const headers = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -301,7 +342,11 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
   expect(await owner.json<Destination>("PATCH", one(), { state: "paused" })).toMatchObject({
     state: "unconfirmed",
   });
-  await until(() => mailsToAda().length === 4);
+  await until(
+    "the fourth mail has arrived",
+    () => mailsToAda(),
+    ({ length }) => length === 4,
+  );
 });
 
 test("the command line lists destinations, sends a test, and fails with it", async () => {

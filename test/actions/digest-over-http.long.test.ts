@@ -1,4 +1,5 @@
 /** The digest from the front door: a member switches it on, agrees, gets it once by e-mail and unsubscribes; a channel gets it, too. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
@@ -9,8 +10,10 @@ import { commandLine, type DecisionChunk, type SharedLedger } from "../../server
 import { todayIn } from "../far-from-midnight.ts";
 import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
+import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -19,7 +22,9 @@ beforeAll(async () => {
   receiver = await startReceiver();
   mails = await startMailServer();
   server = await Server.start({
+    time: quick,
     env: {
+      ...logsLooks,
       ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
       SMTP_URL: mails.url(),
       MAIL_FROM: "Rekindle <rekindle@example.com>",
@@ -137,7 +142,7 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   const address = receiver.address("/slack");
   const slack = { kind: "slack", name: "team", address, notices: ["digest.daily"] };
   await owner.json("POST", at("/api/destinations"), slack, 201);
-  await until(() => mailsTo(own).length === 2 && receiver.got.length === 1);
+  await until("both digests have arrived", () => mailsTo(own).length === 2 && receiver.got.length === 1);
   const [text, said] = [plain(mailsTo(own)[1]?.text), receiver.got[0]?.body ?? ""];
   const { day, alerts, changes } = digest;
   for (const line of [
@@ -151,8 +156,14 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect([text, said, JSON.stringify(digest)].join()).not.toContain("Name of bob");
   expect([text, said].join()).not.toMatch(/high risk|number 1|unknown|Precision/);
-  // Two more looks send nothing again.
-  await Bun.sleep(21_000);
+  await twoMoreLooks(server, "digests");
+  await until("no delivery waits", async () => {
+    const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>(
+      "GET",
+      at("/api/deliveries"),
+    );
+    return deliveries.every(({ state }) => state === "delivered");
+  });
   expect([mailsTo(own).length, receiver.got.length]).toEqual([2, 1]);
   // Its mail asked the member to agree. No digest followed, neither by e-mail nor to the channel.
   expect([mailsTo(silent).length, receiver.got.map(({ path }) => path)]).toEqual([1, ["/slack"]]);

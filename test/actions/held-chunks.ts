@@ -1,10 +1,11 @@
 /**
- * The server of quick-unscheduled-looks.ts, of which a process can be held between two chunks of a rule. The file `hold-chunk` of its data folder
+ * The server of test/serve.ts, of which a process can be held between two chunks of a rule. The file `hold-chunk` of its data folder
  * names the step and a number. The process that comes to the step deletes it, writes `held-<number>`, and goes on when that file is deleted. A chunk
  * that intake held is late: the file `answered-<number>` has the answer that it got in the end.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../until.ts";
 
 /** The steps between two chunks: the first is committed and analysis has no answer yet, the next is not sent yet, and it has arrived at intake. */
 export const chunkSteps = ["unanswered", "unsent", "arrived"] as const;
@@ -29,7 +30,7 @@ async function holdAt(step: ChunkStep): Promise<number | undefined> {
   const held = files.held(Number(number));
   rmSync(files.wanted);
   writeFileSync(held, "");
-  while (existsSync(held)) await Bun.sleep(5);
+  await until("the hold ends", () => !existsSync(held));
   return Number(number);
 }
 
@@ -95,5 +96,5 @@ function holdAnswers(): void {
 if (import.meta.main) {
   if (process.argv.includes("analysis")) holdCalls();
   else holdAnswers();
-  await import("./quick-unscheduled-looks.ts");
+  await import("../serve.ts");
 }

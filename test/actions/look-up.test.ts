@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { lookUpBy } from "../../server/actions/send/look-up.ts";
 import { post, usualRules } from "../../server/actions/send/post.ts";
 import { SyncedFile } from "../../server/ledger/sqlite/engine/synced-file.ts";
-import { until } from "../people/watching.ts";
+import { until } from "../until.ts";
 import { type Addresses, type NameServer, startNameServer } from "./name-server.ts";
 
 const publicAddress: Addresses = { ipv4: ["192.0.43.8"], ipv6: ["26064700000000000000000000001111"] };
@@ -40,7 +40,7 @@ test("20 names whose server does not answer delay no write and no other destinat
       ended += 1;
     }),
   );
-  await until(() => hanging.every((name) => nameServer.asked.has(name)));
+  await until("all names are asked for", () => hanging.every((name) => nameServer.asked.has(name)));
 
   const path = join(mkdtempSync(join(tmpdir(), "look-up-")), "journal");
   writeFileSync(path, "");

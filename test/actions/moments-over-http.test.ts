@@ -1,10 +1,12 @@
 /** Moments from the front door: events and people over HTTP, a look, and messages that reach their receiver. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
+import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rules {
@@ -22,8 +24,8 @@ let ours: Awaited<ReturnType<typeof company>>;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  const env = { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  server = await Server.start({ entry: join(import.meta.dir, "quick-looks.ts"), env });
+  const env = { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
+  server = await Server.start({ time: quick, env });
   await server.ready();
   ours = await company(server, "Moments", "--timezone", quietZone);
 }, 300_000);
@@ -76,18 +78,27 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
     await owner.json("POST", at("/api/alert-rules"), rule, 201);
   }
   const rules = async () => (await owner.json<Rules>("GET", at("/api/alert-rules"))).rules;
-  await until(async () => (await rules()).every(({ decidedThrough }) => decidedThrough !== null));
+  await until("all rules have a start", async () =>
+    (await rules()).every(({ decidedThrough }) => decidedThrough !== null),
+  );
 
   await send(billing("ada", "payment_failed", { amount: 900, currency: "USD" }));
-  await until(() => told().length === 1);
+  await until(
+    "the first alert is told",
+    () => told(),
+    ({ length }) => length === 1,
+  );
   await send(
     billing("eve", "payment_failed", { amount: 900, currency: "USD" }),
     billing("ada", "cancellation_scheduled", { endsAt: new Date(Date.now() + 7 * 86_400_000).toISOString() }),
     member("ada", "engines", false),
   );
-  await until(() => told().length >= 4);
-  // Some more looks decide nothing again.
-  await Bun.sleep(3_000);
+  await until(
+    "all four alerts are told",
+    () => told(),
+    ({ length }) => length >= 4,
+  );
+  await twoMoreLooks(server, "rules at every look");
   expect(told().toSorted()).toEqual([
     ["alert.fired", "cancellationScheduled", "engines"],
     ["alert.fired", "lastOwnerRemoved", "engines"],

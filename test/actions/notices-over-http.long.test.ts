@@ -1,18 +1,24 @@
 /** From events to the message that a day's scores are ready, at a receiver that verifies it. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
+import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 let [server, receiver]: [Server, Receiver] = [] as never;
 beforeAll(async () => {
   receiver = await startReceiver();
-  server = await Server.start({ env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+  server = await Server.start({
+    time: quick,
+    env: { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+  });
 }, 600_000);
 afterAll(async () => {
   await server.stop();
@@ -23,10 +29,12 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   const { name, owner, at, token } = await company(server, "Scored", "--timezone", quietZone);
   const add = async (path: string, notices: readonly string[]) => {
     const body = { kind: "webhook", name: path, address: receiver.address(path), notices };
-    return owner.json<{ secret: string }>("POST", at("/api/destinations"), body, 201);
+    return owner.json<{ secret: string; destination: { id: number } }>(
+      ...(["POST", at("/api/destinations"), body, 201] as const),
+    );
   };
-  const { secret } = await add("/asked", ["scores.completed"]);
-  await add("/other", ["source.silent"]);
+  const asked = await add("/asked", ["scores.completed"]);
+  const other = await add("/other", ["source.silent"]);
   const [dayMs, today] = [86_400_000, formatDay(todayIn(quietZone))];
   const items = ["ada", "eve"].flatMap((userId) => [
     { type: "identify", userId, email: `${userId}@example.com`, account: { id: "engines", name: "Engines" } },
@@ -42,9 +50,13 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   expect((await server.post("/batch", token, { batch: items })).status).toBe(201);
   await server.command("score", "--organization", name);
   const toldAt = (path: string) => receiver.got.filter((one) => one.path === path);
-  await until(() => toldAt("/asked").length > 0);
+  await until(
+    "the notice has arrived",
+    () => toldAt("/asked"),
+    ({ length }) => length > 0,
+  );
   const [message] = toldAt("/asked");
-  const body = new Webhook(secret).verify(message?.body ?? "", message?.headers ?? {}) as {
+  const body = new Webhook(asked.secret).verify(message?.body ?? "", message?.headers ?? {}) as {
     readonly type: string;
     readonly data: { readonly text: string; readonly scores: object };
   };
@@ -57,7 +69,11 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   ]);
   expect(JSON.stringify(receiver.got)).not.toContain("ada");
   await server.command("score", "--organization", name);
-  // Two more looks at what there is to tell.
-  await Bun.sleep(21_000);
+  await twoMoreLooks(server, "notices");
+  const deliveriesTo = async ({ id }: { readonly id: number }) =>
+    (await owner.json<{ deliveries: readonly object[] }>("GET", `${at("/api/deliveries")}&destination=${id}`))
+      .deliveries;
+  expect(await deliveriesTo(asked.destination)).toHaveLength(1);
+  expect(await deliveriesTo(other.destination)).toEqual([]);
   expect([toldAt("/asked").length, toldAt("/other").length]).toEqual([1, 0]);
 }, 600_000);

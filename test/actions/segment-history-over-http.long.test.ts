@@ -8,8 +8,8 @@ import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { postgres: true };
 
@@ -18,8 +18,7 @@ type Changes = RouteAnswer<"GET /api/segments/:id/changes">;
 
 const organization = "Members";
 // Scores only when the test asks for them: the day's first ones are a reason to evaluate.
-const entry = join(import.meta.dir, "..", "unscheduled-server.ts");
-const server: Server = await ownServer(() => server, { entry });
+const server: Server = await ownServer(() => server, { time: { scheduleMs: null } });
 const today = formatDay(todayIn(quietZone));
 let olga: Awaited<ReturnType<typeof joined>>;
 let token = "";
@@ -59,8 +58,16 @@ beforeAll(async () => {
 }, 300_000);
 
 test("a new segment is evaluated at the next look, and its members did not enter", async () => {
-  await until(async () => (await history(accounts)).firstEvaluatedAt !== null);
-  await until(async () => (await history(users)).firstEvaluatedAt !== null);
+  await until(
+    "the segment of accounts is evaluated",
+    async () => (await history(accounts)).firstEvaluatedAt,
+    (seen) => seen !== null,
+  );
+  await until(
+    "the segment of users is evaluated",
+    async () => (await history(users)).firstEvaluatedAt,
+    (seen) => seen !== null,
+  );
   expect(await history(users)).toMatchObject({
     segment: { id: users, kind: "users", name: "Of users" },
     days: [{ day: today, size: 2, entered: 0, left: 0, causes: ["first"] }],
@@ -75,7 +82,10 @@ test("users and accounts enter and leave after the day's first scores, by their 
   ]);
   await server.exported("events", organization);
   await server.command("score", "--organization", organization, "--even-if-stopped");
-  await until(async () => (await who(users)).length > 0 && (await who(accounts)).length > 0);
+  await until(
+    "both have changes",
+    async () => (await who(users)).length > 0 && (await who(accounts)).length > 0,
+  );
   expect((await who(users)).toSorted()).toEqual([
     "ada left: change",
     "cal entered: change",
@@ -111,7 +121,11 @@ test("an edit is marked", async () => {
   await olga.json("PATCH", at(`/api/segments/${users}`), {
     filter: { traits: [{ trait: "plan", value: "free" }] },
   });
-  await until(async () => (await who(users)).length > 3);
+  await until(
+    "the edit has changed the members",
+    () => who(users),
+    ({ length }) => length > 3,
+  );
   expect((await who(users)).slice(0, 4).toSorted()).toEqual([
     ...["ada entered: edit", "bob left: edit", "cal left: edit", "dee left: edit"],
   ]);

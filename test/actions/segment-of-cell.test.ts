@@ -1,4 +1,5 @@
 /** Segments of retention cells over HTTP: they have the users whom the cell shows, and keep them. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { segmentLimits } from "../../contract/actions/segments.ts";
@@ -10,9 +11,10 @@ import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { auditLog, company } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let people: Awaited<ReturnType<typeof company>>;
 const excluded = "user 3";
 /** All of them came 10 days ago. Every third user was active 3 days later. */

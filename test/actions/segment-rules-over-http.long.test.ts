@@ -1,4 +1,5 @@
 /** Alert rules about segments, from events and a rule that is saved to alerts that fire and end. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
@@ -9,8 +10,9 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { decision, firedAlert, noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
-import { until } from "../people/watching.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 interface Alert {
   readonly entityId: string;
@@ -20,7 +22,7 @@ interface Alert {
 }
 
 const organization = "Segmented";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 const today = todayIn(quietZone);
 let olga: Awaited<ReturnType<typeof joined>>;
 let token = "";
@@ -48,7 +50,7 @@ const ends = async (rule: number) =>
   (await alertsOf(rule)).map(({ entityId, closedWhy }) => [entityId, closedWhy]);
 
 async function decided(): Promise<void> {
-  await until(async () => {
+  await until("all rules have decided today", async () => {
     const { rules } = await olga.json<{ rules: readonly { decidedThrough: string | null }[] }>(
       ...(["GET", at("/api/alert-rules")] as const),
     );
@@ -160,7 +162,11 @@ test("the inbox has the alerts of a segment's members, and so have its file and 
 
 test("an alert ends when its user leaves the segment, and a user who enters fires", async () => {
   await sendAll(server, token, [ofPlan("ada", "free"), ofPlan("cal", "pro")]);
-  await until(async () => (await members()).join() === "bob,cal");
+  await until(
+    "the segment has other members",
+    async () => (await members()).join(),
+    (seen) => seen === "bob,cal",
+  );
   await decidedAgain();
   expect(await ends(ofMembers)).toEqual([
     ["ada", "resolved"],
@@ -176,7 +182,11 @@ test("an alert ends when its user leaves the segment, and a user who enters fire
 test("an edit of the segment fires nothing", async () => {
   const filter = { traits: [{ trait: "plan", match: "isNotEmpty" }] };
   await olga.json("PATCH", at(`/api/segments/${segment}`), { filter });
-  await until(async () => (await members()).join() === "ada,bob,cal,dee");
+  await until(
+    "the segment has other members",
+    async () => (await members()).join(),
+    (seen) => seen === "ada,bob,cal,dee",
+  );
   await decidedAgain();
   expect((await ends(ofMembers)).map(([who]) => who)).toEqual(["ada", "bob", "cal"]);
 }, 600_000);
@@ -228,7 +238,7 @@ test("many alerts of a segment are read in parts, and each is on one page", asyn
     const fired = Array.from({ length: 100 }, (_, index) =>
       firedAlert(index % 5 === 0 ? dee : bob, today, { eventId: `failed ${chunk} ${index}` }),
     );
-    await until(async () => {
+    await until("the decision is stored", async () => {
       const decided = await ledger.ruleDecisions.toDecide(id);
       const watermark = decided.find(({ version }) => version.rule === rule)?.watermark;
       const next = { decidedThrough: today, part: null, cursor: watermark?.cursor ?? null };

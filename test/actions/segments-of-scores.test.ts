@@ -1,4 +1,5 @@
 /** Figures of scores of a segment over HTTP: of two segments that have all users, or all accounts, they add up to those of all. */
+
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
@@ -6,10 +7,11 @@ import { identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 
 const organization = "Scores of segments";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let olga: Awaited<ReturnType<typeof joined>>;
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;
 const get = <Answer>(path: string) => olga.json<Answer>("GET", at(path));

@@ -1,4 +1,5 @@
 /** Segments over HTTP: who is in them is counted again from what was sent. Lists, figures and files show exactly these users. */
+
 import { beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +11,11 @@ import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { type Browser, joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 
 const organization = "Segments";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let olga: Awaited<ReturnType<typeof joined>>;
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;
 

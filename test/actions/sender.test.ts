@@ -13,7 +13,7 @@ import { readConfig } from "../../server/config.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { until } from "../people/watching.ts";
+import { turns, until } from "../until.ts";
 import { startReceiver } from "./receiver.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -82,7 +82,11 @@ test("1,000 messages for a destination that hangs delay no message to another", 
     await add(quick, `quick ${n}`);
     await sender.work();
     expect(posted.filter((address) => address.includes("quick"))).toHaveLength(n + 1);
-    await until(async () => (await pendingOf(quick)) === 0);
+    await until(
+      "the quick destination has all",
+      () => pendingOf(quick),
+      (seen) => seen === 0,
+    );
   }
   expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
 });
@@ -142,13 +146,17 @@ test("one look drains a webhook that answers, beside one that hangs and one that
     const now = (underWay.get(address) ?? 0) + 1;
     underWay.set(address, now);
     most.set(address, Math.max(now, most.get(address) ?? 0));
-    await Bun.sleep(1);
+    await turns(1);
     const sent = await answerOf(address);
     underWay.set(address, (underWay.get(address) ?? 0) - 1);
     return sent;
   });
   await sender.work();
-  await until(async () => (await pendingOf(quick)) === 0);
+  await until(
+    "the quick destination has all",
+    () => pendingOf(quick),
+    (seen) => seen === 0,
+  );
   expect(posted.filter((address) => address.includes("quick"))).toHaveLength(200);
   expect(Math.max(...most.values())).toBe(4);
   // The others wait for the next look. The one that fails gets a single message then.
@@ -189,7 +197,11 @@ test("Slack gets four messages a look: it refuses many in a second", async () =>
   const sender = senderOf([]);
   for (const left of [5, 1, 0]) {
     await sender.work();
-    await until(async () => (await pendingOf(slack)) === left);
+    await until(
+      "Slack has one message more",
+      () => pendingOf(slack),
+      (seen) => seen === left,
+    );
   }
 });
 
@@ -255,7 +267,11 @@ test("a thread that is stopped has no outcome, and begins nothing after", async 
   const thread = new PostingThread({ exceptions, mail: null });
   const message = { address: receiver.address("/hang"), headers: {}, body: "{}" };
   const underWay = thread.post(message);
-  await until(() => receiver.got.length === 1);
+  await until(
+    "the message is under way",
+    () => receiver.got,
+    ({ length }) => length === 1,
+  );
   thread.stop();
   expect([await underWay, await thread.post(message)]).toEqual([null, null]);
   expect(receiver.got).toHaveLength(1);

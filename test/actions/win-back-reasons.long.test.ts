@@ -1,14 +1,16 @@
 /** Reasons of the win-back list: those of this departure, the newest of the team and of billing. */
+
 import { beforeAll, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 
 const organization = "Reasons";
-const server: Server = await ownServer(() => server);
+const server: Server = await ownServer(() => server, { time: quick });
 let olga: Awaited<ReturnType<typeof joined>>;
 
 const billing = (who: string, event: string, days: number, more: object = {}) =>

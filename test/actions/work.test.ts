@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";
-import { eventually } from "../specification/operation-support.ts";
+import { becomes } from "../until.ts";
 
 export const runsOn = { postgres: true };
 
@@ -97,7 +97,7 @@ test("an owner who is chosen changes the trait or the attribute, with a version 
     ...{ owner: "Mia Member", unknownOwner: null, traits: { owner: "mia.member@example.com" } },
   });
   await server.exported("users", organization);
-  await eventually(() => users("sort=owner&order=ascending&account=looms"), [1, "dora Olga Owner"]);
+  await becomes(() => users("sort=owner&order=ascending&account=looms"), [1, "dora Olga Owner"]);
   const log = await get<{ entries: readonly { action: string; summary: string }[] }>(
     "/api/audit-log?limit=2",
   );

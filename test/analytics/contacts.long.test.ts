@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";
-import { eventually } from "../specification/operation-support.ts";
+import { becomes } from "../until.ts";
 
 const organization = "Contacted";
 let server: Server;
@@ -52,7 +52,7 @@ test("a mark and an event are contacts with a time, of the user and of the accou
   const ofAcme = (await contacts("accounts/acme")).events;
   expect(ofAcme.map(({ userId }) => userId).toSorted()).toEqual(["ada", "ada", "bob"]);
   // The names of events are kept for a second.
-  await eventually(async () => (await user("ada")).lastSeenDay, weekAgo.slice(0, 10));
+  await becomes(async () => (await user("ada")).lastSeenDay, weekAgo.slice(0, 10));
 });
 
 test("is refused for unknown users, unreadable times and viewers", async () => {

@@ -17,6 +17,7 @@ import { serveSocket } from "../../server/process/control.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { becomes, until } from "../until.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -48,6 +49,7 @@ let [waitingForNames, left] = [0, 0];
 
 async function* unending() {
   while (true) {
+    // A question that keeps its reader, and no core.
     await Bun.sleep(1);
     yield Array.from({ length: 1_000 }, (_, count) => ({ count }));
   }
@@ -97,7 +99,7 @@ let leaving = new AbortController();
 afterEach(async () => {
   leaving.abort();
   leaving = new AbortController();
-  while ((await running()) > 0) await Bun.sleep(5);
+  await becomes(running, 0);
 });
 
 async function running(): Promise<number> {
@@ -132,19 +134,23 @@ test("one organization's endless questions are bounded, and another's are answer
   const [one, colleague, other] = [await mine(), await mine(), await theirs()];
   const { caller } = openQuestionLimits;
   const refused = crowd(caller + 8, one, "/api/endless");
-  while (refused.length < 8) await Bun.sleep(5);
+  await until(
+    "eight are refused",
+    () => refused,
+    ({ length }) => length >= 8,
+  );
   for (const response of refused) {
     expect(response.headers.get("retry-after")).toBe("1");
     await expectError(response, "rate_limit_exceeded", "at once");
   }
   // One key holds at most half of the four readers.
-  while ((await running()) < 2) await Bun.sleep(5);
+  await until("two run", running, (queries) => queries >= 2);
   for (let question = 0; question < 3; question += 1) {
     expect(await (await ask(other, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
   }
   // A colleague gets the third. The organization never holds the fourth.
   const waiting = crowd(2, colleague, "/api/endless");
-  while ((await running()) < 3) await Bun.sleep(5);
+  await until("three run", running, (queries) => queries >= 3);
   expect((await ask(other, "/api/quick")).status).toBe(200);
   expect([refused.length, waiting.length, await running()]).toEqual([8, 0, 3]);
 });
@@ -153,12 +159,12 @@ test("a client that disconnects frees its readers and places", async () => {
   const key = await (await organization("Leaving"))();
   for (let round = 0; round < 3; round += 1) {
     crowd(openQuestionLimits.caller, key, "/api/endless");
-    while ((await running()) < 2) await Bun.sleep(5);
+    await until("two run", running, (queries) => queries >= 2);
     leaving.abort();
     leaving = new AbortController();
     // Of the organization that had all its readers.
     expect(await (await ask(key, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
-    while ((await running()) > 0) await Bun.sleep(5);
+    await becomes(running, 0);
   }
 });
 
@@ -179,12 +185,12 @@ test("a client that disconnects does not fail another's question about the same 
   const clock = spyOn(performance, "now").mockImplementation(() => nowMs);
   try {
     crowd(1, leaver, "/api/passive");
-    while (waitingForNames < 1) await Bun.sleep(5);
+    await until("one question waits", () => waitingForNames >= 1);
     const answer = fetch(`${server.url}/api/passive`, { headers: { Authorization: `Bearer ${other}` } });
-    while (waitingForNames < 2) await Bun.sleep(5);
+    await until("both questions wait", () => waitingForNames >= 2);
     left = 0;
     leaving.abort();
-    while (left < 1) await Bun.sleep(5);
+    await until("the asker has left", () => left >= 1);
     held.resolve();
     expect((await answer).status).toBe(200);
     expect(engine).toHaveBeenCalledTimes(1);
@@ -204,5 +210,5 @@ test("a table that is sent row by row is open until its end, or until its client
   await expectError(await ask(key, "/api/quick"), "rate_limit_exceeded", "at once");
   leaving.abort();
   leaving = new AbortController();
-  while ((await ask(key, "/api/quick")).status !== 200) await Bun.sleep(20);
+  await becomes(async () => (await ask(key, "/api/quick")).status, 200);
 });

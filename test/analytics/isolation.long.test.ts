@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Random } from "../../simulation/random.ts";
 import { quietZone } from "../far-from-midnight.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { readRoutes, withSegment } from "../specification/read-routes.ts";
+import { until } from "../until.ts";
 import { msPerDay, patientGet } from "./world.ts";
 
 const [own, other] = ["Isolated", "Isolated from"];
@@ -50,7 +50,7 @@ async function fill(organization: string, seed: number, users: number): Promise<
 /** Waits for the first evaluation of the segment after today's scores. */
 async function evaluated(): Promise<void> {
   const address = server.url + addressOf("/api/segments/id-of-a-segment/history");
-  await until(async () => {
+  await until("the segment is evaluated", async () => {
     const answer = (await (await patientGet(address, key)).json()) as { firstEvaluatedAt: string | null };
     return answer.firstEvaluatedAt !== null;
   });

@@ -7,6 +7,7 @@ import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { patientGet } from "./world.ts";
 
 type Users = Static<typeof UserListAnswer>;
@@ -42,19 +43,18 @@ async function read(): Promise<void> {
 
 /** Repeats a check until it passes. Users are excluded meanwhile. */
 async function eventually(check: () => Promise<void>): Promise<void> {
-  let last = "";
-  while (true) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      // The test's own time limit ends the loop without a reason, so the reason is logged.
-      if (String(error) !== last) console.log("not yet:", error);
-      last = String(error);
-      await Bun.sleep(500);
-      await read();
-    }
-  }
+  await until(
+    "the check passes",
+    async () => {
+      const error = await check().then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      if (error !== undefined) await read();
+      return error;
+    },
+    (error) => error === undefined,
+  );
 }
 
 function get(path: string, parameters: Parameters = {}): Promise<Response> {

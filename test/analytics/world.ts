@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { Random } from "../../simulation/random.ts";
 import type { Server } from "../server.ts";
+import { until, withinLimit } from "../until.ts";
 
 export const msPerDay = 86_400_000;
 
@@ -93,13 +94,14 @@ export class World {
       await this.#server.command("exclude", "add", "--organization", this.name, "--user", userId);
       this.people.delete(userId);
     }
-    let excluded = 0;
-    while (excluded < userIds.length) {
-      const response = await this.get("/api/lifecycle");
-      const answer = (await response.json()) as { freshness: { excludedUsers: number } };
-      excluded = answer.freshness.excludedUsers;
-      await Bun.sleep(50);
-    }
+    await until(
+      "all of them are excluded",
+      async () => {
+        const response = await this.get("/api/lifecycle");
+        return ((await response.json()) as { freshness: { excludedUsers: number } }).freshness;
+      },
+      ({ excludedUsers }) => excludedUsers >= userIds.length,
+    );
     const kept = this.events.filter(({ userId }) => this.people.has(userId));
     this.events.splice(0, this.events.length, ...kept);
   }
@@ -175,10 +177,6 @@ export class World {
 }
 
 /** Asks with a read key, as often as it takes: tests ask more than a key may in a second. */
-export async function patientGet(url: string, key: string): Promise<Response> {
-  while (true) {
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
-    if (response.status !== 429) return response;
-    await Bun.sleep(Number(response.headers.get("retry-after")) * 1_000);
-  }
+export function patientGet(url: string, key: string): Promise<Response> {
+  return withinLimit(() => fetch(url, { headers: { Authorization: `Bearer ${key}` } }));
 }

@@ -11,8 +11,9 @@ import {
   test,
 } from "bun:test";
 import type { Failure } from "../../client/rekindle.ts";
+import { until } from "../until.ts";
 import { Gate, type Mischief } from "./gate.ts";
-import { ada, ClientBench, countAttempts, limitsOfAnswers, until } from "./support.ts";
+import { ada, ClientBench, countAttempts, limitsOfAnswers } from "./support.ts";
 
 let bench: ClientBench;
 let gate: Gate;
@@ -59,7 +60,11 @@ test.each(passing)(
     const flushed = client.flush();
     const isLate = mischief === "hang" || (typeof mischief === "object" && "delayMs" in mischief);
     for (let request = 1; isLate && request <= 2; request += 1) {
-      await until("a request that is not answered", () => gate.seen.length === request);
+      await until(
+        "a request that is not answered",
+        () => gate.seen,
+        ({ length }) => length === request,
+      );
       limits.pass();
     }
     expect(await flushed).toBe(true);
@@ -192,7 +197,11 @@ describe("faults that people have to repair", () => {
   ])("%s is told", async (_name, host) => {
     const { client, failures, drops } = start({ host });
     client.identify(ada());
-    await until("an attempt", () => failures.length > 0);
+    await until(
+      "an attempt",
+      () => failures,
+      ({ length }) => length > 0,
+    );
     expect(failures[0]).toMatchObject({ name: "unreachable", statusCode: 0, willRetry: true });
     expect(await client.close(0)).toBe(false);
     expect(drops).toHaveLength(1);
@@ -205,7 +214,11 @@ describe("a queue that is full", () => {
     gate.always = "refuse";
     client.identify(ada("full"));
     for (let n = 0; n < 4; n += 1) client.track({ userId: "full", event: `e${n}` });
-    await until("an attempt", () => gate.seen.length > 0);
+    await until(
+      "an attempt",
+      () => gate.seen,
+      ({ length }) => length > 0,
+    );
     client.track({ userId: "full", event: "e4" });
     expect(drops.map(({ item, reason }) => [item.type === "track" && item.event, reason])).toEqual([
       ["e2", "full"],
@@ -238,7 +251,11 @@ describe("closing", () => {
       const attempts = countAttempts(gate);
       gate.always = mischief;
       for (let n = 0; n < 3; n += 1) client.identify(ada(`left-${n}`));
-      await until("an attempt", () => gate.seen.length > 0);
+      await until(
+        "an attempt",
+        () => gate.seen,
+        ({ length }) => length > 0,
+      );
       // A request may take as long as this test: it is not waited for.
       const [isSent, isFlushed] = await Promise.all([client.close(300), client.flush()]);
       expect([isSent, isFlushed]).toEqual([false, false]);
@@ -248,6 +265,7 @@ describe("closing", () => {
       const before = attempts();
       gate.always = "pass";
       client.identify(ada("late"));
+      // Longer than the client waits after its second failure, 500 ms.
       await Bun.sleep(700);
       expect(drops.at(-1)).toMatchObject({ item: { userId: "late" }, reason: "closed" });
       expect(attempts()).toBe(before);

@@ -26,6 +26,7 @@ test("a user and events arrive with the time of the call and an id of their own,
   ).toBe(undefined);
   client.track({ userId: "first", event: "report_created", properties: { pages: 3 } });
   const calledMs = Date.now();
+  // The clock moves on between the call and the request.
   await Bun.sleep(30);
   expect(await client.flush()).toBe(true);
   client.track({ userId: "first", event: "report_sent" });

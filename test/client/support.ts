@@ -5,6 +5,8 @@ import { Rekindle } from "../../client/rekindle.ts";
 import { Server } from "../server.ts";
 import { Gate } from "./gate.ts";
 
+export { until } from "../until.ts";
+
 /** Nearly as long as a test may take: what is waited for so long has failed, on however slow a machine. */
 export const patienceMs = 150_000;
 
@@ -89,15 +91,6 @@ export class ClientBench {
   async eventsOf(userId: string) {
     const rows = await storedEvents(this.server, this.#organization);
     return rows.filter((row) => row.userId === userId);
-  }
-}
-
-/** Waits until something holds. */
-export async function until(what: string, holds: () => boolean, limitMs = patienceMs): Promise<void> {
-  const deadlineMs = performance.now() + limitMs;
-  while (!holds()) {
-    if (performance.now() > deadlineMs) throw new Error(`it did not happen: ${what}`);
-    await Bun.sleep(5);
   }
 }
 

@@ -1,7 +1,5 @@
 /** Two nodes whose clocks differ by 300 ms: the identify that is answered later wins. */
 import { afterAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Server } from "../server.ts";
 import { expectSuccess } from "../specification/support.ts";
 import { TestCluster } from "./support.ts";
@@ -10,11 +8,8 @@ const cluster = await TestCluster.start();
 const [ahead, exact] = await Promise.all([node(300), node(0)]);
 afterAll(() => Promise.all([ahead.stop(), exact.stop()]));
 
-function node(skewMs: number): Promise<Server> {
-  const dataDir = cluster.folder();
-  writeFileSync(join(dataDir, "clock-skew-ms"), String(skewMs));
-  const entry = join(import.meta.dir, "..", "skewed-server.ts");
-  return Server.start({ dataDir, role: "intake", env: cluster.env, entry });
+function node(aheadMs: number): Promise<Server> {
+  return Server.start({ dataDir: cluster.folder(), role: "intake", env: cluster.env, time: { aheadMs } });
 }
 
 test("an identify wins over one that another node took before, whichever clock is ahead", async () => {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
-import { TestCluster, until } from "./support.ts";
+import { becomes, until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 /** An address without a listener. */
 const nowhere = "127.0.0.1:1";
@@ -62,7 +63,7 @@ async function wellCluster(): Promise<void> {
   const analysisFolder = cluster.folder();
   const analysis = await cluster.analysis({ DATA_DIR: analysisFolder });
   const intake = await cluster.node("intake");
-  while (!(await fetch(`${intake.url}/readyz`)).ok) await Bun.sleep(100);
+  await becomes(async () => (await fetch(`${intake.url}/readyz`)).status, 200);
   const printed = await cluster.command("doctor");
   expect(printed).toContain("ok     nodes: 1 with the role intake, 1 with analysis, version");
   expect(printed).toMatch(/ClickHouse\n {2}ok {5}version: 26/);

@@ -2,7 +2,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import type { Server } from "../server.ts";
-import { TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });

@@ -2,7 +2,8 @@
  * until there is room. */
 import { expect, test } from "bun:test";
 import { rekindleWith, Server } from "../server.ts";
-import { TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const maxBytes = 1024 ** 2;
@@ -38,12 +39,24 @@ async function fillTheInbox(node: Server, token: string): Promise<void> {
     429,
     expect.stringContaining("wait to be processed"),
   ]);
-  await until("the page says so", async () => (await gaugeOf(node, "rekindle_writes_open")) === 0);
+  await until(
+    "the page says so",
+    () => gaugeOf(node, "rekindle_writes_open"),
+    (seen) => seen === 0,
+  );
   // With the user, the account and their versions.
-  await until("all are counted", async () => (await gaugeOf(node, "rekindle_inbox_rows")) > taken);
+  await until(
+    "all are counted",
+    () => gaugeOf(node, "rekindle_inbox_rows"),
+    (seen) => seen > taken,
+  );
   expect(await gaugeOf(node, "rekindle_inbox_bytes")).toBeGreaterThan(taken * bytesOfEvent);
   const lagSeconds = await gaugeOf(node, "rekindle_inbox_lag_seconds");
-  await until("time goes by", async () => (await gaugeOf(node, "rekindle_inbox_lag_seconds")) > lagSeconds);
+  await until(
+    "time goes by",
+    () => gaugeOf(node, "rekindle_inbox_lag_seconds"),
+    (seen) => seen > lagSeconds,
+  );
 }
 
 test("on one machine while nothing is loaded", async () => {
@@ -65,9 +78,21 @@ test("in a cluster while no node loads, until one does", async () => {
     async () => (await node.post("/track", token, { userId: "u1", event: "e" })).status === 201,
   );
   // The track above may be counted between two pages.
-  await until("no row waits", async () => (await gaugeOf(node, "rekindle_inbox_rows")) === 0);
-  await until("no byte waits", async () => (await gaugeOf(node, "rekindle_inbox_bytes")) === 0);
-  await until("nothing is late", async () => (await gaugeOf(node, "rekindle_inbox_lag_seconds")) < 2);
+  await until(
+    "no row waits",
+    () => gaugeOf(node, "rekindle_inbox_rows"),
+    (seen) => seen === 0,
+  );
+  await until(
+    "no byte waits",
+    () => gaugeOf(node, "rekindle_inbox_bytes"),
+    (seen) => seen === 0,
+  );
+  await until(
+    "nothing is late",
+    () => gaugeOf(node, "rekindle_inbox_lag_seconds"),
+    (seen) => seen < 2,
+  );
 });
 
 test("a value that is no number of bytes stops the start", async () => {

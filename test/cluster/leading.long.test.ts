@@ -8,7 +8,8 @@ import { nodePeer } from "../../server/process/control.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { freePort } from "../deploy/running.ts";
 import { alertRule } from "../ledger/alert-decision.ts";
-import { type AnalysisNode, TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { type AnalysisNode, TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
@@ -61,7 +62,11 @@ test("a node that cannot reach ClickHouse leaves leading to one that can, which 
     // Counted before: the loader may send the batch while the request is answered.
     const count = inserts();
     await stored("not loaded yet");
-    await until("it inserts in vain", () => inserts() > count);
+    await until(
+      "it inserts in vain",
+      () => inserts(),
+      (seen) => seen > count,
+    );
     leader.process.kill("SIGTERM");
     // An insert that is not answered is given up after five minutes, which is longer than this test may take.
     expect(await leader.process.exited).toBe(0);
@@ -178,14 +183,22 @@ test("a leader that wakes up after another one went on between two chunks of a r
     await gone.promise;
   });
   await Promise.race([locked.promise, lock]);
-  await until("the first chunk is committed", async () => (await mark()).part !== null);
+  await until(
+    "the first chunk is committed",
+    async () => (await mark()).part,
+    (seen) => seen !== null,
+  );
   const { sequence } = await mark();
   former.process.kill("SIGSTOP");
   await admin`UPDATE loader_lease SET until = clock_timestamp() - interval '1 second'`;
   const next = await cluster.analysis();
   gone.resolve();
   await lock;
-  await until("the next leader decides the day", async () => (await mark()).decidedThrough !== null);
+  await until(
+    "the next leader decides the day",
+    async () => (await mark()).decidedThrough,
+    (seen) => seen !== null,
+  );
   expect(await mark()).toMatchObject({ sequence: sequence + 1, part: null });
   former.process.kill("SIGCONT");
   // It waits for the look in hand.

@@ -6,7 +6,8 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 import { joined } from "../people/support.ts";
 import { Watching } from "../people/watching.ts";
 import type { Server } from "../server.ts";
-import { type AnalysisNode, TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { type AnalysisNode, TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
@@ -55,7 +56,11 @@ test("a node's analysis answers only requests with the nodes' key", async () => 
 test("metrics of an intake node have those of the analysis node that leads", async () => {
   const [{ key } = { key: "" }] = await admin<{ key: string }[]>`SELECT key FROM node_key`;
   const urls = () => admin<{ url: string }[]>`SELECT url FROM nodes WHERE leader_says IS NOT NULL`;
-  await until("one leads", async () => (await urls()).length === 1);
+  await until(
+    "one leads",
+    async () => await urls(),
+    ({ length }) => length === 1,
+  );
   const [{ url } = { url: "" }] = await urls();
   const startOf = (text: string) => /^rekindle_analysis_process_start_time_seconds .*$/m.exec(text)?.[0];
   const headers = { Authorization: `Bearer ${key}` };
@@ -155,7 +160,11 @@ test("a limit is shared out over the nodes that take requests", async () => {
     return { refused, passed: answers.length - refused.length, refilled };
   };
   for (const node of nodes) {
-    await until("the limit is known", async () => (await crowd(node)).refused.length > 0);
+    await until(
+      "the limit is known",
+      async () => (await crowd(node)).refused,
+      ({ length }) => length > 0,
+    );
     // Then as much is there as ever is.
     await Bun.sleep(2_000);
     const { refused, passed, refilled } = await crowd(node);
@@ -175,7 +184,6 @@ test("the live view of one node shows the requests of another", async () => {
   await until("it is seen", async () => {
     sent += 1;
     await nodes[1].post("/identify", token, { userId: `u${sent}`, email: "a@example.com" });
-    await Bun.sleep(200);
     return watching.items.length > 0;
   });
   const before = sent;
@@ -227,7 +235,11 @@ test("a user who is erased through one node is forgotten by all, and scores are 
   const receipt = await cluster.command("erase", "user", "secret-name", "--organization", "erased");
   expect(JSON.parse(receipt)).toMatchObject({ userId: "secret-name" });
   // Until then a node may write down what it had counted.
-  await until("all have forgotten", async () => (await admin`SELECT FROM erased_names`).length === 0);
+  await until(
+    "all have forgotten",
+    async () => await admin`SELECT FROM erased_names`,
+    ({ length }) => length === 0,
+  );
   expect(await cluster.command("warnings", "--organization", "erased")).not.toContain("secret-name");
   await cluster.command("score", "--organization", "erased");
 });
@@ -238,7 +250,11 @@ test("an account is erased, and an organization deleted, on all nodes: none writ
   for (const node of nodes) expect((await node.post("/identify", token, body)).status).toBe(201);
   const receipt = await cluster.command("erase", "account", "secret-account", "--organization", "deleted");
   expect(JSON.parse(receipt)).toMatchObject({ accountId: "secret-account", members: 1 });
-  await until("all have forgotten", async () => (await admin`SELECT FROM erased_names`).length === 0);
+  await until(
+    "all have forgotten",
+    async () => await admin`SELECT FROM erased_names`,
+    ({ length }) => length === 0,
+  );
   expect(await cluster.command("doctor")).toContain("deleted: ledger, events and rollups agree");
   for (const node of nodes) await node.post("/track", token, { userId: "u", event: "seen", surplus: 1 });
   await cluster.command("organization", "delete", "deleted", "--confirm", "deleted");

@@ -5,7 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { SilentProxy } from "../ledger/silent-proxy.ts";
-import { TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 /** Of PostgreSQL, in the folder that its address names. */
 const socketName = ".s.PGSQL.5432";
@@ -23,7 +24,11 @@ test("while ClickHouse is away writes go on, and everything is loaded afterwards
   const identified = await node.post("/identify", token, { userId: "u1", email: "a@example.com" });
   expect(identified.status).toBe(201);
   await cluster.clickhouse.leave();
-  await until("it is not ready", async () => (await readiness()).text.includes("ClickHouse does not answer"));
+  await until(
+    "it is not ready",
+    async () => (await readiness()).text,
+    (seen) => seen.includes("ClickHouse does not answer"),
+  );
   expect(await readiness()).toMatchObject({ status: 503 });
   for (let n = 0; n < 50; n += 1) {
     const tracked = await node.post("/track", token, {
@@ -37,7 +42,11 @@ test("while ClickHouse is away writes go on, and everything is loaded afterwards
   expect(figures.status).toBe(500);
   expect(await figures.text()).toContain("analysis is starting");
   await cluster.clickhouse.listen();
-  await until("it is ready", async () => (await readiness()).status === 200);
+  await until(
+    "it is ready",
+    async () => (await readiness()).status,
+    (seen) => seen === 200,
+  );
   const events = await node.exported("events", "loaded later");
   expect(events.map(({ messageId }) => messageId).toSorted()).toEqual(
     Array.from({ length: 50 }, (_, n) => `m${n}`).toSorted(),
@@ -46,10 +55,18 @@ test("while ClickHouse is away writes go on, and everything is loaded afterwards
 
 test("a ClickHouse that refuses is reported differently from one that is away, without its own message", async () => {
   cluster.clickhouse.plan(/^SELECT 1/, { kind: "fail", code: 164, text: "secret is read-only" }, 1_000);
-  await until("it is said", async () => (await readiness()).text.includes("ClickHouse refuses the user"));
+  await until(
+    "it is said",
+    async () => (await readiness()).text,
+    (seen) => seen.includes("ClickHouse refuses the user"),
+  );
   expect((await readiness()).text).not.toContain("secret");
   cluster.clickhouse.forget();
-  await until("it is ready", async () => (await readiness()).status === 200);
+  await until(
+    "it is ready",
+    async () => (await readiness()).status,
+    (seen) => seen === 200,
+  );
 });
 
 test("while PostgreSQL is away nothing is acknowledged, and the node comes back by itself", async () => {
@@ -58,10 +75,18 @@ test("while PostgreSQL is away nothing is acknowledged, and the node comes back 
   await cluster.postgres.kill();
   const refused = await node.post("/track", token, { userId: "u1", event: "lost", messageId: "lost" });
   expect(refused.status).toBe(500);
-  await until("it is not ready", async () => (await readiness()).text.includes("PostgreSQL does not answer"));
+  await until(
+    "it is not ready",
+    async () => (await readiness()).text,
+    (seen) => seen.includes("PostgreSQL does not answer"),
+  );
   expect(await readiness()).toMatchObject({ status: 503 });
   await cluster.postgres.restart();
-  await until("it is ready", async () => (await readiness()).status === 200);
+  await until(
+    "it is ready",
+    async () => (await readiness()).status,
+    (seen) => seen === 200,
+  );
   await until("it takes writes", async () => {
     const tracked = await node.post("/track", token, { userId: "u1", event: "kept", messageId: "kept" });
     return tracked.status === 201;
@@ -73,7 +98,11 @@ test("while PostgreSQL is away nothing is acknowledged, and the node comes back 
 test("a node writes nothing after a newer one has changed the ledger's form, and says what to do", async () => {
   const { token } = await cluster.organization("newer form");
   const identify = () => node.post("/identify", token, { userId: "u1", email: "a@example.com" });
-  await until("it takes writes", async () => (await identify()).status === 201);
+  await until(
+    "it takes writes",
+    async () => (await identify()).status,
+    (seen) => seen === 201,
+  );
   const sql = openPool(cluster.env.DATABASE_URL ?? "", { connections: 1 });
   const leads = async () =>
     (
@@ -81,13 +110,21 @@ test("a node writes nothing after a newer one has changed the ledger's form, and
     ).length > 0;
   await until("it leads", leads);
   await sql`UPDATE ledger_form SET steps = steps + 1`;
-  await until("it says so", async () => (await readiness()).text.includes("upgrade this node"));
+  await until(
+    "it says so",
+    async () => (await readiness()).text,
+    (seen) => seen.includes("upgrade this node"),
+  );
   expect(await readiness()).toMatchObject({ status: 503 });
   expect((await identify()).status).toBe(500);
   await until("it does not lead", async () => !(await leads()));
   await sql`UPDATE ledger_form SET steps = steps - 1`;
   await sql.end();
-  await until("it takes writes", async () => (await identify()).status === 201);
+  await until(
+    "it takes writes",
+    async () => (await identify()).status,
+    (seen) => seen === 201,
+  );
 });
 
 test("a node that is started before PostgreSQL waits for it, and says so", async () => {

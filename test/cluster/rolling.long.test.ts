@@ -5,7 +5,8 @@ import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { freePort } from "../deploy/running.ts";
 import type { Server } from "../server.ts";
-import { type AnalysisNode, TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { type AnalysisNode, TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const ports = [await freePort(), await freePort()];
@@ -30,6 +31,8 @@ async function answers({ url }: AnalysisNode): Promise<boolean> {
 
 /** A node says for so long that it will stop before it does (server/main.ts). */
 const noticeMs = 2_500;
+/** As balancers look after their nodes, and as a steady sender sends. */
+const [betweenChecksMs, betweenRequestsMs] = [250, 20];
 
 /** A load balancer. It checks four times a second which nodes are ready, and sends to those in turn. A
  * request is sent again if it failed because the check came later than the node's notice. That delay is the
@@ -68,15 +71,12 @@ class Balancer {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     while (true) {
+      await until("a node is ready", () => this.#ready.size);
       const urls = [...this.#ready.keys()].toSorted();
       this.#turn += 1;
       const url = urls[this.#turn % urls.length];
       const lookedAtMs = this.#ready.get(url ?? "");
-      if (url === undefined || lookedAtMs === undefined) {
-        // Both answer late.
-        await Bun.sleep(20);
-        continue;
-      }
+      if (url === undefined || lookedAtMs === undefined) continue;
       try {
         return await fetch(url + path, { ...init, keepalive: false });
       } catch (error) {
@@ -94,7 +94,7 @@ class Balancer {
       );
       if (isReady) this.#ready.set(url, askedAtMs);
       else this.#ready.delete(url);
-      await Bun.sleep(250);
+      await Bun.sleep(betweenChecksMs);
     }
   }
 }
@@ -102,7 +102,11 @@ class Balancer {
 test("every node is restarted, one after another, and no request fails", async () => {
   const { token, key } = await cluster.organization("rolling");
   const balancer = new Balancer();
-  await until("both are ready", () => balancer.ready === 2);
+  await until(
+    "both are ready",
+    () => balancer.ready,
+    (seen) => seen === 2,
+  );
   await balancer.post("/identify", token, { userId: "u1", email: "a@example.com" });
   await until("figures are there", async () => (await balancer.get("/api/users", key)).ok);
   const failures: string[] = [];
@@ -118,16 +122,25 @@ test("every node is restarted, one after another, and no request fails", async (
       const text = await answer.text();
       if (!answer.ok) failures.push(`${isRead ? "read" : "write"} ${answer.status} ${text}`);
       else if (!isRead) stored += 1;
-      await Bun.sleep(20);
+      await Bun.sleep(betweenRequestsMs);
     }
   };
   const sending = Promise.all([send(0), send(1), send(2)]);
-  const moreIsTaken = (before: number) => until("others take more", () => stored >= before + 10);
+  const moreIsTaken = (before: number) =>
+    until(
+      "others take more",
+      () => stored,
+      (seen) => seen >= before + 10,
+    );
   for (const [n, port] of ports.entries()) {
     expect(await nodes[n]?.kill("SIGTERM")).toBe(0);
     await moreIsTaken(stored);
     nodes[n] = await start(port);
-    await until("it is ready again", () => balancer.ready === 2);
+    await until(
+      "it is ready again",
+      () => balancer.ready,
+      (seen) => seen === 2,
+    );
   }
   for (const [n, node] of analysis.entries()) {
     node.process.kill("SIGTERM");

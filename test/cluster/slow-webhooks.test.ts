@@ -7,7 +7,8 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 import { tableOf } from "../../server/ledger/postgres/inbox/inbox-segments.ts";
 import { deliver } from "../sources/webhooks-support.ts";
 import { expectSuccess } from "../specification/support.ts";
-import { TestCluster, until } from "./support.ts";
+import { until } from "../until.ts";
+import { TestCluster } from "./support.ts";
 
 const cluster = await TestCluster.start();
 const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });

@@ -8,7 +8,6 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { freePort } from "../deploy/running.ts";
-import { until as untilSo } from "../people/watching.ts";
 import { PostgresServer } from "../postgres.ts";
 import { printedBy } from "../printed-by.ts";
 import {
@@ -68,7 +67,7 @@ export class TestCluster {
   async node(
     role: "all" | "intake" = "intake",
     env: Record<string, string> = {},
-    more: Pick<ServerOptions, "entry"> = {},
+    more: Pick<ServerOptions, "time"> = {},
   ): Promise<Server> {
     const server = await Server.start({
       dataDir: this.folder(),
@@ -115,9 +114,4 @@ export class TestCluster {
     this.#folders.push(folder);
     return folder;
   }
-}
-
-/** Waits until a condition holds. @param what names the condition in the error */
-export function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  return untilSo(isSo, what);
 }

@@ -4,10 +4,10 @@ import type { Browser, Page } from "playwright-core";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
+import { becomes } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
 import {
   axe,
-  becomes,
   notedMessages,
   openPage,
   phone,

@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import type { ScoreAnswer } from "../../contract/api/scores.ts";
+import { becomes } from "../until.ts";
 import { ago, fillGone, gone, shown, span } from "./churned-support.ts";
-import { axe, becomes, openInOrganization, phone, settled, sidewaysPixels } from "./support.ts";
+import { axe, openInOrganization, phone, settled, sidewaysPixels } from "./support.ts";
 import { columnTexts } from "./tables.ts";
 import { world } from "./world.ts";
 

@@ -10,8 +10,9 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
+import { becomes } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
-import { becomes, openPage, settled, signInAs } from "./support.ts";
+import { openPage, settled, signInAs } from "./support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-controls-"));
 let server: Server;

@@ -2,9 +2,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { company } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import { type Company, companyWithMoney, sendBilling, stat, summer } from "./revenue-support.ts";
 import { save } from "./settings-support.ts";
-import { axe, becomes, notedMessages, openPage, signInAs } from "./support.ts";
+import { axe, notedMessages, openPage, signInAs } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();

@@ -5,8 +5,8 @@ import { Webhook } from "standardwebhooks";
 import { type MailServer, startMailServer } from "../actions/mail-server.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { company } from "../people/support.ts";
-import { until as comesTrue } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
 import { answered } from "./settings-support.ts";
 import {
@@ -150,7 +150,11 @@ test("a failed test says why; messages are held while a destination is paused, t
     .getByRole("button", { name: /^Send again: msg_/ })
     .click();
   await told("The message is sent again.");
-  await comesTrue(() => receiver.got.length === sent + 1);
+  await until(
+    "the message has arrived again",
+    () => receiver.got,
+    ({ length }) => length === sent + 1,
+  );
 
   const viewer = await openSettings(people.viewer);
   await viewer.page.getByText("Only owners can change them.").waitFor();
@@ -189,7 +193,11 @@ async function linkTo(page: "agree" | "unsubscribe", address: string): Promise<s
         ({ text }) =>
           text.replaceAll("=\r\n", "").match(new RegExp(`/${page}#\\d+/[A-Za-z0-9_-]{43}`, "g")) ?? [],
       );
-  await comesTrue(() => links().length > 0);
+  await until(
+    "the link has arrived",
+    () => links(),
+    ({ length }) => length > 0,
+  );
   return links().at(-1) ?? "";
 }
 
@@ -200,7 +208,11 @@ test("the recipient of e-mail agrees and unsubscribes by buttons, without a sess
   await told("The recipient gets a link.");
   await row(page, "Ada").getByText("waits for the recipient to agree").waitFor();
   await page.getByRole("button", { name: "Send the e-mail again to Ada" }).click();
-  await comesTrue(() => mails.received.filter(({ to }) => to.includes("ada@pages.example")).length === 2);
+  await until(
+    "both mails have arrived",
+    () => mails.received.filter(({ to }) => to.includes("ada@pages.example")),
+    ({ length }) => length === 2,
+  );
 
   const stranger = await openPage(browser);
   const agree = await linkTo("agree", "ada@pages.example");
@@ -242,7 +254,11 @@ test("a member of any role switches the own digest on and off, and agrees by the
 
   const first = await linkTo("agree", viewer.email);
   await panel.getByRole("button", { name: "Send the link again" }).click();
-  await comesTrue(async () => (await linkTo("agree", viewer.email)) !== first);
+  await until(
+    "another link has arrived",
+    () => linkTo("agree", viewer.email),
+    (seen) => seen !== first,
+  );
   const stranger = await openPage(browser);
   await stranger.page.goto(server.url + (await linkTo("agree", viewer.email)));
   await stranger.page.getByRole("button", { name: "I agree" }).click();

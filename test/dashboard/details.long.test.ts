@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import { at, SettingsWorld } from "./settings-support.ts";
-import { axe, becomes, ownerOf, phone, type Somebody, settled, until } from "./support.ts";
+import { axe, comesTrue, ownerOf, phone, type Somebody, settled } from "./support.ts";
 import { emptyOrganization } from "./world.ts";
 
 const world = await SettingsWorld.shared();
@@ -26,7 +27,7 @@ async function opened(somebody: Somebody, path: string) {
 }
 
 const drawn = (page: Page, pattern: RegExp) =>
-  until(page, `window.drawnTexts.some((text) => ${pattern}.test(text))`);
+  comesTrue(page, `window.drawnTexts.some((text) => ${pattern}.test(text))`);
 
 describe("charts", () => {
   test.each(["28d", "91d"])(
@@ -69,9 +70,9 @@ test("the calendar of a user begins with the month of the first event", async ()
 
 test("the line of settings fades on a phone where it goes on", async () => {
   const { page } = await world.settingsOf(world.first, "exclusions", { viewport: phone });
-  await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "left right"`);
+  await comesTrue(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "left right"`);
   await page.getByRole("link", { name: "Organization", exact: true }).click();
-  await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "right"`);
+  await comesTrue(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "right"`);
 });
 
 test("counts of a few events have no fractions on their axis", async () => {

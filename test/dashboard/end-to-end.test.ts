@@ -13,10 +13,10 @@ import type { PageAddress } from "../../contract/pages.ts";
 import { type Language, languages, snippet } from "../../dashboard/pages/start/snippets.ts";
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
+import { becomes } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
 import {
   axe,
-  becomes,
   openPage,
   phone,
   settled,

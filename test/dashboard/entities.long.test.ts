@@ -4,10 +4,11 @@ import type { Page } from "playwright-core";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { rekindle } from "../server.ts";
+import { becomes } from "../until.ts";
 import { at } from "./settings-support.ts";
 import {
   axe,
-  becomes,
+  comesTrue,
   heldFigures,
   openPage,
   openWhileStarting,
@@ -16,7 +17,6 @@ import {
   settled,
   sidewaysPixels,
   signedIn,
-  until,
   wide,
 } from "./support.ts";
 import { world } from "./world.ts";
@@ -284,13 +284,13 @@ describe("both pages", () => {
     const { page } = await open(`/accounts/${accountId}`, { viewport: phone });
     const table = `document.querySelector('section[aria-label="Members of this account"]')`;
     const scrolledTo = (left: string) => page.evaluate(`{ const at = ${table}; at.scrollLeft = ${left}; }`);
-    await until(page, `${table}?.dataset.more === "right"`);
+    await comesTrue(page, `${table}?.dataset.more === "right"`);
     await scrolledTo("60");
-    await until(page, `${table}.dataset.more === "left right"`);
+    await comesTrue(page, `${table}.dataset.more === "left right"`);
     await scrolledTo("at.scrollWidth");
-    await until(page, `${table}.dataset.more === "left"`);
+    await comesTrue(page, `${table}.dataset.more === "left"`);
     await page.setViewportSize({ width: 3_000, height: 900 });
-    await until(page, `${table}.dataset.more === undefined`);
+    await comesTrue(page, `${table}.dataset.more === undefined`);
   });
 
   test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {

@@ -2,8 +2,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import { eventsPage } from "./events-support.ts";
-import { axe, becomes, notedMessages, openPage, signedIn, signInAs, until } from "./support.ts";
+import { axe, comesTrue, notedMessages, openPage, signedIn, signInAs } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
@@ -113,7 +114,7 @@ describe("live", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "by_key_1" }).waitFor();
     await page.keyboard.press("Escape");
-    await until(page, `document.activeElement.textContent.includes("by_key_1")`);
+    await comesTrue(page, `document.activeElement.textContent.includes("by_key_1")`);
   });
 
   test("what is left out in a flood is counted where it is left out", async () => {

@@ -1,8 +1,9 @@
 /** The page of events: the endpoints' figures of volume and adoption, and what holds in every tab. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { becomes } from "../until.ts";
 import { eventsPage } from "./events-support.ts";
-import { axe, becomes, phone, settled, sidewaysPixels } from "./support.ts";
+import { axe, phone, settled, sidewaysPixels } from "./support.ts";
 import { emptyOrganization, world } from "./world.ts";
 
 const { server, browser } = await world();

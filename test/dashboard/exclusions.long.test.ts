@@ -1,8 +1,9 @@
 /** Exclusions: the users that a rule would exclude, the number that each excludes, and a user's own page. */
 import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import { answered, at, SettingsWorld } from "./settings-support.ts";
-import { axe, becomes, phone, type Somebody, settled, sidewaysPixels } from "./support.ts";
+import { axe, phone, type Somebody, settled, sidewaysPixels } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 let owner: Somebody;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until as comesTrue } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
 import { axe, openPage, phone, settled, sidewaysPixels, signInAs, type WatchedPage } from "./support.ts";
 
@@ -51,7 +51,7 @@ async function fire(): Promise<void> {
   const body = { name: rule, scope: { kind: "users" }, includeCurrent: true, condition };
   await owner.json("POST", at("/api/alert-rules"), body, 201);
   await server.command("score", "--organization", people.name);
-  await comesTrue(async () => {
+  await until("both alerts have fired", async () => {
     const { total } = await owner.json<{ total: number }>("GET", at("/api/alerts"));
     return total === 2;
   });

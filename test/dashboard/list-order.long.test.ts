@@ -2,16 +2,16 @@
  * one definition. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { becomes } from "../until.ts";
 import {
   asReader,
   axe,
-  becomes,
+  comesTrue,
   openInOrganization,
   type openPage,
   phone,
   settled,
   sidewaysPixels,
-  until,
 } from "./support.ts";
 import { cellOf, untilShown } from "./tables.ts";
 import { world } from "./world.ts";
@@ -219,7 +219,7 @@ test.each([
   await page.getByRole("region", { name: "Users", exact: true }).focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("End");
-  await until(page, `document.activeElement.closest("tr")?.dataset.index === "199"`);
+  await comesTrue(page, `document.activeElement.closest("tr")?.dataset.index === "199"`);
   const name = await page.evaluate<string>("document.activeElement.textContent");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/users\/[^?]+/);
@@ -229,5 +229,5 @@ test.each([
   const row = await page.evaluate("document.activeElement.closest('tr')?.dataset.index");
   expect(row).toBe("199");
   await page.keyboard.press("ArrowUp");
-  await until(page, `document.activeElement.closest("tr")?.dataset.index === "198"`);
+  await comesTrue(page, `document.activeElement.closest("tr")?.dataset.index === "198"`);
 });

@@ -1,10 +1,11 @@
 /** The pages of users and accounts: what they show is what the API says, and every view of them is an address. */
 import { describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import {
   asReader,
   axe,
-  becomes,
+  comesTrue,
   openInOrganization,
   openPage,
   phone,
@@ -12,7 +13,6 @@ import {
   sidewaysPixels,
   signedIn,
   signInAs,
-  until,
   whileStarting,
 } from "./support.ts";
 import { columnTexts, rowNames, untilShown } from "./tables.ts";
@@ -123,14 +123,14 @@ describe("users", () => {
     const focused = () => page.evaluate<string | null>("document.activeElement.textContent");
     await becomes(focused, label(users[1] as Row));
     await page.keyboard.press("End");
-    await until(
+    await comesTrue(
       page,
       `document.activeElement.closest("tr")?.dataset.index === "${Math.min(199, total - 1)}"`,
     );
     // More than one page of the server: the rest has come meanwhile.
-    await until(page, `!document.body.textContent.includes("more come as you scroll")`);
+    await comesTrue(page, `!document.body.textContent.includes("more come as you scroll")`);
     await page.keyboard.press("End");
-    await until(page, `document.activeElement.closest("tr")?.dataset.index === "${total - 1}"`);
+    await comesTrue(page, `document.activeElement.closest("tr")?.dataset.index === "${total - 1}"`);
     await becomes(focused, label(users.at(-1) as Row));
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`/users/${encodeURIComponent(users.at(-1)?.userId ?? "")}$`));
@@ -191,7 +191,7 @@ describe("views", () => {
     await page.getByRole("button", { name: "Change the view" }).click();
     await page.getByRole("link", { name: "Healthy ones", exact: true }).waitFor();
     await page.getByRole("link", { name: "All users" }).click();
-    await until(page, "!location.search.includes('verdict')");
+    await comesTrue(page, "!location.search.includes('verdict')");
     await link.click();
     await page.waitForURL(/verdict=healthy/);
     await becomes(() => page.getByLabel("Health", { exact: true }).inputValue(), "healthy");

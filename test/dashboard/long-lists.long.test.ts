@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import { SettingsWorld } from "./settings-support.ts";
-import { axe, phone, type Somebody, settled, sidewaysPixels, until } from "./support.ts";
+import { axe, comesTrue, phone, type Somebody, settled, sidewaysPixels } from "./support.ts";
 
 const users = 450;
 const longName = "Wolfeschlegelsteinhausenbergerdorff".repeat(6);
@@ -39,7 +39,7 @@ async function opened(path: string, options: Parameters<SettingsWorld["pageOf"]>
 const byId = "/users?sort=userId&order=ascending";
 /** Reads a list on to its end, page after page. */
 const readToTheEnd = (page: Page) =>
-  until(
+  comesTrue(
     page,
     `(() => {
       const more = [...document.querySelectorAll("button")].find((one) => one.textContent === "Load more");
@@ -179,7 +179,7 @@ describe("a long name", () => {
     const { page } = await world.pageOf(viewer);
     await page.goto(`${world.server.url}/o/${viewer.organization}/users`);
     await page.locator("h1").waitFor();
-    await until(page, "document.querySelectorAll('aside button svg').length > 1");
+    await comesTrue(page, "document.querySelectorAll('aside button svg').length > 1");
     const icon = page.locator("aside button:has-text('Second') svg");
     expect((await icon.boundingBox())?.width).toBeGreaterThanOrEqual(14);
   });

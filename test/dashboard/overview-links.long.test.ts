@@ -1,7 +1,8 @@
 /** Figures of the overview lead to the counted users: every link, and every bar, on the demonstration. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { becomes, openPage, patienceMs, settled, signedIn } from "./support.ts";
+import { becomes } from "../until.ts";
+import { openPage, patienceMs, settled, signedIn } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();

@@ -1,8 +1,8 @@
 /** The overview as a reader sees it: the endpoints' figures, choices in the address, every state. */
 import { describe, expect, test } from "bun:test";
+import { becomes } from "../until.ts";
 import {
   axe,
-  becomes,
   heldFigures,
   openPage,
   openWhileStarting,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   axe,
+  comesTrue,
   openInOrganization,
   openPage,
   openWhileStarting,
@@ -9,7 +10,6 @@ import {
   settled,
   sidewaysPixels,
   signedIn,
-  until,
   wide,
 } from "./support.ts";
 import { world } from "./world.ts";
@@ -87,7 +87,7 @@ describe("by keyboard", () => {
     await settled(page);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await until(page, `document.activeElement.id === "page"`);
+    await comesTrue(page, `document.activeElement.id === "page"`);
   });
 
   test("the palette opens with Ctrl+K, finds a user and goes there", async () => {

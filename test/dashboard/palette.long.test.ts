@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { company } from "../people/support.ts";
 import { SettingsWorld } from "./settings-support.ts";
-import { axe, type Somebody, until } from "./support.ts";
+import { axe, comesTrue, type Somebody } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 let people: Awaited<ReturnType<typeof company>>;
@@ -64,7 +64,7 @@ test("the appearance is changed", async () => {
   const page = await found(people.viewer, "dark");
   await page.getByRole("option", { name: /^Dark/ }).waitFor();
   await field(page).press("Enter");
-  await until(page, "document.documentElement.dataset.theme === 'dark'");
+  await comesTrue(page, "document.documentElement.dataset.theme === 'dark'");
   await field(page).waitFor({ state: "detached" });
 });
 

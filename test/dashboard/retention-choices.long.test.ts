@@ -5,10 +5,10 @@ import type { TraitsAnswer } from "../../contract/api/figures.ts";
 import type { RetentionComparisonAnswer } from "../../contract/api/retention.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { becomes } from "../until.ts";
 import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
 import {
   axe,
-  becomes,
   notedMessages,
   openPage,
   openWhileStarting,

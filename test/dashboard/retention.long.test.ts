@@ -3,8 +3,9 @@ import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionPeopleAnswer } from "../../contract/api/retention.ts";
+import { becomes } from "../until.ts";
 import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
-import { axe, becomes, settled, until } from "./support.ts";
+import { axe, comesTrue, settled } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server } = await world();
@@ -118,7 +119,7 @@ describe("the people behind a cell", () => {
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
-    await until(page, `document.activeElement.dataset.column === "1"`);
+    await comesTrue(page, `document.activeElement.dataset.column === "1"`);
     await page.keyboard.press("Enter");
     await drawer.waitFor();
     await page.reload();

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { nothing } from "../../dashboard/text/format.ts";
+import { becomes } from "../until.ts";
 import { type Company, companyWithMoney, longAccount, longPlan, stat, summer } from "./revenue-support.ts";
 import {
   axe,
-  becomes,
   openInOrganization,
   openPage,
   openWhileStarting,

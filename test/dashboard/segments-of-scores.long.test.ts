@@ -6,7 +6,8 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { asReader, axe, becomes, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
+import { becomes } from "../until.ts";
+import { asReader, axe, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();

@@ -11,14 +11,13 @@ import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
+import { becomes, until } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
 import { answered } from "./settings-support.ts";
 import {
   asReader,
   axe,
-  becomes,
   notedMessages,
   openPage,
   phone,
@@ -29,8 +28,7 @@ import {
 } from "./support.ts";
 
 // Scores only when a test asks for them: the day's first ones are a reason to record members.
-const entry = join(import.meta.dir, "..", "unscheduled-server.ts");
-const server: Server = await ownServer(() => server, { entry });
+const server: Server = await ownServer(() => server, { time: { scheduleMs: null } });
 let browser: Browser;
 let people: Awaited<ReturnType<typeof company>>;
 const folder = mkdtempSync(join(tmpdir(), "rekindle-segments-"));
@@ -308,7 +306,9 @@ test("long names and values fit a phone, on the page, in a list and in retention
 async function recorded(id: number, isSo: (history: History, changes: Changes) => boolean): Promise<void> {
   const read = <Answer>(part: string) =>
     people.viewer.json<Answer>("GET", people.at(`/api/segments/${id}/${part}`));
-  await until(async () => isSo(await read<History>("history"), await read<Changes>("changes")));
+  await until("the history is recorded", async () =>
+    isSo(await read<History>("history"), await read<Changes>("changes")),
+  );
 }
 
 type History = RouteAnswer<"GET /api/segments/:id/history">;

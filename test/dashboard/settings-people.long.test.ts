@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { auditLog, Browser, joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
+import { becomes } from "../until.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, becomes, notedMessages, settled } from "./support.ts";
+import { axe, notedMessages, settled } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 
@@ -112,9 +113,9 @@ describe("members", () => {
       const key = { name: `key of ${name}`, rights: ["read"] };
       await maker.json("POST", at(owner, "/api/read-keys"), key, 201);
       const { page, complaints } = await world.settingsOf(owner, "members");
-      // The question waits for the keys, however late they come.
       await page.route("**/api/read-keys*", async (route) => {
-        await new Promise((done) => setTimeout(done, 1_000));
+        // The question waits for the keys, however late they come.
+        await Bun.sleep(1_000);
         await route.continue();
       });
       await page.getByRole("button", { name: `Remove ${name}` }).click();

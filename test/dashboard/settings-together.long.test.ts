@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
+import { becomes } from "../until.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, becomes, notedMessages, openPage, type Somebody, signInAs } from "./support.ts";
+import { axe, notedMessages, openPage, type Somebody, signInAs } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 

@@ -1,8 +1,9 @@
 /** Figures that do not come: the page says so, lets the reader stop, and never keeps other pages from opening. */
 import { expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
+import { becomes } from "../until.ts";
 import { SettingsWorld } from "./settings-support.ts";
-import { axe, becomes, until } from "./support.ts";
+import { axe, comesTrue } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 
@@ -40,7 +41,7 @@ test("a page asks four questions at once, and none any more when it is left", as
   const overview = `${world.server.url}/o/${world.first.organization}/overview`;
   await page.goto(overview);
   await becomes(async () => reads.held(), 4);
-  await until(page, "document.querySelectorAll('.skeleton').length > 4");
+  await comesTrue(page, "document.querySelectorAll('.skeleton').length > 4");
   expect(reads.most()).toBe(4);
   await page.getByRole("link", { name: "Model", exact: true }).click();
   await page.getByRole("heading", { name: "Model", level: 1 }).waitFor();
@@ -99,7 +100,7 @@ test("with an analysis that hangs, the other pages open", async () => {
   try {
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-    await until(page, "document.querySelectorAll('.skeleton').length > 0");
+    await comesTrue(page, "document.querySelectorAll('.skeleton').length > 0");
     await page.getByRole("link", { name: "Retention" }).click();
     await page.getByRole("heading", { name: "Retention", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Events" }).click();

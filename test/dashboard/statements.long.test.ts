@@ -4,8 +4,9 @@ import type { Page } from "playwright-core";
 import { secondsOf } from "../../dashboard/api/client.ts";
 import { joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
+import { becomes } from "../until.ts";
 import { at, SettingsWorld } from "./settings-support.ts";
-import { axe, becomes, settled, whileStarting } from "./support.ts";
+import { axe, settled, whileStarting } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 

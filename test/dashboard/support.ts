@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { closeAfterTest } from "../closing.ts";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 /** How long anything is waited for, in a test that may take 180 seconds: the rest is for what came before, and to say what
  * did not come. */
@@ -80,10 +81,10 @@ const isAtRest = `document.querySelector("h1") !== null && document.getAnimation
 /** Waits until the page shows all that it asked for, and has acted on it: a chart is drawn, keys are listened to. A quiet
  * network would not say that, it is quiet too while a busy machine has not yet begun. */
 export async function settled(page: Page): Promise<void> {
-  await until(page, isAtRest);
+  await comesTrue(page, isAtRest);
   // React's work after a drawing is done by then.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-  await until(page, isAtRest);
+  await comesTrue(page, isAtRest);
 }
 
 /** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. A breach has to be there on a
@@ -93,9 +94,8 @@ export async function axe(page: Page): Promise<string[]> {
   // Evaluated, not added as a script: the page's security policy forbids scripts of others.
   await page.evaluate(axeCore.source);
   const tags = JSON.stringify(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
-  const deadlineMs = performance.now() + patienceMs;
-  while (true) {
-    const { isStill, violations } = (await page.evaluate(`(async () => {
+  const look = () =>
+    page.evaluate(`(async () => {
       const wasAtRest = ${isAtRest};
       let changes = 0;
       const watching = new MutationObserver(() => { changes += 1; });
@@ -107,45 +107,33 @@ export async function axe(page: Page): Promise<string[]> {
         violations: violations.map(
           ({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")),
       };
-    })()`)) as { isStill: boolean; violations: string[] };
-    if (violations.length === 0 || isStill || performance.now() > deadlineMs) return violations;
-    await Bun.sleep(50);
-  }
+    })()`) as Promise<{ isStill: boolean; violations: string[] }>;
+  const { violations } = await until(
+    "the page stands still while axe looks",
+    look,
+    (seen) => seen.violations.length === 0 || seen.isStill,
+  );
+  return violations;
 }
 
 /** Pixels by which a page is wider than the window, once elements with a size of their own, e.g. charts, have
  * followed the window. They do so a frame or two later, or more on a busy machine. */
-export async function sidewaysPixels(page: Page): Promise<number> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (true) {
-    const pixels = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-    if (pixels <= 0 || performance.now() > deadlineMs) return pixels;
-    await Bun.sleep(50);
-  }
+export function sidewaysPixels(page: Page): Promise<number> {
+  return until(
+    "the page is no wider than the window",
+    () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>,
+    (pixels) => pixels <= 0,
+  );
 }
 
 /** Waits until an expression is true on the page. The page's security policy blocks Playwright's own wait. */
-export async function until(page: Page, expression: string): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (!(await page.evaluate(expression))) {
-    if (performance.now() > deadlineMs) {
-      const focused = await page.evaluate("document.activeElement.outerHTML.slice(0, 200)");
-      throw new Error(`never came true: ${expression}; the focus is on ${focused}`);
-    }
-    await Bun.sleep(50);
-  }
-}
-
-/** Waits until a value is as it should be. An address changes before the page, and a dialog goes before the
- * focus moves. A single look may come in between. */
-export async function becomes(look: () => Promise<unknown>, wanted: unknown): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  let seen = await look();
-  while (!Bun.deepEquals(seen, wanted) && performance.now() < deadlineMs) {
-    await Bun.sleep(50);
-    seen = await look();
-  }
-  expect(seen).toEqual(wanted);
+export async function comesTrue(page: Page, expression: string): Promise<void> {
+  const look = `[Boolean(${expression}), document.activeElement?.outerHTML.slice(0, 200)]`;
+  await until(
+    `${expression}; the focus is seen, too`,
+    () => page.evaluate(look) as Promise<[boolean, string]>,
+    ([isTrue]) => isTrue,
+  );
 }
 
 /** Records the messages that disappear after seconds, from now on, on the page itself. A late look misses
@@ -159,7 +147,7 @@ export async function notedMessages(page: Page): Promise<(text: string) => Promi
         noted.push(textContent);
     }).observe(document, { childList: true, subtree: true });
   }`);
-  return (text) => until(page, `window.notedMessages.includes(${JSON.stringify(text)})`);
+  return (text) => comesTrue(page, `window.notedMessages.includes(${JSON.stringify(text)})`);
 }
 
 /** The API's answer to the user of a page, about the organization of the page's address. */

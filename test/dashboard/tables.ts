@@ -1,6 +1,6 @@
 /** Finds what stands in a table as readers do: by the names of the table, of its columns and of its rows. */
 import type { Page } from "playwright-core";
-import { becomes } from "./support.ts";
+import { becomes } from "../until.ts";
 
 /** The rows of the page's tables that have figures, those that are drawn. */
 const bodyRows = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });

@@ -4,8 +4,9 @@ import type { Page } from "playwright-core";
 import { fieldsOf, problemsOf } from "../../dashboard/pages/sources/webhook-fields.ts";
 import { joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
+import { becomes } from "../until.ts";
 import { at, SettingsWorld } from "./settings-support.ts";
-import { axe, becomes, type Somebody, settled, until } from "./support.ts";
+import { axe, comesTrue, type Somebody, settled } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 let owner: Somebody;
@@ -45,7 +46,7 @@ test("a property can be typed whose name begins with that of another", async () 
   await field.pressSequentially("pages", { delay: 30 });
   expect(await field.inputValue()).toBe("pages");
   await page.keyboard.press("Enter");
-  await until(page, "new URLSearchParams(location.search).get('key') === 'pages'");
+  await comesTrue(page, "new URLSearchParams(location.search).get('key') === 'pages'");
   await page.getByRole("button", { name: "All events" }).waitFor({ state: "detached" });
 });
 
@@ -205,7 +206,7 @@ test("a date is asked for when it is typed whole: one question, one entry of the
   await page.keyboard.type("11022026", { delay: 20 });
   await becomes(() => page.getByLabel("First cohort").inputValue(), "2026-11-02");
   await page.keyboard.press("Enter");
-  await until(page, "new URLSearchParams(location.search).get('from') === '2026-11-02'");
+  await comesTrue(page, "new URLSearchParams(location.search).get('from') === '2026-11-02'");
   await settled(page);
   expect([...new Set(asked)]).toEqual(["2026-11-02"]);
   expect(await page.evaluate("history.length")).toBe((before as number) + 1);

@@ -2,6 +2,7 @@
  * Putting a cluster's stores back, as docs/operating.md says: the warehouse from an older copy, PostgreSQL as it is, and the
  * page's own statements between them. The engines' own tools for backups are not run here.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { migrate } from "../../server/warehouse/schema/migrations.ts";
 import { needs, writes } from "../ledger/writes.ts";
@@ -54,7 +56,7 @@ async function acknowledge(events: readonly EventRow[]): Promise<void> {
 
 /** Loads all that waits, as an analysis node does from its start to its stop. */
 async function load(): Promise<void> {
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   // The unfinished batch comes first, and then the waiting rows.
   do await loader.replay();
   while ((await ledger.inbox.backlog()).rows > 0);
@@ -98,6 +100,7 @@ test("rows that the older copy lacks are loaded again from the inbox, once, with
   await load();
   // Fails where the page's first statement gives another number than 0.
   await sql.unsafe(`DO $$ BEGIN ASSERT (${unfinished.trim().replace(/;$/, "")}) = 0; END $$`);
+  // What is loaded later has a later millisecond than the backup.
   await Bun.sleep(5);
   const backupMs = Date.now();
   await acknowledge(later);

@@ -1,5 +1,6 @@
 /** Waiting for processes that tests start as containers. */
 import type { Subprocess } from "bun";
+import { until } from "../until.ts";
 
 type Piped = Subprocess<"ignore", "pipe", "pipe">;
 
@@ -24,8 +25,14 @@ export function printed(child: Piped): Promise<readonly string[]> {
 
 /** Waits until the health check of a container succeeds. @throws Error when its process ends instead */
 export async function untilHealthy(container: { health(): Promise<number> }, child: Piped): Promise<void> {
-  while ((await container.health()) !== 0) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error("It did not become healthy.");
-    await Bun.sleep(100);
-  }
+  await until(
+    "the container is healthy",
+    async () => {
+      const exitCode = await container.health();
+      if (exitCode !== 0 && (child.exitCode !== null || child.signalCode !== null))
+        throw new Error("It did not become healthy.");
+      return exitCode;
+    },
+    (exitCode) => exitCode === 0,
+  );
 }

@@ -5,6 +5,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { freePort } from "../deploy/running.ts";
+import type { ServedAs } from "../served-as.ts";
 import { run, Server } from "../server.ts";
 
 interface LedgerState {
@@ -90,11 +91,7 @@ export async function remains(dataDir: string): Promise<Remains> {
 
 /** Starts the server again on its folder and port, which was `ownPort()` from the beginning. The folder may still be held by
  * its old analysis process for a moment. */
-export async function restart(server: Server, entry?: string): Promise<Server> {
+export async function restart(server: Server, as: ServedAs = {}): Promise<Server> {
   const port = new URL(server.url).port;
-  return Server.start({
-    dataDir: server.dataDir,
-    env: { PORT: port },
-    ...(entry !== undefined && { entry }),
-  });
+  return Server.start({ ...as, dataDir: server.dataDir, env: { PORT: port } });
 }

@@ -1,5 +1,6 @@
 /** After a crash a batch may lie frozen, its rows half in the warehouse. No figure is served before it is
  * whole: the first question that is asked finds it. */
+
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, writes } from "../ledger/writes.ts";
@@ -32,7 +34,7 @@ test("a batch that a crash left frozen is in the first answer", async () => {
   );
   expect(await ledger.inbox.freeze(rows)).toHaveLength(1);
 
-  const analysis = await openAnalysis(folder, ledger, createLogger("test", "warn"));
+  const analysis = await openAnalysis(folder, ledger, createLogger("test", "warn"), systemTime);
   const question =
     "SELECT (SELECT count() FROM events) AS events, (SELECT sum(count) FROM user_event_days) AS rollup";
   expect(await analysis.warehouse.rows(question)).toEqual([{ events: rows, rollup: rows }]);

@@ -3,6 +3,7 @@
  * until it is answered 201. So in the end exactly what was sent is stored, once, whatever happened between.
  */
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 const users = 40;
 const senders = 24;
@@ -50,7 +51,11 @@ export class Workload {
 
   /** Waits until so many events are acknowledged. */
   async untilAcknowledged(count: number): Promise<void> {
-    while (this.acknowledged < count) await Bun.sleep(20);
+    await until(
+      `${count} events are acknowledged`,
+      () => this.acknowledged,
+      (acknowledged) => acknowledged >= count,
+    );
   }
 
   /** Lets every request come through that was begun. */
@@ -101,11 +106,11 @@ export class Workload {
 
   async #untilStored(path: string, body: object): Promise<void> {
     this.#sent += 1;
-    while (true) {
-      const status = await this.#status(path, body);
-      if (status === 201) return;
-      await Bun.sleep(status === 0 ? 20 : 100);
-    }
+    await until(
+      "a request is acknowledged",
+      () => this.#status(path, body),
+      (status) => status === 201,
+    );
   }
 
   async #status(path: string, body: object): Promise<number> {

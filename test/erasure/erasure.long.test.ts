@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ownServer } from "../own-server.ts";
 import { rekindle, rekindleHere, Server } from "../server.ts";
-import { eventually } from "../specification/operation-support.ts";
 import { expectError, expectSuccess, send, user } from "../specification/support.ts";
+import { becomes } from "../until.ts";
 import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
 let server: Server = await ownServer(() => server);
@@ -103,7 +103,7 @@ describe("an erased user", () => {
     await server.command("exclude", "add", "--organization", name, "--user", "bot-of-one");
     await server.command("exclude", "add", "--organization", name, "--email-domain", "bots.example");
     await server.exported("users", name);
-    await eventually(excluded, 2);
+    await becomes(excluded, 2);
 
     await server.command("erase", "user", "bot-of-one", "--organization", name);
     expect(await excluded()).toBe(1);
@@ -152,7 +152,7 @@ describe("what is delivered again", () => {
       const { warnings } = (await answer.json()) as { warnings: { kind: string; userId: string | null }[] };
       return warnings.filter(({ kind }) => kind === "refused_unknown_user").map(({ userId }) => userId);
     };
-    await eventually(refused, [null, null]);
+    await becomes(refused, [null, null]);
 
     await expectSuccess(await server.post("/identify", token, user("ada")));
     await expectSuccess(await server.post("/track", token, { userId: "ada", event: "returned" }));

@@ -4,8 +4,8 @@ import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { daysAgo, identify, sendAll, track } from "./support.ts";
 import { firedDay, tellAbout } from "./told.ts";
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await segment("/v1/track", { anonymousId: "never seen", event: "held", properties: { text: "held text" } });
   await server.exported("events", organization);
   await server.command("score", "--organization", organization);
-  await until(async () => {
+  await until("the segment is evaluated", async () => {
     const path = at(`/api/segments/${id}/history`);
     return (await olga.json<{ firstEvaluatedAt: string | null }>("GET", path)).firstEvaluatedAt !== null;
   });

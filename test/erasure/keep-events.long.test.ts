@@ -1,6 +1,7 @@
 /** How long raw events are kept: they go, and no figure changes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rekindleHere, Server } from "../server.ts";
+import { becomes } from "../until.ts";
 import { api, daysAgo, erasingKey, figures, identify, sendAll, track } from "./support.ts";
 
 let server: Server;
@@ -15,7 +16,7 @@ const agreement = (organization: string) => `${organization}: ledger, events and
 
 /** Waits until so many raw events are left. */
 async function untilLeft(organization: string, events: number): Promise<void> {
-  while ((await server.exported("events", organization)).length !== events) await Bun.sleep(300);
+  await becomes(async () => (await server.exported("events", organization)).length, events);
 }
 
 test("events past their days go by themselves, figures stay, and doctor, rebuild and erasure know", async () => {

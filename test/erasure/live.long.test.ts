@@ -1,8 +1,9 @@
 /** The live view keeps nothing of an erased user or account. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { until, Watching } from "../people/watching.ts";
+import { Watching } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 let server: Server;
 
@@ -26,10 +27,18 @@ test("an erased user is forgotten", async () => {
   const watching = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
   await server.post("/identify", token, { ...ada, userId: "grace" });
-  await until(() => watching.items.length === 2);
+  await until(
+    "both are shown",
+    () => watching.items,
+    ({ length }) => length === 2,
+  );
   await owner.json("DELETE", at("/api/users/ada"));
   const later = await Watching.open(server, owner, at("/api/live"));
-  await until(() => later.items.length > 0);
+  await until(
+    "grace is shown",
+    () => later.items,
+    ({ length }) => length > 0,
+  );
   expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
   watching.stop();
   later.stop();
@@ -45,10 +54,18 @@ test("an erased user's items that were held under a visitor's id are forgotten",
     traits: { email: ada.email },
   });
   await server.post("/identify", token, { ...ada, userId: "grace" });
-  await until(() => watching.items.length === 3);
+  await until(
+    "all three are shown",
+    () => watching.items,
+    ({ length }) => length === 3,
+  );
   await owner.json("DELETE", at("/api/users/ada"));
   const later = await Watching.open(server, owner, at("/api/live"));
-  await until(() => later.items.length > 0);
+  await until(
+    "grace is shown",
+    () => later.items,
+    ({ length }) => length > 0,
+  );
   expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
   watching.stop();
   later.stop();
@@ -59,10 +76,18 @@ test("an erased account is forgotten", async () => {
   const watching = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, { ...ada, account: { id: "engines", name: "Engines" } });
   await server.post("/identify", token, { ...ada, userId: "grace" });
-  await until(() => watching.items.length === 2);
+  await until(
+    "both are shown",
+    () => watching.items,
+    ({ length }) => length === 2,
+  );
   await owner.json("DELETE", at("/api/accounts/engines"));
   const later = await Watching.open(server, owner, at("/api/live"));
-  await until(() => later.items.length > 0);
+  await until(
+    "grace is shown",
+    () => later.items,
+    ({ length }) => length > 0,
+  );
   expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
   watching.stop();
   later.stop();
@@ -72,8 +97,12 @@ test("the stream of a deleted organization ends", async () => {
   const { token, owner, at } = await place("Deleted");
   const watching = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
-  await until(() => watching.items.length === 1);
+  await until(
+    "it is shown",
+    () => watching.items,
+    ({ length }) => length === 1,
+  );
   await server.command("organization", "delete", "Deleted", "--confirm", "Deleted");
-  await until(() => watching.isOver);
+  await until("the stream has ended", () => watching.isOver);
   expect(watching.end?.message).toBe("This organization was deleted.");
 });

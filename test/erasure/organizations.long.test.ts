@@ -8,6 +8,7 @@ import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { rekindle, Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { api, erasingKey, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
 let server: Server = await ownServer(() => server);
@@ -47,10 +48,6 @@ function idOf(name: string): number {
   const row = ledger.query<{ id: number }, [string]>("SELECT id FROM organizations WHERE name = ?").get(name);
   ledger.close();
   return row?.id ?? 0;
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(50);
 }
 
 test("by command: no row and no byte of it is left, others stay, and its id is not used again", async () => {
@@ -126,7 +123,11 @@ test("by its owner, who names it, and keeps a sign-in; nobody else may", async (
   expect((await owner.ask("GET", path)).status).toBe(404);
   const session = (await (await owner.ask("GET", "/api/session")).json()) as { organizations: unknown[] };
   expect(session.organizations).toEqual([]);
-  await until(() => Object.keys(ledgerRows(owner.organization)).length === 0);
+  await until(
+    "no row is left",
+    () => Object.keys(ledgerRows(owner.organization)),
+    ({ length }) => length === 0,
+  );
 });
 
 test("a request that was under way is answered 401, and writes nothing", async () => {

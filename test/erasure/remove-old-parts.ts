@@ -3,6 +3,7 @@
  * own. */
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import { until } from "../until.ts";
 
 const warehouse = await openChdbWarehouse({ folder: warehouseFolder(process.argv[2] ?? "") });
 const tables = await warehouse.rows<{ name: string }>(
@@ -17,14 +18,17 @@ for (const { name } of tables) {
   await warehouse.command(`DETACH TABLE ${name}`);
   await warehouse.command(`ATTACH TABLE ${name}`);
 }
-while (true) {
-  const [old] = await warehouse.rows<{ parts: number }>(
-    "SELECT count() AS parts FROM system.parts WHERE database = currentDatabase() AND NOT active",
-  );
-  if (old?.parts === 0) break;
-  // Without work the engine's background looks again only after many seconds. This statement wakes it.
-  for (const { name } of tables) await warehouse.command(`SYSTEM START MERGES ${name}`);
-  await Bun.sleep(200);
-}
+await until(
+  "no old part is left",
+  async () => {
+    // Without work the engine's background looks again only after many seconds. This statement wakes it.
+    for (const { name } of tables) await warehouse.command(`SYSTEM START MERGES ${name}`);
+    const [old] = await warehouse.rows<{ parts: number }>(
+      "SELECT count() AS parts FROM system.parts WHERE database = currentDatabase() AND NOT active",
+    );
+    return old?.parts;
+  },
+  (parts) => parts === 0,
+);
 await warehouse.close();
 process.exit(0);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandResult } from "../printed-by.ts";
 import { rekindleWith, Server } from "../server.ts";
+import { until } from "../until.ts";
 
 export interface Counts {
   readonly rows: number;
@@ -113,10 +114,10 @@ export class ImportBench {
       TEST_STOP_AT_ROWS: String(rows),
     };
     const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    while (!isStopped(child.pid)) {
+    await until("the import has stopped itself", async () => {
       if (child.exitCode !== null) throw new Error(await new Response(child.stderr).text());
-      await Bun.sleep(5);
-    }
+      return isStopped(child.pid);
+    });
     return child;
   }
 

@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Sql, Tx } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import { until } from "../until.ts";
 
 /** Ends the transaction that held the others up, so that nothing is left of it. */
 class HeldUp extends Error {}
@@ -29,13 +30,16 @@ export async function begunTogether<Result>(
 }
 
 async function untilWaiting(admin: Sql, nodes: number): Promise<void> {
-  while (true) {
-    const [found] = await admin<{ waiting: number }[]>`
-      SELECT count(*) AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    if (found?.waiting === nodes) return;
-    await Bun.sleep(10);
-  }
+  await until(
+    "all nodes wait for a lock",
+    async () => {
+      const [found] = await admin<{ waiting: number }[]>`
+        SELECT count(*) AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return found?.waiting;
+    },
+    (waiting) => waiting === nodes,
+  );
 }
 
 /** The results of the calls that succeeded. */

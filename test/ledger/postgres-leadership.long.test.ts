@@ -1,4 +1,5 @@
 /** The leader on PostgreSQL, and when it changes. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -6,8 +7,10 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { PostgresServer } from "../postgres.ts";
+import { becomes, until } from "../until.ts";
 import { alertRule, decision } from "./alert-decision.ts";
 import { user, writePeople } from "./writes.ts";
 
@@ -34,18 +37,23 @@ test("a leader that cannot work gives the lease back, also while what is in hand
     terms.push(term);
     return { stop: () => never };
   };
-  const first = new Leadership({ sql, outdated: undefined }, { canLead: () => isAble, lead }, log, 1_000);
-  const second = new Leadership({ sql, outdated: undefined }, { canLead: () => true, lead }, log);
+  const { nowMs } = systemTime;
+  const first = new Leadership(
+    { sql, outdated: undefined, nowMs },
+    { canLead: () => isAble, lead },
+    log,
+    1_000,
+  );
+  const second = new Leadership({ sql, outdated: undefined, nowMs }, { canLead: () => true, lead }, log);
   first.start();
-  while (terms.length < 1) await Bun.sleep(20);
+  await until("the first leads", () => terms.length >= 1);
   isAble = false;
   second.start();
-  while (terms.length < 2) await Bun.sleep(20);
+  await until("the second leads", () => terms.length >= 2);
   expect(terms.map((term) => term.isHeld)).toEqual([false, true]);
   await Promise.all([first.stop(), second.stop()]);
   // A leader that stops waits a second for the commit of this, which a busy machine may make later.
-  const held = () => sql`SELECT FROM loader_lease WHERE until > clock_timestamp()`;
-  while ((await held()).length > 0) await Bun.sleep(20);
+  await becomes(async () => (await sql`SELECT FROM loader_lease WHERE until > clock_timestamp()`).length, 0);
   await sql.end();
 });
 

@@ -10,6 +10,7 @@ import {
   type PostgresLedgerOptions,
 } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 import { account, inboxRows, messageOf, needs, user, writes } from "./writes.ts";
 
@@ -113,13 +114,10 @@ async function load(ledger: PostgresLedger, batch: FrozenBatch): Promise<string[
 /** Repeats a call until it is acknowledged, as a sender does. A node may notice a cut connection later than
  * the test. */
 async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
-  while (true) {
-    try {
-      return await work();
-    } catch {
-      await Bun.sleep(20);
-    }
-  }
+  const attempt = () => work().then((result) => ({ result }), String);
+  const seen = await until("the call is acknowledged", attempt, (one) => typeof one !== "string");
+  if (typeof seen === "string") throw new Error(seen);
+  return seen.result;
 }
 
 /** Repeats a transaction that was refused because another one held its organization's lock for long, as intake does: on a busy
@@ -136,6 +134,8 @@ async function untilUnlocked(work: () => Promise<void>): Promise<void> {
 
 /** While connections are cut a slow machine gets nothing done. */
 const cutsAtMost = 60;
+/** So that work comes through between two cuts. */
+const [betweenCutsMs, betweenLoadsMs] = [5, 10];
 
 test("whatever is cut, and when the server dies, what was acknowledged is stored once, and loaded once", async () => {
   const { url, all, organization } = await nodes(3);
@@ -146,7 +146,7 @@ test("whatever is cut, and when the server dies, what was acknowledged is stored
   // Any connection at any moment: while it is being opened, idle, or committing.
   const cutter = (async () => {
     while (cut < cutsAtMost) {
-      await Bun.sleep(5);
+      await Bun.sleep(betweenCutsMs);
       const gone = await admin<{ done: boolean }[]>`
         SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`.catch(
@@ -161,7 +161,7 @@ test("whatever is cut, and when the server dies, what was acknowledged is stored
       await nodeOf(all, n % 50 === 0 ? n : 0)
         .tidy(Date.now() + (n % 5) * 700_000)
         .catch(() => undefined);
-      await Bun.sleep(10);
+      await Bun.sleep(betweenLoadsMs);
     }
   })();
   const messages = Array.from({ length: 480 }, (_, n) => `m${n}`);
@@ -174,7 +174,7 @@ test("whatever is cut, and when the server dies, what was acknowledged is stored
       }
     }
   });
-  await Bun.sleep(150);
+  await until("some connections have been cut", () => cut >= 10);
   await server.kill();
   await expect(nodeOf(all, 0).findUser(organization, "ada")).rejects.toThrow();
   await server.restart();

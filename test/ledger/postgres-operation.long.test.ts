@@ -8,6 +8,7 @@ import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
 
@@ -98,7 +99,7 @@ test("no row of a user comes behind the erasure, while other nodes write and the
     while (isKnown) await loadAll(one);
   };
   const working = Promise.all([track(), track(), track(), loading()]);
-  while (tracked < 30) await Bun.sleep(1);
+  await until("30 events are sent", () => tracked >= 30, Boolean, { everyMs: 1 });
   const erasure = await one.erasures.begin(id, "ada");
   await working;
   expect((await one.inbox.backlog()).newestInboxId).toBe(erasure?.uptoInboxId ?? 0);
@@ -242,7 +243,11 @@ test("a rebuild that is asked of the leader begins when no node writes days of t
   const beginning = leading.rebuildBegun(id).then(() => {
     hasBegun = true;
   });
-  while ((await ledger.rebuildsPending()).length === 0) await Bun.sleep(1);
+  await until(
+    "a rebuild is asked for",
+    () => ledger.rebuildsPending(),
+    ({ length }) => length > 0,
+  );
   await leading.populations(id);
   expect(hasBegun).toBe(false);
   settled.resolve();

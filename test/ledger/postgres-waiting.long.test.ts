@@ -1,4 +1,5 @@
 /** Waits between connections on PostgreSQL: one that is slow, or holds a transaction open, stops no other. */
+
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
@@ -7,7 +8,9 @@ import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { sendLive } from "../../server/ledger/postgres/cluster/live-items.ts";
 import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
@@ -49,12 +52,11 @@ async function untilOneWaits(sql: Sql, work?: Promise<unknown>): Promise<void> {
     isOver = true;
   };
   work?.then(over, over);
-  while (!isOver) {
+  await until("one waits for a lock", async () => {
     const waiting = await sql`
       SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    if (waiting.length > 0) return;
-    await Bun.sleep(10);
-  }
+    return isOver || waiting.length > 0;
+  });
 }
 
 async function segmentsOf(sql: Sql): Promise<string[]> {
@@ -124,12 +126,11 @@ test("a writer that stands still stops neither other writers nor tidying, and an
   await append(other, inboxRows(["c"]));
   await end();
   expect(await begun).toMatchObject({ uptoInboxId: 3 });
-  const batches = await (async () => {
-    for (let found = await one.inbox.freeze(100); ; found = await one.inbox.freeze(100)) {
-      if (found.length > 0) return found;
-      await Bun.sleep(50);
-    }
-  })();
+  const batches = await until(
+    "a batch is frozen",
+    () => one.inbox.freeze(100),
+    ({ length }) => length > 0,
+  );
   expect(batches).toMatchObject([{ rows: 3 }]);
   await close();
 });
@@ -169,7 +170,8 @@ test("a node whose heartbeat is too old commits nothing of what it admitted", as
 test("a node whose machine slept writes nothing, although its monotonic clock stood still", async () => {
   const { url, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, log: pino({ level: "silent" }) },
+    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    log: pino({ level: "silent" }),
   });
   await node.start();
   expect(node.refuseStaleHeartbeat).not.toThrow();
@@ -187,7 +189,8 @@ test("a node whose machine slept writes nothing, although its monotonic clock st
 test("a node that has left is not brought back by what it still had to say", async () => {
   const { url, sql, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, log: pino({ level: "silent" }) },
+    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    log: pino({ level: "silent" }),
   });
   await node.start();
   const settled = Promise.withResolvers<void>();

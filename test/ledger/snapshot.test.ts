@@ -7,6 +7,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { takeSnapshot } from "../../server/ledger/sqlite/engine/snapshot.ts";
+import { until } from "../until.ts";
 import { appendAlone, remember } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-snapshot-"));
@@ -103,7 +104,7 @@ test("it is one instant, whatever is written meanwhile, and its numbers go on wh
       appended += 1;
     }
   })();
-  while (appended < 200) await Bun.sleep(1);
+  await until("200 rows are written", () => appended >= 200);
   const [before] = await ledger.inbox.freeze(100);
   expect(before?.number).toBe(1);
   await ledger.inbox.finish(1, []);

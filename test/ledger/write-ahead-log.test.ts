@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { turns, until } from "../until.ts";
 import { append, inboxRows, user, writePeople } from "./writes.ts";
 
 type Synced = (error: NodeJS.ErrnoException | null) => void;
@@ -67,9 +68,9 @@ for (const { name, file, write } of writers) {
     const writing = write().then(() => {
       acknowledged = true;
     });
-    while (files.length === 0) await Bun.sleep(1);
+    await until("a file is being synced", () => files.length);
     // For what would not wait for it.
-    await Bun.sleep(10);
+    await turns(10);
     expect(files).toEqual([file]);
     expect(acknowledged).toBe(false);
     disk.resolve();
@@ -88,13 +89,18 @@ for (const { name, file, write } of writers) {
 
 test("events of a user who is not on the disk yet wait for the user", async () => {
   const log = Promise.withResolvers<void>();
-  withDisk((path) => (path.endsWith("-wal") ? log.promise : Promise.resolve()));
+  const files = new Set<string>();
+  withDisk((path) => {
+    files.add(path.replace(/.*-/, ""));
+    return path.endsWith("-wal") ? log.promise : Promise.resolve();
+  });
   const identified = writePeople(ledger, { users: [user(1, "ada")] });
   let acknowledged = false;
   const tracked = append(ledger, inboxRows(["a"])).then(() => {
     acknowledged = true;
   });
-  await Bun.sleep(10);
+  await until("both files are being synced", () => files.has("wal") && files.has("journaled"));
+  await turns(10);
   expect(acknowledged).toBe(false);
   log.resolve();
   await Promise.all([identified, tracked]);

@@ -27,7 +27,7 @@ interface Alert {
   readonly entityId: string;
 }
 
-const entry = join(import.meta.dir, "../actions/quick-looks.ts");
+const time = { actionsMs: 250 };
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-alert-kill-"));
 
 /** The ids of the messages that arrived, by the user whom each is about. */
@@ -55,7 +55,7 @@ test("a kill between an event and its message loses no alert, decides none twice
   const random = randomOfThisRun("kills of alerts");
   const receiver = await startReceiver();
   const env = { ...(await ownPort()), ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  const start = () => Server.start({ entry, dataDir, env });
+  const start = () => Server.start({ time, dataDir, env });
   let server = await start();
   await server.ready();
   const { owner, at, token } = await company(server, "Killed alerts");

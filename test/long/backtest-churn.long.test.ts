@@ -10,7 +10,7 @@ export const runsOn = { disk: true };
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 
-const logDays = 500;
+const logDays = 300;
 const people = 400;
 const columns = ["--entity", "who", "--time", "at", "--event", "what"];
 const ofChurn = [...columns, "--cutoffs", "4", "--churn-event", "canceled"];

@@ -5,6 +5,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import { BacktestBench } from "../scoring/backtest-support.ts";
 import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -219,7 +220,12 @@ describe("nothing is left in the temporary folder", () => {
     while (ended === 0) {
       const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
       // The engine is open, and has written.
-      while (bench.left().length < 100 && child.exitCode === null) await Bun.sleep(5);
+      await until(
+        "100 files are there, or it has ended",
+        () => bench.left().length >= 100 || child.exitCode !== null,
+        Boolean,
+        { everyMs: 5 },
+      );
       child.kill(signal);
       ended = await child.exited;
       expect(bench.left()).toEqual([]);

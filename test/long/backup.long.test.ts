@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { ownPort } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { rekindle, Server, startRekindle } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -39,10 +40,6 @@ function newPath(what: string): string {
   return join(base, `${what}-${made}`);
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}
-
 function analysisPid(): number {
   const pid = server.analysisPid();
   // As a process id nothing would be this process and all that it started.
@@ -65,10 +62,15 @@ async function catchBackup(strike: (command: { kill(): void }) => void): Promise
   while (true) {
     const folder = newPath("caught");
     const command = startRekindle(server.dataDir, "backup", folder);
-    await until(() => existsSync(`${folder}.unfinished`) || existsSync(folder));
+    await until(
+      "the backup has begun",
+      () => existsSync(`${folder}.unfinished`) || existsSync(folder),
+      Boolean,
+      { everyMs: 1 },
+    );
     strike({ kill: () => command.process.kill("SIGKILL") });
     const { exitCode, stderr } = await command.result;
-    await until(() => !existsSync(`${folder}.unfinished`));
+    await until("nothing unfinished is left", () => !existsSync(`${folder}.unfinished`));
     if (!existsSync(folder)) return { folder, exitCode, stderr };
     // That one was quicker.
     await server.ready();
@@ -143,7 +145,12 @@ test("an interrupted command without a server leaves no backup", async () => {
   await expectDone(target, "restore", folder);
   const interrupted = newPath("interrupted");
   const command = startRekindle(target, "backup", interrupted);
-  await until(() => existsSync(`${interrupted}.unfinished`) || existsSync(interrupted));
+  await until(
+    "the backup has begun",
+    () => existsSync(`${interrupted}.unfinished`) || existsSync(interrupted),
+    Boolean,
+    { everyMs: 1 },
+  );
   command.process.kill("SIGSTOP");
   const isQuicker = existsSync(interrupted);
   command.process.kill("SIGINT");
@@ -167,7 +174,12 @@ async function killedRestore(folder: string): Promise<string> {
     const target = newPath("killed");
     mkdirSync(target);
     const { process: command, result } = startRekindle(target, "restore", folder);
-    await until(() => existsSync(join(target, "restoring")) || command.exitCode !== null);
+    await until(
+      "the restoring has begun",
+      () => existsSync(join(target, "restoring")) || command.exitCode !== null,
+      Boolean,
+      { everyMs: 1 },
+    );
     command.kill("SIGKILL");
     const { exitCode, stderr } = await result;
     if (existsSync(join(target, "restoring"))) return target;

@@ -5,7 +5,8 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { serverAt } from "../server-at.ts";
+import { Server } from "../server.ts";
+import { withinLimit } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -17,40 +18,37 @@ const seed = 11;
 const horizonDays = 28;
 /** Each day's demonstration is another. A model that is right fails its back-test on some days, and then there is no churn risk. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
-let at: Awaited<ReturnType<typeof serverAt>>;
+let server: Server;
 
 beforeAll(async () => {
-  at = await serverAt(demonstratedAtMs);
-  await at.server.ready();
+  const aheadMs = demonstratedAtMs - Date.now();
+  server = await Server.start({ time: { aheadMs, scheduleMs: null } });
+  await server.ready();
 }, 180_000);
-afterAll(() => at.end());
+afterAll(() => server.stop());
 
 /** The churn risk of a user as of a day. Null when there is none. */
 async function riskOf(userId: string, day: number, key: string): Promise<number | null> {
   const path = `/api/users/${encodeURIComponent(userId)}/score/history?from=${formatDay(day)}&to=${formatDay(day)}`;
-  while (true) {
-    const response = await fetch(at.server.url + path, { headers: { Authorization: `Bearer ${key}` } });
-    if (response.status === 429) {
-      await Bun.sleep(1_000);
-      continue;
-    }
-    if (response.status === 404) return null;
-    expect(response.status).toBe(200);
-    const { days } = (await response.json()) as {
-      readonly days: readonly { readonly risk: number | null }[];
-    };
-    return days[0]?.risk ?? null;
-  }
+  const response = await withinLimit(() =>
+    fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } }),
+  );
+  if (response.status === 404) return null;
+  expect(response.status).toBe(200);
+  const { days } = (await response.json()) as {
+    readonly days: readonly { readonly risk: number | null }[];
+  };
+  return days[0]?.risk ?? null;
 }
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
   const options = ["--users", String(users), "--weeks", String(weeks), "--seed", String(seed)];
-  await at.server.command("demo", "--organization", "Truth", ...options);
-  const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: Date.now() });
+  await server.command("demo", "--organization", "Truth", ...options);
+  const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: server.nowMs() });
   for (const _day of simulation.days());
   const asOf = simulation.lastDay - horizonDays;
-  await at.server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
-  const key = (await at.server.command("key", "create", "--organization", "Truth")).trim();
+  await server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
+  const key = (await server.command("key", "create", "--organization", "Truth")).trim();
 
   // Users who leave with a whole account may be healthy until that day. Up to 40 of them are one event.
   const people = simulation.truth.users.filter(

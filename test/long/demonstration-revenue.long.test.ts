@@ -1,26 +1,27 @@
 /** From `rekindle demo`, as it is without options, to MRR at risk. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { serverAt } from "../server-at.ts";
+import { Server } from "../server.ts";
 
 export const runsOn = { disk: true };
 
 /** Each day's demonstration is another, and a model that is right fails its back-test on one day of five. On this day it passes. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
-let at: Awaited<ReturnType<typeof serverAt>>;
+let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  at = await serverAt(demonstratedAtMs);
-  await at.server.ready();
-  await at.server.command("demo");
-  await at.server.command("score", "--organization", "Demo");
-  key = (await at.server.command("key", "create", "--organization", "Demo")).trim();
+  const aheadMs = demonstratedAtMs - Date.now();
+  server = await Server.start({ time: { aheadMs, scheduleMs: null } });
+  await server.ready();
+  await server.command("demo");
+  await server.command("score", "--organization", "Demo");
+  key = (await server.command("key", "create", "--organization", "Demo")).trim();
 }, 900_000);
-afterAll(() => at.end());
+afterAll(() => server.stop());
 
 async function ask<Answer>(path: string): Promise<Answer> {
-  const response = await fetch(at.server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+  const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
   expect(response.status).toBe(200);
   return (await response.json()) as Answer;
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 import { importBench } from "../import/bench.ts";
 import { countsOf, purchases } from "../import/support.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -64,7 +65,11 @@ test("a server that is killed in the middle is waited for, and every row is ther
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) stderr += decoder.decode(chunk, { stream: true });
   })();
-  while (!stderr.includes("waiting: the server is unreachable")) await Bun.sleep(20);
+  await until(
+    "the import waits for the server",
+    () => stderr,
+    (text) => text.includes("waiting: the server is unreachable"),
+  );
   await bench.startServer();
   const [stdout, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited, reading]);
   expect([exitCode, stderr]).toEqual([0, stderr]);

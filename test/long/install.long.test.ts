@@ -11,6 +11,7 @@ import { freePort } from "../deploy/running.ts";
 import { megabytesOf } from "../disk.ts";
 import { run } from "../server.ts";
 import { listPaths, root } from "../tidy/source-files.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -45,17 +46,18 @@ test("a first start installs what it says: at most 850 MB", async () => {
 
 test("development packages are added beside a service whose analysis is killed, and it comes back", async () => {
   const port = await freePort();
-  server = Bun.spawn([join(checkout, "cli/rekindle"), "serve"], {
+  const service = Bun.spawn([join(checkout, "cli/rekindle"), "serve"], {
     env: { ...process.env, PORT: String(port), DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "inherit",
   });
+  server = service;
   const isReady = async () => {
-    expect(server?.exitCode).toBeNull();
+    expect(service.exitCode).toBeNull();
     return (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
   };
-  while (!(await isReady())) await Bun.sleep(100);
+  await until("the service is ready", isReady);
   const before = writtenAt(chdb);
   const packages = megabytesOf(join(checkout, "node_modules"));
 
@@ -67,21 +69,21 @@ test("development packages are added beside a service whose analysis is killed, 
   });
   const said = new Response(adding.stderr).text();
   let killed = 0;
-  while (adding.exitCode === null) {
-    // Each time that it is back, until the packages are there.
-    if (await isReady()) {
+  const killIfBack = async () => {
+    if (adding.exitCode === null && (await isReady())) {
       killed += 1;
-      process.kill(analysisOf(server.pid), "SIGKILL");
+      process.kill(analysisOf(service.pid), "SIGKILL");
     }
-    await Bun.sleep(500);
-  }
+    return adding.exitCode !== null;
+  };
+  await until("the packages are there", killIfBack, Boolean, { everyMs: 500 });
   const [, announced] = /adding the development packages, about (\d+) MB/.exec(await said) ?? [];
   const added = megabytesOf(join(checkout, "node_modules")) - packages;
   expect(Math.abs(added - Number(announced))).toBeLessThan(20);
   expect(killed).toBeGreaterThan(0);
   expect(existsSync(join(checkout, "node_modules/@biomejs/biome"))).toBe(true);
   expect(writtenAt(chdb)).toEqual(before);
-  while (!(await isReady())) await Bun.sleep(100);
+  await until("the service is ready", isReady);
 });
 
 /** Both change when a file is written again. */

@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
-import { TestCluster, until } from "../cluster/support.ts";
+import { TestCluster } from "../cluster/support.ts";
 import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/support.ts";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
@@ -17,7 +18,7 @@ const organization = "Movers & Söhne";
 /** Its day does not end meanwhile: figures are compared with those of some minutes ago. */
 const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");
 /** Scores nothing by itself: with the scores of a week ago, lists would say which change of health is usual. */
-const entry = join(import.meta.dir, "..", "unscheduled-server.ts");
+const time = { scheduleMs: null };
 const since = daysAgo(90).slice(0, 10);
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-moving-"));
 const cluster = await TestCluster.start();
@@ -109,7 +110,7 @@ async function moving(...more: string[]) {
 }
 
 test("a moved installation gives the same answers, and goes on where it stood", async () => {
-  const before = await Server.start({ dataDir, entry });
+  const before = await Server.start({ dataDir, time });
   await before.ready();
   const token = await before.organization(organization, "--timezone", timezone);
   const key = await erasingKey(before, organization);
@@ -148,7 +149,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   expect([stderr, exitCode]).toEqual([expect.stringContaining("had been cut off is finished"), 0]);
   expect(stdout).not.toContain(cluster.env.DATABASE_URL ?? "");
 
-  const after = await cluster.node("all", {}, { entry });
+  const after = await cluster.node("all", {}, { time });
   await after.ready();
   expect(await told(after, key)).toEqual(was);
 

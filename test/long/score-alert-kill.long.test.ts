@@ -20,7 +20,6 @@ const rounds = Number(process.env.SCORE_ALERT_KILLS ?? 50);
 const name = "Killed scores";
 const beganMs = Date.now();
 const zone = new Zone(quietZone);
-const entry = join(import.meta.dir, "../actions/quick-unscheduled-looks.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-score-alert-kill-"));
 const historyDays = 40;
 const accounts = Array.from({ length: 60 }, (_, at) => `account-${at}`);
@@ -132,7 +131,7 @@ test("a kill between the scores of a day and their messages loses no alert, deci
     preview,
     ids,
   } = await serviceWithRules(receiver, {
-    ...{ name, entry, dataDir, rules },
+    ...{ name, dataDir, rules },
   });
   let server = first;
   await send(server, everybody());

@@ -106,13 +106,22 @@ interface WantedRule {
   readonly cooldownDays: number;
 }
 
-/** A service whose organization has these rules, and their ids. */
+interface Wanted<Rule> {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly rules: readonly Rule[];
+  /** As in `ServerOptions`. */
+  readonly entry?: string;
+}
+
+/** A service whose organization has these rules, and their ids. Its looks are quick, its clock is `clock-skew-ms`. */
 export async function serviceWithRules<Rule extends WantedRule>(
   receiver: Receiver,
-  { name, entry, dataDir, rules }: Record<"name" | "entry" | "dataDir", string> & { rules: readonly Rule[] },
+  { name, entry, dataDir, rules }: Wanted<Rule>,
 ) {
   const env = { ...(await ownPort()), ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  const start = () => Server.start({ entry, dataDir, env });
+  const time = { actionsMs: 250, scheduleMs: null };
+  const start = () => Server.start({ dataDir, env, time, ...(entry !== undefined && { entry }) });
   const server = await start();
   await server.ready();
   const { owner, at, token } = await company(server, name, "--timezone", quietZone);

@@ -4,8 +4,11 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "../server.ts";
 import { inLedger } from "../stored.ts";
+import { until } from "../until.ts";
 
 const itemsABatch = 100;
+/** A steady load, and not as much as the machine can do. */
+const [betweenBatchesMs, betweenErrandsMs] = [400, 500];
 const importedUsers = 500;
 
 /** A file of events, a JSON object a line. */
@@ -33,7 +36,7 @@ export async function identifyImported(server: Server, token: string): Promise<v
  * itself, and then the server cannot. */
 export async function importHasBegun({ dataDir }: Server): Promise<void> {
   const rowsDone = () => inLedger(dataDir, (run) => run`SELECT id FROM imports WHERE rows_done > 0`);
-  while ((await rowsDone()).length === 0) await Bun.sleep(50);
+  await until("rows of the import are stored", rowsDone, ({ length }) => length > 0);
 }
 
 /** Compressed batches, each sent under one key until it is answered 201. */
@@ -80,24 +83,24 @@ export class Batches {
         `batch-${n}`,
         Array.from({ length: itemsABatch }, (_, index) => item(index)),
       );
-      await Bun.sleep(400);
+      await Bun.sleep(betweenBatchesMs);
     }
   }
 
   async #store(key: string, batch: readonly object[]): Promise<void> {
     const body = Bun.gzipSync(JSON.stringify({ batch }));
     const headers = { "Content-Encoding": "gzip", "Idempotency-Key": key };
-    while (true) {
+    await until("the batch is stored", async () => {
       try {
         const response = await this.#server().post("/batch", this.#token, body, headers);
         const text = await response.text();
-        if (response.status === 201) return;
-        if (![429, 500].includes(response.status)) this.unexpected.push(`${response.status} ${text}`);
+        if (![201, 429, 500].includes(response.status)) this.unexpected.push(`${response.status} ${text}`);
+        return response.status === 201;
       } catch {
         // The server is down for a moment.
+        return false;
       }
-      await Bun.sleep(100);
-    }
+    });
   }
 }
 
@@ -139,7 +142,7 @@ export class Errands {
         this.failures.push(`${name}: ${error}`);
       }
       look();
-      await Bun.sleep(500);
+      await Bun.sleep(betweenErrandsMs);
     }
   }
 

@@ -86,7 +86,7 @@ test("the instrumented form does the same, on the same lines, and says which reg
       "export const reached: number[] = [];\nexport const reach = (id: number) => { reached.push(id); };\n",
     );
     const regions = regionsOf("a.ts", example);
-    const form = instrumented(example, regions, 100, "./reach.ts");
+    const form = instrumented(example, regions, (region) => 100 + region, "./reach.ts");
     expect(form.split("\n")).toHaveLength(example.split("\n").length);
     writeFileSync(join(folder, "a.ts"), form);
     const { first, second, Third } = await import(join(folder, "a.ts"));

@@ -96,7 +96,10 @@ class Instrumented extends ProjectCopy {
     for (const { path, text } of sources) {
       const regions = regionsOf(path, text);
       this.#first.push({ path, firstId, regions });
-      this.write(path, instrumented(text, regions, firstId, this.path("reach.ts")));
+      this.write(
+        path,
+        instrumented(text, regions, (region) => firstId + region, this.path("reach.ts")),
+      );
       firstId += regions.length;
     }
     this.write(

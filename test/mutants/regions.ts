@@ -39,16 +39,16 @@ export function regionAt(regions: readonly Region[], start: number, end: number)
 /**
  * The file's text, which calls `reach` from another file when a region begins to run. Lines stay where they
  * are.
- * @param firstId the number of the first region, which the others follow
+ * @param idOf the number with which a region calls it, by the region's own
  * @param reach the path of the file that exports `reach`
  */
 export function instrumented(
   source: string,
   regions: readonly Region[],
-  firstId: number,
+  idOf: (region: number) => number,
   reach: string,
 ): string {
-  const call = (index: number) => `__reach(${firstId + index})`;
+  const call = (index: number) => `__reach(${idOf(index)})`;
   const insertions = regions.slice(1).flatMap(({ start, end, isExpression }, index) =>
     isExpression
       ? [

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { send, user } from "../specification/support.ts";
+import { withinLimit } from "../until.ts";
 import { company } from "./support.ts";
 
 interface Operation {
@@ -206,11 +207,7 @@ const bodyOf = ({ method, path, requestBody }: Route) =>
 /** Asks, and retries at the rate limit. @returns status and text of the answer, or the beginning of an
  * endless one */
 async function answerOf(ask: () => Promise<Response>): Promise<readonly [number, string]> {
-  const response = await ask();
-  if (response.status === 429) {
-    await Bun.sleep(1_000);
-    return answerOf(ask);
-  }
+  const response = await withinLimit(ask);
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
     return [response.status, await response.text()];
   }

@@ -1,7 +1,5 @@
 /** Sessions and links live as long as they should, and no longer. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { Browser, codeIn, joined, password, type SessionBody } from "./support.ts";
@@ -11,13 +9,13 @@ const dayMs = 24 * hourMs;
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start({ entry: join(import.meta.dir, "clock-server.ts"), role: "intake" });
+  server = await Server.start({ time: { aheadMs: 0 }, role: "intake" });
 }, 180_000);
 afterAll(() => server.stop());
 
-/** Puts the clock of people forward, from the true time. */
+/** Puts the clock forward, from the true time. */
 function forward(ms: number): void {
-  writeFileSync(join(server.dataDir, "clock-forward"), String(ms));
+  server.putClockAhead(ms);
 }
 
 test("a session ends 30 days after it began, however often it is used", async () => {

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LiveItem } from "../../contract/live.ts";
 import type { BatchAnswer, ErrorAnswer } from "../../contract/write-api.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { joined } from "./support.ts";
-import { until, Watching } from "./watching.ts";
+import { Watching } from "./watching.ts";
 
 let server: Server;
 
@@ -36,7 +37,11 @@ test("an item has its sender, its payload, its outcome, and the answer to the se
   await server.post("/track", token, signedUp);
   const refusal = await server.post("/track", token, { userId: "nobody", event: "signed_up" });
   const broken = await server.post("/track", token, '{"userId": ');
-  await until(() => watching.items.length === 5);
+  await until(
+    "all five are shown",
+    () => watching.items,
+    ({ length }) => length === 5,
+  );
   const [identified, stored, again, refused, unread] = watching.items;
   expect(identified).toMatchObject({
     ...{ endpoint: "identify", kind: "identify", userId: "ada", event: null, outcome: "accepted" },
@@ -62,7 +67,11 @@ test("the items of a batch are shown one by one, without any token", async () =>
   const watching = await Watching.open(server, owner, at("/api/live"));
   const batch = [{ type: "identify", ...ada }, { type: "track", ...signedUp }, { type: "walk" }, 7];
   const answer = (await (await server.post("/batch", token, { batch })).json()) as BatchAnswer;
-  await until(() => watching.items.length === 4);
+  await until(
+    "all four are shown",
+    () => watching.items,
+    ({ length }) => length === 4,
+  );
   expect(watching.items.map(({ outcome, kind, batch: place }) => [outcome, kind, place?.index])).toEqual([
     ["accepted", "identify", 0],
     ["accepted", "track", 1],
@@ -95,7 +104,11 @@ test("a token in a payload is never shown, of either scope", async () => {
     await server.post("/identify", secret, { ...own, email: "eve@example.com" });
   }
   for (const each of watching) {
-    await until(() => each.items.length === 8);
+    await until(
+      "all eight are shown",
+      () => each.items,
+      ({ length }) => length === 8,
+    );
     const shown = JSON.stringify(each.items);
     expect([shown.includes(token), shown.includes(browser)]).toEqual([false, false]);
     expect(each.items.at(-1)).toMatchObject({
@@ -111,7 +124,11 @@ test("a long payload is cut off between two characters, and its whole length is 
   const watching = await Watching.open(server, owner, at("/api/live"));
   const body = JSON.stringify({ ...ada, properties: { text: "é".repeat(20_000) } });
   await server.post("/identify", token, body);
-  await until(() => watching.items.length === 1);
+  await until(
+    "it is shown",
+    () => watching.items,
+    ({ length }) => length === 1,
+  );
   const [item] = watching.items;
   expect(item?.payloadCharacters).toBe(Buffer.byteLength(body));
   expect(body).toStartWith(item?.payload ?? "none");
@@ -123,13 +140,25 @@ test("a page that is opened later shows the latest items, and a reconnected one 
   const { token, owner, at } = await place("Later", "owner");
   const first = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
-  await until(() => first.items.length === 1);
+  await until(
+    "it is shown",
+    () => first.items,
+    ({ length }) => length === 1,
+  );
   first.stop();
   await server.post("/track", token, signedUp);
   const second = await Watching.open(server, owner, at("/api/live"));
-  await until(() => second.items.length === 2);
+  await until(
+    "both are shown",
+    () => second.items,
+    ({ length }) => length === 2,
+  );
   const again = await Watching.open(server, owner, `${at("/api/live")}&after=${second.items[0]?.id}`);
-  await until(() => again.items.length === 1);
+  await until(
+    "the second is shown",
+    () => again.items,
+    ({ length }) => length === 1,
+  );
   expect(again.items[0]).toEqual(second.items[1] as LiveItem);
   second.stop();
   again.stop();
@@ -150,7 +179,11 @@ test("a flood is counted to the last item, and does not hide what is refused", a
   const told = () =>
     watching.items.filter(({ outcome }) => outcome === "accepted").length +
     watching.skipped.reduce((sum, { accepted }) => sum + accepted, 0);
-  await until(() => told() === 1_500);
+  await until(
+    "all 1,500 are shown or counted",
+    () => told(),
+    (seen) => seen === 1_500,
+  );
   expect(watching.items.length).toBeLessThan(200);
   expect(watching.items.filter(({ event }) => event === "lost")).toHaveLength(1);
   watching.stop();
@@ -164,7 +197,7 @@ test("nothing of another organization is shown, nor what came with a wrong token
   await server.post("/identify", theirs.token, ada);
   await server.post("/identify", "rk-wrong", ada);
   await server.post("/identify", mine.token, { ...ada, userId: "mine" });
-  await until(() => watching.items.length > 0 && other.items.length > 0);
+  await until("both organizations see their own", () => watching.items.length > 0 && other.items.length > 0);
   expect(watching.items.map(({ userId }) => userId)).toEqual(["mine"]);
   expect(other.items.map(({ userId }) => userId)).toEqual(["ada"]);
   const foreign = await mine.owner.ask("GET", theirs.at("/api/live"));
@@ -183,7 +216,7 @@ test("the stream ends when its session does, and when the member is removed", as
   ];
   await member.done("DELETE", "/api/session");
   await owner.done("DELETE", at(`/api/members/${viewer.id}`));
-  await until(() => one.isOver && two.isOver);
+  await until("both streams have ended", () => one.isOver && two.isOver);
   expect([one.end?.isFinal, two.end?.isFinal]).toEqual([true, true]);
 });
 
@@ -192,16 +225,20 @@ test("a manager sees the token of an item, and only while being a manager", asyn
   const people = [owner, member, viewer];
   const seen = await Promise.all(people.map((person) => Watching.open(server, person, at("/api/live"))));
   await server.post("/identify", token, ada);
-  await until(() => seen.every(({ items }) => items.length === 1));
+  await until("all three see it", () => seen.every(({ items }) => items.length === 1));
   const named = { name: expect.any(String), lastFour: token.slice(-4) };
   expect(seen.map(({ items }) => items[0]?.token)).toEqual([named, named, null]);
   await owner.json("PATCH", at(`/api/members/${member.id}`), { role: "viewer" });
-  await until(async () => {
+  await until("the former manager does not see the token", async () => {
     await server.post("/identify", token, ada);
     return seen[1]?.items.at(-1)?.token === null;
   });
   const later = await Watching.open(server, viewer, at("/api/live"));
-  await until(() => later.items.length > 0);
+  await until(
+    "an item is shown",
+    () => later.items,
+    ({ length }) => length > 0,
+  );
   expect(later.items.every((item) => item.token === null)).toBe(true);
   for (const watching of [...seen, later]) watching.stop();
 });
@@ -224,7 +261,7 @@ test("only a few people may watch at once, and leaving makes room", async () => 
   const sixth = await viewer.ask("GET", at("/api/live"));
   expect([sixth.status, ((await sixth.json()) as ErrorAnswer).name]).toEqual([429, "rate_limit_exceeded"]);
   five[0]?.stop();
-  await until(async () => {
+  await until("there is a place again", async () => {
     const response = await owner.ask("GET", at("/api/live"));
     await response.body?.cancel();
     return response.status === 200;
@@ -241,7 +278,7 @@ test("a request over the rate limit is shown as refused, without having been rea
     const answers = await Promise.all(Array.from({ length: 4 }, () => server.post("/identify", token, ada)));
     refused = answers.find(({ status }) => status === 429);
   }
-  await until(() => watching.items.some(({ status }) => status === 429));
+  await until("the refused request is shown", () => watching.items.some(({ status }) => status === 429));
   expect(watching.items.find(({ status }) => status === 429)).toMatchObject({
     ...{ outcome: "rejected", kind: "identify", payload: null, error: await refused.json() },
   });
@@ -256,7 +293,7 @@ test("a service with watchers ends their streams before it stops, and not by cut
     const { owner, at } = await place("Stopping", "owner");
     const watching = await Watching.open(server, owner, at("/api/live"));
     await own.stop();
-    await until(() => watching.isOver);
+    await until("the stream has ended", () => watching.isOver);
     expect(watching.end?.isFinal).toBe(false);
   } finally {
     server = before;

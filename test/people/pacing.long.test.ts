@@ -5,8 +5,8 @@ import { Pacing } from "../../server/members/pacing.ts";
 import { Passwords } from "../../server/members/passwords.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { Browser, joined, password } from "./support.ts";
-import { until } from "./watching.ts";
 
 /** Makes that many attempts at one moment. Returns the seconds that each has to wait, 0 for those that were
  * accepted. */
@@ -61,16 +61,28 @@ test("a crowd at one address delays another's hash by one, and is refused beyond
     const hash = (group: string) => passwords.hash(group, { group, member: "somebody" });
     const settled = Promise.allSettled(Array.from({ length: 30 }, () => hash("crowded")));
     const quiet = hash("quiet");
-    await until(() => begun.length === 2);
+    await until(
+      "two have begun",
+      () => begun,
+      ({ length }) => length === 2,
+    );
     expect(begun.map(({ text }) => text)).toEqual(["crowded", "crowded"]);
     begun[0]?.end("first");
-    await until(() => begun.length === 3);
+    await until(
+      "three have begun",
+      () => begun,
+      ({ length }) => length === 3,
+    );
     expect(begun[2]?.text).toBe("quiet");
     begun[2]?.end("second");
     expect(await quiet).toBe("second");
     begun[1]?.end("third");
     for (let ended = 3; ended < 11; ended += 1) {
-      await until(() => begun.length > ended);
+      await until(
+        "the next has begun",
+        () => begun,
+        ({ length }) => length > ended,
+      );
       begun[ended]?.end("later");
     }
     const refused = (await settled).filter(({ status }) => status === "rejected");

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { auditLog, Browser, codeIn, joined, password } from "./support.ts";
-import { until } from "./watching.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -95,7 +95,7 @@ test("failed sign-ins are in the log and in a metric; the audit log has one entr
     (await auditLog(owner)).filter(
       ({ action, detail }) => action === "member.sign_in_held" && detail.person === owner.id,
     );
-  await until(async () => (await entries()).length > 0);
+  await until("the audit log has the entry", entries, ({ length }) => length > 0);
   const [entry, ...more] = await entries();
   expect(more).toEqual([]);
   expect(entry).toMatchObject({

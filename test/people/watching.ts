@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
 import type { Server } from "../server.ts";
+import { until as waitUntil } from "../until.ts";
 import type { Browser } from "./support.ts";
 
 /** The messages of one open stream. */
@@ -51,17 +52,7 @@ export class Watching {
   }
 }
 
-/** Longer than a slow machine takes, and shorter than a test may: one that waits in vain says for what. */
-const patienceMs = 4 * 60_000;
-
-/** Waits until something is so. @param what names it in the error */
-export async function until(
-  isSo: () => boolean | Promise<boolean>,
-  what: string = String(isSo),
-): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`);
-    await Bun.sleep(20);
-  }
+/** Waits until something is so. Tests of kills use it. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  await waitUntil(String(isSo), isSo);
 }

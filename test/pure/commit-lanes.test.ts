@@ -5,6 +5,7 @@ import { CommitLane } from "../../server/intake/commit/commit-lane.ts";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { WaitingCount } from "../../server/intake/commit/waiting-requests.ts";
 import { FairTurns } from "../../server/process/fair-turns.ts";
+import { turns, until } from "../until.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 
 /** An item of a connected source that identifies a user. */
@@ -32,17 +33,19 @@ function begin(locksOrganizations = false, groupsAtOnce = 2) {
   return { disk, commits, ends, submit };
 }
 
+/** Waits until requests whose lock is held have tried for it ten times more. */
+async function triedAgain(disk: SlowDisk): Promise<void> {
+  const before = disk.triesWhileHeld;
+  await until(
+    "held requests have tried ten times more",
+    () => disk.triesWhileHeld,
+    (tries) => tries >= before + 10,
+  );
+}
+
 /** As SQLite and PostgreSQL name an error that the values of a row caused. */
 function refusal(message: string): Error {
   return Object.assign(new Error(message), { code: "SQLITE_CONSTRAINT_CHECK" });
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise(setImmediate);
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
 
 test("parts of a large request take turns with the others, and begin when nothing else is on its way", async () => {
@@ -188,7 +191,11 @@ test("requests that wait for the lock of their organization are bounded, and lea
   const full = () => [commits.isFullFor(1), commits.isFullFor(2), commits.isFullFor(3), commits.isFull];
   batch(1, 2_000);
   batch(2, 1);
-  await until(() => disk.mostWaitingForLocks > 0);
+  await until(
+    "a commit waits for a lock",
+    () => disk.mostWaitingForLocks,
+    (waiting) => waiting > 0,
+  );
   await turns(5);
   batch(1, 2_000);
   expect(full()).toEqual([false, false, false, false]);
@@ -197,7 +204,7 @@ test("requests that wait for the lock of their organization are bounded, and lea
   batch(2, 1, 32 * 1024 * 1024);
   expect(full()).toEqual([true, true, false, false]);
   // Requests that retry for the lock still wait.
-  await Bun.sleep(300);
+  await triedAgain(disk);
   expect(full()).toEqual([true, true, false, false]);
   const other = commits.submit(identify("other", 3), 1).then(() => ends.push("other"));
   await disk.syncedUntil(other);
@@ -259,7 +266,7 @@ test("organizations that are locked wait for their locks in half of the transact
   const organizations = [1, 2, 3, 4, 5, 6];
   for (const organization of organizations) disk.held.add(organization);
   const waiting = organizations.map((organization) => submit(`u${organization}`, organization));
-  await Bun.sleep(500);
+  await triedAgain(disk);
   expect(disk.mostWaitingForLocks).toBe(2);
   disk.held.clear();
   await disk.syncedUntil(Promise.all(waiting));

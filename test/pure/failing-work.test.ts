@@ -17,7 +17,7 @@ function restMs(retries: Retries<string>): number {
 }
 
 test("rests twice as long after each failure, up to a limit, and not after a success", () => {
-  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 });
+  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 }, Date.now);
   const rests = Array.from({ length: 4 }, () => {
     retries.failed("a");
     return restMs(retries);
@@ -32,13 +32,13 @@ test("rests twice as long after each failure, up to a limit, and not after a suc
 });
 
 test("does not rest for another version of its input", () => {
-  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 });
+  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 }, Date.now);
   retries.failed("a", 1);
   expect([retries.isResting("a", 1), retries.isResting("a", 2)]).toEqual([true, false]);
 });
 
 test("is logged at the first failure, and once an hour", () => {
-  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 });
+  const retries = new Retries<string>({ firstMs: 10, longestMs: 35 }, Date.now);
   const logged = [0, 1, 3_599_999, 3_600_000, 3_600_001].map((atMs) => {
     nowMs = atMs;
     return retries.failed("a");

@@ -6,6 +6,7 @@ import {
   type FairTurnsOptions,
   sharedPlaces,
 } from "../../server/process/fair-turns.ts";
+import { turns } from "../until.ts";
 
 /** Four places, of which a group holds two while others wait and three at most. */
 class Turns {
@@ -30,7 +31,7 @@ class Turns {
   /** The place that was held for longest is given back. */
   async next(): Promise<void> {
     this.turns.giveBack(this.#holding.shift());
-    await Bun.sleep(0);
+    await turns(1);
   }
 
   async #take(asker: Asker | undefined, name: string): Promise<void> {
@@ -43,10 +44,10 @@ class Turns {
 test("a flood of one group leaves a place to another, which then has every other turn", async () => {
   const subject = new Turns();
   for (let index = 0; index < 50; index += 1) subject.ask("flood");
-  await Bun.sleep(0);
+  await turns(1);
   expect(subject.given).toHaveLength(3);
   for (let index = 0; index < 4; index += 1) subject.ask("quick");
-  await Bun.sleep(0);
+  await turns(1);
   // The group gets the free place at once, and the next that comes free. Then both groups hold two of four.
   for (let turn = 0; turn < 6; turn += 1) await subject.next();
   const quick = subject.given.flatMap((name, index) => (name.startsWith("quick") ? [index] : []));
@@ -57,7 +58,7 @@ test("members of a group take turns, and what one asked comes in order", async (
   const subject = new Turns();
   for (let index = 0; index < 10; index += 1) subject.ask("one", "greedy");
   subject.ask("one", "modest");
-  await Bun.sleep(0);
+  await turns(1);
   for (let turn = 0; turn < 3; turn += 1) await subject.next();
   expect(subject.given.slice(3, 6)).toEqual(["one greedy", "one modest", "one greedy"]);
 });
@@ -65,11 +66,11 @@ test("members of a group take turns, and what one asked comes in order", async (
 test("one person never holds more than half of the places, even if no other waits", async () => {
   const subject = new Turns(sharedPlaces(4));
   for (let index = 0; index < 10; index += 1) subject.ask("one", "greedy");
-  await Bun.sleep(0);
+  await turns(1);
   expect(subject.given).toEqual(["one greedy", "one greedy"]);
   subject.ask("one", "modest");
   subject.ask("another");
-  await Bun.sleep(0);
+  await turns(1);
   expect(subject.given.slice(2)).toEqual(["one modest", "another somebody"]);
   await subject.next();
   expect(subject.given.slice(4)).toEqual(["one greedy"]);
@@ -78,7 +79,7 @@ test("one person never holds more than half of the places, even if no other wait
 test("the service's own work has its turn among groups, and no limit", async () => {
   const subject = new Turns();
   for (let index = 0; index < 5; index += 1) subject.askForTheService();
-  await Bun.sleep(0);
+  await turns(1);
   expect(subject.given).toHaveLength(4);
   for (let index = 0; index < 5; index += 1) subject.ask("flood");
   await subject.next();
@@ -111,7 +112,7 @@ test("an asker that goes away leaves the queue, and the next one gets the turn",
 test("a place that is held by two groups is shared by three", async () => {
   const subject = new Turns();
   for (let index = 0; index < 9; index += 1) for (const group of ["a", "b", "c"]) subject.ask(group);
-  await Bun.sleep(0);
+  await turns(1);
   for (let turn = 0; turn < 23; turn += 1) await subject.next();
   const counts = ["a", "b", "c"].map(
     (group) => subject.given.filter((name) => name.startsWith(group)).length,

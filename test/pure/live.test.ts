@@ -5,6 +5,7 @@ import { liveStream } from "../../server/http/members/live.ts";
 import { LiveView } from "../../server/intake/watch/live.ts";
 import type { LiveMessage, LiveWatcher } from "../../server/intake/watch/live-channel.ts";
 import { roleRights } from "../../server/members/rights.ts";
+import { until } from "../until.ts";
 
 const organization = 1;
 const maxWaitingBytes = 512 * 1024;
@@ -76,7 +77,7 @@ test("watchers who take nothing are cut off and make room, and those who read st
   const reading = read(open(99), ({ end }) => end !== undefined);
   expect(live.hasRoom(organization, 100)).toBe(false);
   await send(live, liveLimits.itemsPerSecond);
-  while (!live.hasRoom(organization, 100)) await Bun.sleep(50);
+  await until("watchers who take nothing are cut off", () => live.hasRoom(organization, 100));
   for (const stream of deaf) {
     expect((await read(stream, () => false)).end?.message).toBe("You took nothing for too long.");
   }

@@ -1,10 +1,13 @@
 /** When the nightly check is due, and that one after another is done, and none while the loader is behind. */
+
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { CheckResult } from "../../server/ledger/ports/health.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
+import { turns } from "../until.ts";
 
 const at = (text: string) => Date.parse(text);
 
@@ -63,7 +66,7 @@ function nights(
     check: async (id: number) => {
       running += 1;
       expect(running).toBe(1);
-      await Bun.sleep(1);
+      await turns(1);
       running -= 1;
       checked.push(id);
       if (broken.has(id)) throw new Error("the check takes too much memory");
@@ -71,7 +74,7 @@ function nights(
     },
     isBusy,
     log: pino({ level: "silent" }),
-    nowMs: () => clock.nowMs,
+    time: { ...systemTime, nowMs: () => clock.nowMs },
   };
   return { nightly: new NightlyCheck(parts), checked, kept, clock };
 }

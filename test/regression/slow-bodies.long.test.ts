@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { send, user } from "../specification/support.ts";
+import { until } from "../until.ts";
 
 setDefaultTimeout(10 * 60_000);
 
@@ -28,7 +29,7 @@ async function interrupted({ line, secret, body }: Slow, change: () => Promise<u
     const lines = ["Host: a", `Authorization: Bearer ${secret}`, "Content-Type: application/json"];
     connection.write(head(`${line} HTTP/1.1`, ...lines, `Content-Length: ${body.length}`));
     connection.write(body.slice(0, half));
-    while ((await heldBytes()) === 0) await Bun.sleep(10);
+    await until("half of the body is held", heldBytes);
     await change();
     connection.write(body.slice(half));
     await connection.answered(1);

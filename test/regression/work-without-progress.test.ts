@@ -12,6 +12,7 @@ test("long work may be silent for longer than ten seconds after its first line",
   const server = serveSocket(socket, (request) =>
     answerLines(async (report: (progress: { step: string }) => void) => {
       report({ step: "training" });
+      // Longer than Bun's own limit for a silent connection, 10 s.
       await Bun.sleep(15_000);
       return "done";
     }, request.signal),

@@ -1,6 +1,6 @@
 /** Installations of earlier releases, kept by make.ts as a kill left them, open under this version with everything in them. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -69,10 +69,9 @@ describe.each(releases)("an installation of %s", (release) => {
  * day in Paris as in UTC. Later, more weeks of retention are complete, and held events have expired.
  */
 async function startedThen({ filled }: Kept, options: { dataDir: string; env?: Record<string, string> }) {
-  const skewMs = Date.parse(`${filled.scoredOn}T20:00:00Z`) - Date.now();
+  const aheadMs = Date.parse(`${filled.scoredOn}T20:00:00Z`) - Date.now();
   mkdirSync(options.dataDir, { recursive: true });
-  writeFileSync(join(options.dataDir, "clock-skew-ms"), String(Math.round(skewMs)));
-  return Server.start({ ...options, entry: join(import.meta.dir, "..", "skewed-server.ts") });
+  return Server.start({ ...options, time: { aheadMs } });
 }
 
 /** An answer of 0.1.0, with today's name of a field. */

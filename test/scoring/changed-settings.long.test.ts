@@ -11,7 +11,8 @@ import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
-import { answer, eventually, newKey } from "../specification/operation-support.ts";
+import { answer, newKey } from "../specification/operation-support.ts";
+import { becomes } from "../until.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-changed-settings-"));
 let server: Server;
@@ -113,7 +114,7 @@ test("a change of settings scores today again by itself, and the published past 
     ],
     exclusionsChanged: false,
   };
-  for (const path of paths) await eventually(async () => (await history(path)).marks, [mark]);
+  for (const path of paths) await becomes(async () => (await history(path)).marks, [mark]);
   expect(await movers()).toMatchObject({ sinceDay: since, rulesChanged: true });
   for (const [index, path] of paths.entries()) {
     const [historyBefore, scoreBefore] = before[index] ?? failed();
@@ -135,7 +136,7 @@ test("a change of exclusions is marked, and does not count as behaviour of other
   const before = partsOf(await score("accounts/account"));
   const query = new URLSearchParams({ kind: "email_domain", value: "acme.com", key: "" });
   await answer(server, key, `/api/exclusions?${query}`, "POST");
-  await eventually(
+  await becomes(
     async () =>
       (await answer<{ freshness: { excludedUsers: number } }>(server, key, "/api/active-users?days=1"))
         .freshness.excludedUsers,

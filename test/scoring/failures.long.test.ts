@@ -126,7 +126,7 @@ describe("when training fails", () => {
   test("it rests before it is tried again, unless settings are others", async () => {
     const organization = await withHistory(260);
     const attempts: string[] = [];
-    const trainings = new Trainings();
+    const trainings = new Trainings(Date.now);
     const failing = failingAt(ofTraining, attempts);
     for (const day of [wednesday, wednesday + 1]) await scoreAs(organization, day, { trainings })(failing);
     // Users and accounts.

@@ -1,9 +1,11 @@
 /** A scheduler for tests, on a clock that the test sets. */
+
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import type { OutageDays } from "../../server/ledger/ports/settings.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { systemTime } from "../../server/process/process.ts";
 import type { StoppedData } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
@@ -151,7 +153,7 @@ export class Installation {
       host,
       ledger,
       log,
-      nowMs,
+      time: { ...systemTime, nowMs },
       rests: {
         beforeTodayMs: this.restBeforeTodayMs,
         beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },

@@ -11,7 +11,8 @@ import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { isKept } from "../../server/warehouse/upkeep/thin-scores.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
-import { answer, eventually, newKey } from "../specification/operation-support.ts";
+import { answer, newKey } from "../specification/operation-support.ts";
+import { becomes } from "../until.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-thinned-"));
 const today = todayIn(quietZone);
@@ -73,7 +74,7 @@ test("a history has the kept days of more than a year, and figures of old days c
       (await answer<Static<typeof HistoryAnswer>>(server, key, `/api/${path}/score/history`)).days.map(
         ({ day }) => parseDay(day) ?? 0,
       );
-    await eventually(async () => (await days()).filter((day) => day > today - oldDays), kept);
+    await becomes(async () => (await days()).filter((day) => day > today - oldDays), kept);
   }
   const thinned = kept.findLast((day) => day < today - 150 && !isKept(day + 1, today)) ?? 0;
   const since = formatDay(thinned + 1);

@@ -1,6 +1,7 @@
 /** The sender of a demonstration, against servers that refuse, fail and go away. */
 import { expect, test } from "bun:test";
 import { Sender } from "../../cli/demo/sender.ts";
+import { until } from "../until.ts";
 
 interface Batch {
   readonly batch: readonly { readonly key: number; readonly n: number }[];
@@ -93,7 +94,7 @@ test("a sender that is interrupted while waiting stops at once, and gives the re
   const sender = senderTo(server.url, interruption.signal);
   await sender.add(0, "{}");
   const finished = sender.finish();
-  while (sender.waiting === undefined) await Bun.sleep(5);
+  await until("the sender waits", () => sender.waiting);
   interruption.abort(new Error("stopped"));
   await expect(finished).rejects.toThrow("stopped");
 });

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../dashboard/chromium.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { BadProxy, type Fate } from "./proxy.ts";
-
-export const runsOn = { postgres: true };
 
 let server: Server;
 let browser: Browser;
@@ -91,7 +90,7 @@ test.each(strategies)(
       (await server.exported("events", name)).length > all.length &&
       (await server.exported("users", name)).some(({ email }) => email === "ada@example.com") &&
       (await server.exported("accounts", name)).length > 0;
-    while (!(await hasArrived())) await Bun.sleep(200);
+    await until("all events, the user and the account have arrived", hasArrived);
     // A request that is still under way now would show itself as a duplicate.
     await page.waitForTimeout(1_000);
     await page.context().close();

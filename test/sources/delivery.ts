@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { BadProxy, type Fate } from "./proxy.ts";
 
 type Values = Record<string, string | number>;
@@ -60,7 +61,7 @@ export function provesDelivery(tool: string, connect: Connect): void {
     const client = connect(proxy.url, token);
     client.identify("ada", { email: "ada@example.com" });
     const sent = send(client, 0, 10);
-    while (proxy.happened.length === 0) await Bun.sleep(5);
+    await until("a request has come", () => proxy.happened.length);
     await server.kill("SIGTERM");
     proxy.target = undefined;
     sent.push(...send(client, 10, 20));

@@ -2,8 +2,9 @@
  * warnings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { until, Watching } from "../people/watching.ts";
+import { Watching } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { postgres: true };
 
@@ -36,7 +37,11 @@ test("each item is shown with its outcome, whose client sent it, and without the
   });
   await send("/v1/p", { userId: "ada", context: rudder });
   await fetch(`${server.url}/v1/t?writeKey=${token}`, { method: "POST", body: `{"writeKey": "${token}",` });
-  await until(() => watching.items.length === 9);
+  await until(
+    "all nine are shown",
+    () => watching.items,
+    ({ length }) => length === 9,
+  );
   watching.stop();
   const [identified, stored, again, held, refused, ignored, alias, page, unread] = watching.items;
   expect(identified).toMatchObject({
@@ -85,7 +90,7 @@ test("refused and duplicate items are counted under the source's name", async ()
   type Warning = { endpoint: string; kind: string; count: number; message: string | null };
   const path = `/api/ingestion-warnings?organization=${owner.organization}`;
   let warnings: Warning[] = [];
-  await until(async () => {
+  await until("three warnings are there", async () => {
     ({ warnings } = await owner.json<{ warnings: Warning[] }>("GET", path, undefined, 200));
     return warnings.length >= 3;
   });

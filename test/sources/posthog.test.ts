@@ -4,8 +4,7 @@ import { gzipSync } from "node:zlib";
 import { PostHog } from "posthog-node";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
-
-export const runsOn = { postgres: true };
+import { withinLimit } from "../until.ts";
 
 let server: Server;
 let token: string;
@@ -23,14 +22,10 @@ interface Sent {
 }
 
 /** Sends as clients do: again after a 429, because this file's unreadable bodies use up the address's bucket. */
-async function send({ path = "/i/v0/e/", body, headers = {} }: Sent): Promise<Response> {
+function send({ path = "/i/v0/e/", body, headers = {} }: Sent): Promise<Response> {
   const bytes = body instanceof Uint8Array || typeof body === "string" ? body : JSON.stringify(body);
   const request: RequestInit = { method: "POST", headers, body: bytes, redirect: "manual" };
-  for (;;) {
-    const response = await fetch(server.url + path, request);
-    if (response.status !== 429) return response;
-    await Bun.sleep(1_000 * Number(response.headers.get("retry-after")));
-  }
+  return withinLimit(() => fetch(server.url + path, request));
 }
 
 const event = (more: object = {}) => ({ event: "opened", distinct_id: "ada", ...more });

@@ -1,4 +1,5 @@
 /** An intake, its ledger and a loader for the messages of a connected source, without a server. */
+
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
@@ -6,6 +7,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { type ExportTable, exportTable } from "../../server/warehouse/copies/export.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
@@ -30,7 +32,7 @@ export class SpokenTo {
       { maxBacklogBytes: 1024 ** 3, minFreeDiskBytes },
       () => nowMs,
     );
-    this.#loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+    this.#loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   }
 
   static async open(subject: WarehouseUnderTest): Promise<SpokenTo> {

@@ -5,8 +5,7 @@ import { limits } from "../../contract/limits.ts";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { expectError, expectSuccess, user } from "../specification/support.ts";
-
-export const runsOn = { postgres: true };
+import { becomes, until, withinLimit } from "../until.ts";
 
 setDefaultTimeout(10 * 60_000);
 
@@ -167,14 +166,11 @@ describe("an address that sends much without a known token", () => {
   test("may have a right token in a body as soon as it waited", async () => {
     const address = newAddress();
     const refused = await refusalOf(address);
+    // Its own wait is what the test is about.
     await Bun.sleep(Number(refused.headers.get("retry-after")) * 1_000);
     const event = JSON.stringify({ api_key: token, event: "opened", distinct_id: "waited" });
-    let answer = await post("/e", event, address);
     // The bodies that were sent beside the refused one may have been counted after it.
-    while (answer.status === 429) {
-      await Bun.sleep(Number(answer.headers.get("retry-after")) * 1_000);
-      answer = await post("/e", event, address);
-    }
+    const answer = await withinLimit(() => post("/e", event, address));
     expect(answer.status).toBe(200);
   });
 });
@@ -209,7 +205,7 @@ describe("bodies that are held at once", () => {
     };
     for (let opened = 1; opened <= 4; opened += 1) {
       await open();
-      while ((await heldBytes()) < opened * part.length) await Bun.sleep(10);
+      await until("its bytes are held", heldBytes, (bytes) => bytes >= opened * part.length);
     }
     const refused = await open();
     await refused.answered(1);
@@ -218,7 +214,7 @@ describe("bodies that are held at once", () => {
     expect(refused.answers[0]?.body).toContain('"name":"rate_limit_exceeded"');
     expect(await heldBytes()).toBeLessThanOrEqual(32 * 1024 ** 2);
     for (const connection of connections) connection.leave();
-    while ((await heldBytes()) > 0) await Bun.sleep(10);
+    await becomes(heldBytes, 0);
     await expectSuccess(await server.post("/identify", token, user("after")));
     expect(await heldBytes()).toBe(0);
   });
@@ -232,7 +228,10 @@ describe("bodies that are held at once", () => {
   const openOne = async (lines: readonly string[], bytes: number, heldBefore: number) => {
     const connection = await RawConnection.open(server);
     connection.write(head("POST /batch HTTP/1.1", "Host: a", ...lines) + "x".repeat(bytes));
-    while (connection.statuses.length === 0 && (await heldBytes()) < heldBefore + bytes) await Bun.sleep(10);
+    await until(
+      "its bytes are held, or it is refused",
+      async () => connection.statuses.length > 0 || (await heldBytes()) >= heldBefore + bytes,
+    );
     return connection;
   };
 
@@ -248,7 +247,7 @@ describe("bodies that are held at once", () => {
     const withToken = await post("/batch", large, { Authorization: `Bearer ${token}`, "User-Agent": "test" });
     expect(withToken.status).toBe(400);
     for (const connection of connections) connection.leave();
-    while ((await heldBytes()) > 0) await Bun.sleep(10);
+    await becomes(heldBytes, 0);
   });
 
   test("are counted no longer than until their sender leaves, small ones and open ones too", async () => {
@@ -258,7 +257,7 @@ describe("bodies that are held at once", () => {
         const connection = await openOne(all, bytes, 0);
         expect(connection.statuses).toEqual([]);
         connection.leave();
-        while ((await heldBytes()) > 0) await Bun.sleep(10);
+        await becomes(heldBytes, 0);
       }
     }
   });
@@ -271,7 +270,7 @@ describe("bodies that are held at once", () => {
       const left: RawConnection[] = [];
       while (left.length < 7) left.push(await openOne(openLines(address), bytes, left.length * bytes));
       for (const connection of left) connection.leave();
-      while ((await heldBytes()) > 0) await Bun.sleep(10);
+      await becomes(heldBytes, 0);
     };
     let [answer, tookMs, attempts]: [Response | undefined, number, number] = [undefined, 0, 0];
     // A busy machine may notice the end so late that all places are back.

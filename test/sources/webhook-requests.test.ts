@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { expectError, user } from "../specification/support.ts";
+import { until } from "../until.ts";
 import { customer } from "./stripe-objects.ts";
 import { at, deliver, eventsOf, withStripe } from "./webhooks-support.ts";
 
@@ -65,7 +66,11 @@ describe("the token", () => {
       answers.push(await (await deliver(server, `/v1/webhooks/stripe/${token}`, sent)).text());
     }
     // The last of an item is an empty line.
-    while ((shown.match(/^event: item\n.*\n\n/gm) ?? []).length < 3) await Bun.sleep(20);
+    await until(
+      "three items are shown",
+      () => shown,
+      (text) => (text.match(/^event: item\n.*\n\n/gm) ?? []).length >= 3,
+    );
     stopping.abort();
     await reading;
     expect(shown).toContain('"endpoint":"stripe"');

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
 import { agreement, asTracked, expected, identify, sent } from "../sources/subscription-support.ts";
 import { openWarehouseOf } from "../stored.ts";
-import { answer, eventually, newKey } from "./operation-support.ts";
-
-export const runsOn = { postgres: true };
+import { becomes } from "../until.ts";
+import { answer, newKey } from "./operation-support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-broken-"));
 let server = await Server.start({ dataDir });
@@ -63,8 +62,8 @@ test("an organization whose records cannot be read does not keep the one behind 
   await server.ready();
   const isScored = async (key: string) =>
     (await answer<{ day: string | null }>(server, key, "/api/users/u1/score")).day !== null;
-  await eventually(() => isScored(sound), true);
-  await eventually(() => failuresOf(broken), ["scores"]);
+  await becomes(() => isScored(sound), true);
+  await becomes(() => failuresOf(broken), ["scores"]);
   expect(await failuresOf(sound)).toEqual([]);
   expect(await isScored(broken)).toBe(false);
 });
@@ -89,7 +88,7 @@ test("subscriptions that cannot be computed are named by figures, and found by d
   );
   server = await Server.start({ dataDir });
   await server.ready();
-  await eventually(() => failuresOf(stuckKey), ["subscriptions"]);
+  await becomes(() => failuresOf(stuckKey), ["subscriptions"]);
   expect(await failuresOf(soundKey)).toEqual([]);
   const said = await rekindle(dataDir, "doctor");
   expect([said.exitCode, said.stderr]).toEqual([1, ""]);

@@ -11,9 +11,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { Attributes, Tracked } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
-import { eventually } from "./operation-support.ts";
-
-export const runsOn = { postgres: true };
+import { becomes, until } from "../until.ts";
 
 let server: Server;
 
@@ -174,7 +172,7 @@ test("revenue is what the simulated accounts pay, in dollars", async () => {
     return (await response.json()) as Static<typeof RevenueAnswer>;
   };
   // Subscriptions follow a moment after their events.
-  await eventually(async () => (await ask()).periods.at(-1)?.endPayers, paid.length);
+  await becomes(async () => (await ask()).periods.at(-1)?.endPayers, paid.length);
   const { periods, reportingCurrency, rates, unrated } = await ask();
   expect([reportingCurrency, rates, unrated]).toEqual(["USD", [{ currency: "EUR", rate: 1.1 }], []]);
   // Each payer's MRR is rounded.
@@ -214,7 +212,12 @@ test("the commands that it prints work as they stand", async () => {
 
 test("an organization is created when there is none, and an interruption leaves no open door", async () => {
   const loading = rekindleInBackground("demo", "--users", "30000");
-  while ((await settingsOf("Demo"))[5] !== "1000000") await Bun.sleep(20);
+  await until(
+    "the limit is raised",
+    () => settingsOf("Demo"),
+    (settings) => settings[5] === "1000000",
+    { everyMs: 20 },
+  );
   loading.kill("SIGINT");
   expect(await loading.exited).toBe(1);
   expect(await new Response(loading.stderr).text()).toContain("--force");
@@ -252,7 +255,7 @@ test("an organization of its own has settings: passive events, key events, churn
     return ((await response.json()) as { readonly excludedUsers: number }).excludedUsers;
   };
   // Excluded users are counted a moment after they are loaded.
-  await eventually(async () => (await excluded()) > 0, true);
+  await becomes(async () => (await excluded()) > 0, true);
   expect(await excluded()).toBeWithin(1, 10);
 });
 

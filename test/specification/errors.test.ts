@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { Server } from "../server.ts";
-import { eventually } from "./operation-support.ts";
+import { becomes } from "../until.ts";
 import { expectError, expectSuccess, send, user, withBrokenLedger } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -148,7 +148,7 @@ test("a ledger that cannot be written to is application_error without a stack, a
     expect(await readiness()).toEqual([503, "failing, see the log"]);
   });
   await expectSuccess(await server.post("/track", token, { userId: "u", event: "kept", messageId: "m" }));
-  await eventually(async () => (await readiness())[1], "open");
+  await becomes(async () => (await readiness())[1], "open");
   const events = await server.exported("events", "Errors");
   const ours = events.map(({ event }) => String(event)).filter((event) => /^(first|lost|kept)$/.test(event));
   expect(ours.sort()).toEqual(kept.sort());

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindleHere, Server } from "../server.ts";
-import { answer, ask, eventually, immediately, newKey } from "./operation-support.ts";
+import { becomes, withinLimit } from "../until.ts";
+import { answer, ask, immediately, newKey } from "./operation-support.ts";
 import { expectError, send } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -72,12 +73,12 @@ test.each([
 ])(
   "a rule by %s takes one user out of every figure, and its removal brings them back",
   async (kind, value, of) => {
-    await eventually(figures, all);
+    await becomes(figures, all);
     const id = await add(kind, value, of);
-    await eventually(figures, without(1));
+    await becomes(figures, without(1));
     expect(await add(kind, value, of)).toBe(id);
     await answer(server, key, `/api/exclusions/${id}`, "DELETE");
-    await eventually(figures, all);
+    await becomes(figures, all);
   },
 );
 
@@ -105,7 +106,7 @@ test("a rule is previewed, counted beside the others, and named with the user th
     await add("account", "demo"),
     await add("email_domain", "nobody.example"),
   ];
-  await eventually(figures, without(2));
+  await becomes(figures, without(2));
   const { rules } = await answer<{ rules: readonly RuleCounted[] }>(server, key, "/api/exclusions");
   expect(rules.map(({ kind, users }) => [kind, users])).toEqual([
     ...[
@@ -122,12 +123,12 @@ test("a rule is previewed, counted beside the others, and named with the user th
     excludedBy: [],
   });
   for (const id of ids) await answer(server, key, `/api/exclusions/${id}`, "DELETE");
-  await eventually(figures, all);
+  await becomes(figures, all);
 });
 
 test("a list of users and its CSV leave out excluded users, unless they are requested", async () => {
   const id = await add("email", "b*");
-  await eventually(figures, without(2));
+  await becomes(figures, without(2));
   const listed = async (query: string) => {
     const path = `/api/users?sort=userId&order=ascending${query}`;
     const { total, users } = await answer<{
@@ -150,13 +151,13 @@ test("a list of users and its CSV leave out excluded users, unless they are requ
     ...["ada", "bob (excluded)", "bot (excluded)", "eve", "qa"],
   ]);
   await answer(server, key, `/api/exclusions/${id}`, "DELETE");
-  await eventually(figures, all);
+  await becomes(figures, all);
 });
 
 test("rules of the command line hold together, also after a kill, and exports are whole", async () => {
   const rules = ["--email-domain", "acme.com", "--trait", "kind=bot", "--email", "q*"];
   await server.command("exclude", "add", "--organization", "Acme", ...rules);
-  await eventually(figures, without(3));
+  await becomes(figures, without(3));
   await active("new", "new@acme.com");
   // After this export every acknowledged event is loaded, and no figure contains an excluded user.
   await server.exported("events", "Acme");
@@ -213,9 +214,8 @@ test("there is an end to rules", async () => {
   const statuses: number[] = [];
   for (let number = 0; number <= 200; number += 1) {
     const path = `/api/exclusions?kind=user&value=u${number}`;
-    let response = await ask(server, strict, path, "POST");
     // A key may ask 100 times a second.
-    for (; response.status === 429; response = await ask(server, strict, path, "POST")) await Bun.sleep(200);
+    const response = await withinLimit(() => ask(server, strict, path, "POST"));
     statuses.push(response.status);
   }
   expect(statuses.filter((status) => status === 200)).toHaveLength(200);

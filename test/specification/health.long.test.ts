@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
 import { inLedger, openWarehouseOf, type RunInLedger } from "../stored.ts";
-import { answer, eventually, newKey } from "./operation-support.ts";
+import { becomes, until } from "../until.ts";
+import { answer, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -72,6 +73,7 @@ test("while a row waits, a figure does not claim to have what was acknowledged a
   try {
     await send(server, "/track", token, { userId: "u", event: "waits", timestamp: "2026-03-02T21:00:00Z" });
     waitingMs = Date.now();
+    // A claim from after this instant is told from one before it.
     await Bun.sleep(50);
   } finally {
     // Its loader goes on with a freeze that it requested before or after. The figure comes before or after
@@ -90,7 +92,7 @@ test("while a row waits, a figure does not claim to have what was acknowledged a
       names: isClaimed || names.length !== 1 ? ["waits", "e"] : ["e"],
     });
   }
-  await eventually(async () => Date.parse((await freshness()).loadedUpto ?? "") >= waitingMs, true);
+  await becomes(async () => Date.parse((await freshness()).loadedUpto ?? "") >= waitingMs, true);
 });
 
 test("a new timezone is said at once, its rebuild too until it is done, and then days are the new ones", async () => {
@@ -102,7 +104,7 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
     expect(asked.rebuilding.progress).toBeWithin(0, 1.01);
   }
   expect(asked.timezone).toBe("Asia/Tokyo");
-  await eventually(async () => (await freshness()).rebuilding, null);
+  await becomes(async () => (await freshness()).rebuilding, null);
   const cohort = "/api/retention?from=2026-03-02&to=2026-03-02&periods=1";
   const { cells } = await answer<{ cells: { cohortDay: string }[] }>(server, key, cohort);
   expect(cells).toHaveLength(1);
@@ -119,10 +121,16 @@ test("a rebuild that is still to come is said by figures and by the list of orga
       (run) =>
         run`UPDATE organizations SET rebuild_pending = TRUE, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'`,
     );
-    for (let { rebuilding } = await freshness(); rebuilding !== null; { rebuilding } = await freshness()) {
-      seen.add(rebuilding.since);
-      await Bun.sleep(20);
-    }
+    await until(
+      "the rebuild is done",
+      async () => {
+        const { rebuilding } = await freshness();
+        if (rebuilding !== null) seen.add(rebuilding.since);
+        return rebuilding;
+      },
+      (rebuilding) => rebuilding === null,
+      { everyMs: 20 },
+    );
   }
   expect([...seen]).toEqual(["1970-01-01T00:00:01.000Z"]);
   await server.kill("SIGTERM");
@@ -130,7 +138,7 @@ test("a rebuild that is still to come is said by figures and by the list of orga
   expect((await rekindle(dataDir, "organization", "list")).stdout).toMatch(/Acme .*UTC .* to be rebuilt/);
   server = await Server.start({ dataDir });
   await server.ready();
-  await eventually(async () => (await freshness()).rebuilding, null);
+  await becomes(async () => (await freshness()).rebuilding, null);
 });
 
 test("doctor finishes a rebuild that was cut off half-way, before it compares", async () => {
@@ -154,7 +162,7 @@ test("an organization that lived through a night was checked, and doctor and fig
   const differences = async () =>
     (await answer<{ lastCheck: { differences: number } | null }>(server, key, "/api/health-check")).lastCheck
       ?.differences;
-  await eventually(differences, 0);
+  await becomes(differences, 0);
   expect(await server.command("doctor")).toMatch(/last nightly check {2}\S+Z, 0 differences/);
 });
 
@@ -173,7 +181,7 @@ test("the night finds what doctor finds, and says it in the log, in metrics and 
     readonly lastCheck: { readonly differences: number; readonly examples: readonly string[] } | null;
   }
   const last = async () => (await answer<Checked>(server, key, "/api/health-check")).lastCheck?.examples;
-  await eventually(last, differences);
+  await becomes(last, differences);
   expect(server.output()).toContain("ledger, events and rollups differ");
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain("\nrekindle_check_differences 2\n");
   const { exitCode, stdout } = await rekindle(dataDir, "doctor");

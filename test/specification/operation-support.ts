@@ -3,6 +3,7 @@
 import { expect } from "bun:test";
 import { isOnPostgres } from "../engines.ts";
 import type { Server } from "../server.ts";
+import { becomes } from "../until.ts";
 
 /** A read key of this organization with further rights. */
 export async function newKey(server: Server, organization: string, ...rights: string[]): Promise<string> {
@@ -28,22 +29,10 @@ export async function answer<Answer>(
   return JSON.parse(text);
 }
 
-/** Asks again until the answer is as expected, for as long as the test may take: a machine may be slow. */
-export async function eventually(look: () => Promise<unknown>, expected: unknown): Promise<void> {
-  const sayAtMs = performance.now() + 60_000;
-  for (let isSaid = false; ; await Bun.sleep(50)) {
-    const found = await look();
-    if (Bun.deepEquals(found, expected)) return;
-    if (isSaid || performance.now() < sayAtMs) continue;
-    isSaid = true;
-    console.log("after a minute it is", found, "and not", expected);
-  }
-}
-
 /** Expects the answer at once. In a cluster it waits until the nodes have exchanged their changes. A follower
  * learns of the leader's change a moment later. A node that was slow for seconds is not ready until the
  * others reach it again. */
 export async function immediately(look: () => Promise<unknown>, expected: unknown): Promise<void> {
-  if (isOnPostgres) await eventually(look, expected);
+  if (isOnPostgres) await becomes(look, expected);
   else expect(await look()).toEqual(expected);
 }

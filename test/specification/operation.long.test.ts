@@ -1,10 +1,9 @@
 /** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { rekindle, Server } from "../server.ts";
-import { eventually } from "./operation-support.ts";
+import { becomes, until } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";
 
 export const runsOn = { postgres: true };
@@ -45,7 +44,7 @@ test("a change of timezone moves earlier events to their new days, by itself", a
   expect(await activeDays("moving")).toEqual(["2026-05-14"]);
   await server.command("organization", "set", "moving", "--timezone", "Asia/Tokyo");
   await server.post("/track", token, { userId: "u1", event: "opened", timestamp: "2026-05-18T23:30:00Z" });
-  await eventually(() => activeDays("moving"), ["2026-05-15", "2026-05-19"]);
+  await becomes(() => activeDays("moving"), ["2026-05-15", "2026-05-19"]);
   expect(await server.command("doctor")).toContain("moving: ledger, events and rollups agree");
 });
 
@@ -63,15 +62,18 @@ test("the health pages answer, and say nothing about the inside", async () => {
     return [answer.status, await answer.json()];
   };
   // Analysis is reported as starting when it takes more than two seconds to answer.
-  await eventually(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
+  await becomes(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
 });
 
 test("the metrics explain every name once, and count answers by route and status", async () => {
   const token = await server.organization("measured");
   await server.post("/track", token, { userId: "nobody", event: "opened" });
   // Without those of analysis where it takes more than two seconds to answer.
-  let text = "";
-  while (!/^rekindle_rows_loaded \d/m.test(text)) text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await until(
+    "the metrics have those of analysis",
+    async () => (await fetch(`${server.url}/metrics`)).text(),
+    (metrics) => /^rekindle_rows_loaded \d/m.test(metrics),
+  );
   const explained = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]);
   expect(new Set(explained).size).toBe(explained.length);
   expect(text).toMatch(/^rekindle_write_answers_total\{route="track",status="404"\} [1-9]/m);
@@ -93,7 +95,7 @@ test("a port that is taken is refused in words", async () => {
 });
 
 test("SIGTERM waits neither for an idle connection nor for the rest of a half-sent request", async () => {
-  const own = await Server.start({ entry: join(import.meta.dir, "patient-server.ts") });
+  const own = await Server.start({ http: { idleTimeoutSeconds: 255 } });
   const idle = await RawConnection.open(own);
   const half = await RawConnection.open(own);
   const lines = ["Host: x", `Authorization: Basic ${own.firstToken}`, "Content-Length: 100"];
@@ -114,6 +116,7 @@ test("an export that breaks off is an error of the command, not a shorter export
   const pid = own.analysisPid();
   if (pid === undefined) throw new Error("there is no analysis process");
   process.kill(pid, "SIGSTOP");
+  // Time in which the command may ask. Whether it did is seen below.
   await Bun.sleep(1_000);
   process.kill(pid, "SIGKILL");
   const { exitCode, stdout, stderr } = await exporting;

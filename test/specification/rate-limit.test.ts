@@ -69,6 +69,7 @@ test("a request after the wait of Retry-After is accepted", async () => {
   const refused = (await burstUntilRefused(token, 12)).find(({ status }) => status === 429);
   const seconds = Number(refused?.headers.get("retry-after"));
   expect(seconds).toBe(1);
+  // Its own wait is what the test is about.
   await Bun.sleep(seconds * 1_000);
   await expectSuccess(await server.post("/identify", token, user("again")));
 });
@@ -94,6 +95,7 @@ test("a new limit holds at once, in both directions", async () => {
   const token = await limited("Changed", 2);
   await burstUntilRefused(token, 20);
   await server.command("organization", "set", "Changed", "--rate-limit", "100000");
+  // 100 places are back after a millisecond.
   await Bun.sleep(50);
   expect(countOf(await burst(token, 100), 201)).toBe(100);
   await server.command("organization", "set", "Changed", "--rate-limit", "2");

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { isOnPostgres } from "../engines.ts";
 import { rekindle, Server } from "../server.ts";
 import { asTemplate, inLedger, type RunInLedger } from "../stored.ts";
-import { answer, ask, eventually, newKey } from "./operation-support.ts";
+import { becomes } from "../until.ts";
+import { answer, ask, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -168,7 +169,7 @@ describe("what is done with them", () => {
     const { exitCode, stderr } = await rekindle(dataDir, "rejected-events", "retry", "--all");
     expect([exitCode, stderr]).toEqual([0, "1 rows sent again\n"]);
     server = await Server.start({ dataDir });
-    await eventually(() => exportedEvents("Second"), ["Second_0", "Second_1"]);
+    await becomes(() => exportedEvents("Second"), ["Second_0", "Second_1"]);
     const { exitCode: well, stdout } = await rekindle(dataDir, "doctor");
     expect([well, stdout]).toEqual([0, expect.stringContaining("rejected events  0\n")]);
   });

@@ -1,12 +1,9 @@
 /** Connections that are slow on purpose, or by misfortune: each is cut off, whatever it drips. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "./raw.ts";
 import { expectSuccess, send, user } from "./support.ts";
-
-export const runsOn = { postgres: true };
 
 let server: Server;
 let token: string;
@@ -14,7 +11,7 @@ let key: string;
 const organization = "Slow";
 
 beforeAll(async () => {
-  server = await Server.start({ entry: join(import.meta.dir, "impatient-server.ts") });
+  server = await Server.start({ http: { idleTimeoutSeconds: 12 } });
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
   const options = ["--organization", organization, "--right", "manage"];
@@ -79,6 +76,9 @@ const ways: Readonly<
   }),
 };
 
+/** Between two bytes of a slow sender. */
+const slowSenderMs = 100;
+
 /** Sends in this way until the server has closed the connection. Returns the statuses of its answers. */
 async function sendSlowly(way: string): Promise<readonly number[]> {
   const { first, drip = "" } = ways[way]?.() ?? { first: "" };
@@ -87,7 +87,7 @@ async function sendSlowly(way: string): Promise<readonly number[]> {
   connection.write(first);
   for (let at = 0; at < rest.length && !connection.isClosed; at += 1) {
     connection.write(rest.subarray(at, at + 1));
-    await Promise.race([Bun.sleep(100), connection.closed]);
+    await Promise.race([Bun.sleep(slowSenderMs), connection.closed]);
   }
   await connection.closed;
   return connection.statuses;

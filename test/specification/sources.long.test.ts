@@ -6,7 +6,8 @@ import { join } from "node:path";
 import type { Static } from "typebox";
 import type { SourcesAnswer } from "../../contract/sources.ts";
 import { rekindle, Server } from "../server.ts";
-import { answer, ask, eventually, newKey } from "./operation-support.ts";
+import { becomes } from "../until.ts";
+import { answer, ask, newKey } from "./operation-support.ts";
 import { writeHistory } from "./source-history.ts";
 import { send, user } from "./support.ts";
 
@@ -167,5 +168,5 @@ test("a silent sender that sends again is silent no longer, also when it had bee
   expect((await server.post("/track", token, { event: "e" })).status).toBe(400);
   expect(await frozen()).toBe("retired");
   await send(server, "/track", token, { userId: "u", event: "e" });
-  await eventually(frozen, "sending");
+  await becomes(frozen, "sending");
 });

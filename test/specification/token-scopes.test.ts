@@ -2,7 +2,8 @@
  * reveal nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
-import { answer, eventually, newKey } from "./operation-support.ts";
+import { becomes } from "../until.ts";
+import { answer, newKey } from "./operation-support.ts";
 import { expectError, expectSuccess } from "./support.ts";
 
 export const runsOn = { postgres: true };
@@ -76,7 +77,7 @@ describe("a browser token", () => {
     expect(user?.properties).toEqual({ plan: "pro", seen: 1 });
     const [account, ...others] = await server.exported("accounts", "Browser guards");
     expect([account?.id, account?.name, others]).toEqual(["acme", "Acme", []]);
-    await eventually(
+    await becomes(
       () => warningsOf("Browser guards"),
       ["batch account", "batch email", "batch isAccountOwner"]
         .concat(["identify account", "identify email", "identify isAccountOwner"])
@@ -160,7 +161,7 @@ describe("a browser token", () => {
     });
     const [account] = await server.exported("accounts", name);
     expect(account?.name).toBe("Acme");
-    await eventually(() => warningsOf(name), [...warned]);
+    await becomes(() => warningsOf(name), [...warned]);
   });
 
   test("gives a visitor's account and e-mail to a new user, never to an existing one", async () => {

@@ -11,7 +11,14 @@ const fromRoot = new RegExp(
 const byItsEnd = /(?<![\w./@*$}-])[\w-]+(?:\/[\w.-]+)*\.tsx?\b(?![\w/]*[*{<$])/g;
 
 /** Paths that are made at run time and not kept. */
-const made = ["client/dist", "dashboard/dist", "deploy/cluster.env", "deploy/single.env"];
+const made = [
+  "client/dist",
+  "dashboard/dist",
+  "deploy/cluster.env",
+  "deploy/single.env",
+  "test/proved.json",
+  "test/unstable.json",
+];
 
 /** Decision records and the changelog describe the state of their time. */
 const isJudged = (path: string) =>

@@ -31,6 +31,48 @@ export function environmentReaders(files: readonly SourceFile[]): string[] {
   return find(files.filter(judged), patterns, "code");
 }
 
+/** One file of the server reads the wall clock and repeats work by itself: see its comment. */
+const timeFile = "server/process/time.ts";
+/** Files that may name the machine's own time, each with its reason. All others are given theirs. */
+const namesSystemTime: ReadonlySet<string> = new Set([
+  timeFile,
+  // The interface of its module.
+  "server/process/process.ts",
+  // The product's entry: the default of `serve`.
+  "server/main.ts",
+  // Defaults of ledgers, which tests and commands open by themselves.
+  "server/ledger/postgres/ledger.ts",
+  "server/ledger/postgres/move/move-in.ts",
+  "server/ledger/sqlite/engine/open.ts",
+  // A receiver's date, and a server's clock, are compared with the real one.
+  "server/actions/send/post.ts",
+  "server/warehouse/engine/probe.ts",
+]);
+
+/** The server's clock and intervals are those that it was given. Otherwise a test could set neither. */
+export function clocksOfTheirOwn(files: readonly SourceFile[]): string[] {
+  const reads = [
+    /\bDate\.now\b/,
+    /\bnew Date(\(\s*\)|(?!\w|\())/,
+    /(?<!new )\bDate\(\s*\)/,
+    /\bsetInterval\b/,
+  ].map((pattern) => ({ pattern, why: `only ${timeFile} reads the clock and sets intervals` }));
+  const names = [{ pattern: /\bsystemTime\b/, why: "time is given, by a parameter" }];
+  const ofServer = files.filter(({ path }) => isCode(path) && path.startsWith("server/"));
+  return [
+    ...find(
+      ofServer.filter(({ path }) => path !== timeFile),
+      reads,
+      "code",
+    ),
+    ...find(
+      ofServer.filter(({ path }) => !namesSystemTime.has(path)),
+      names,
+      "code",
+    ),
+  ];
+}
+
 /** Decisions must depend on their input only. Otherwise neither tests nor replays could repeat them. */
 export function clocksInPureFiles(files: readonly SourceFile[], pureGlobs: readonly string[]): string[] {
   const why = "a pure file has no clock and no chance";
@@ -101,6 +143,30 @@ function endsDocstring(lines: readonly string[], index: number): boolean {
   if (!lines[at]?.endsWith("*/")) return false;
   while (at > 0 && !lines[at]?.includes("/*")) at -= 1;
   return lines[at]?.trimStart().startsWith("/**") === true;
+}
+
+/**
+ * Tests wait on conditions, by test/until.ts. A sleep that belongs to what is tested says why: in a comment on its line or on the
+ * line above, or by a name such as slowPeerMs. A loop of sleeps on one line waits for something and is never right.
+ */
+export function unexplainedSleeps(files: readonly SourceFile[], except: readonly string[]): string[] {
+  const sleep =
+    /\bBun\.sleep(Sync)?\(|\bwaitForTimeout\(|\bnew Promise\b.*\bsetTimeout\b|["']\w*:?timers\/promises["']/;
+  const globs = except.map((path) => new Bun.Glob(path));
+  const isJudged = ({ path }: SourceFile) =>
+    isCode(path) && path.startsWith("test/") && !globs.some((glob) => glob.match(path));
+  return files.filter(isJudged).flatMap(({ path, text }) => {
+    const lines = text.split("\n");
+    const code = withoutComments(text).split("\n");
+    return code.flatMap((line, index) => {
+      if (!sleep.test(line)) return [];
+      const isComment = lines[index - 1]?.trim() !== "" && code[index - 1]?.trim() === "";
+      const hasComment = line !== lines[index] || isComment;
+      const isExplained = hasComment || /\bsleep\([\w.#]*Ms\)/.test(line);
+      const isLoop = /\b(while|for|do)\b/.test(line);
+      return isExplained && !isLoop ? [] : [`${path}:${index + 1}: wait by test/until.ts: ${line.trim()}`];
+    });
+  });
 }
 
 /** Two tests of one name in a group are counted as one in a report. It does not show which one failed. Groups

@@ -1,5 +1,5 @@
 /** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
-import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { afterAll, beforeAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { type BackupRequest, backUp } from "../../server/warehouse/copies/backup.ts";
@@ -20,6 +21,7 @@ import { segmentTables } from "../../server/warehouse/schema/segment-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
 import { rekindle } from "../server.ts";
+import { until } from "../until.ts";
 import { withInserts } from "./failures.ts";
 import { event, WarehouseUnderTest } from "./support.ts";
 
@@ -45,7 +47,7 @@ function request(name: string): BackupRequest {
 }
 
 function parts(loader: Loader) {
-  return { warehouse: subject.warehouse, loader, ledger, dataDir };
+  return { warehouse: subject.warehouse, loader, ledger, dataDir, time: systemTime };
 }
 
 async function appendEvents(count: number): Promise<void> {
@@ -61,7 +63,7 @@ async function appendEvents(count: number): Promise<void> {
 
 test("rows that wait are in the ledger's part, and are loaded once after a restore", async () => {
   await appendEvents(300);
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await appendEvents(200);
   await backUp(parts(loader), request("waiting"));
@@ -84,12 +86,13 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
   const warehouse = withInserts(subject.warehouse, async () => {
     if (failing) throw new Error("the disk is on fire");
   });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (loader.status().failure === null) await Bun.sleep(1);
+  await until("the loader has failed", () => loader.status().failure);
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), request("failing"));
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   setSystemTime(Date.now() + 60_000);
   await expect(backup).rejects.toThrow(/not made.*half in the warehouse: the disk is on fire/);
   setSystemTime();
@@ -104,19 +107,22 @@ test("a loader that fails makes no backup, because a batch may be half in the wa
 
 test("a pause leaves no frozen batch unfinished, of however many tables and years", async () => {
   let inserts = 0;
-  const warehouse = withInserts(subject.warehouse, async () => {
+  const pausing = Promise.withResolvers<void>();
+  const warehouse = withInserts(subject.warehouse, () => {
     inserts += 1;
-    await Bun.sleep(50);
+    return pausing.promise;
   });
   const ofYears = [2024, 2025, 2026].map((year) => {
     const body = `${eventRow(event(1, { timeMs: Date.UTC(year, 5) }))}\n`;
     return { table: "events", year, schema: currentSchema.events, rows: 1, body } as const;
   });
   await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
-  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
   const replayed = loader.replay();
-  while (inserts === 0) await Bun.sleep(1);
-  await loader.pause();
+  await until("an insert has begun", () => inserts);
+  const paused = loader.pause();
+  pausing.resolve();
+  await paused;
   expect(inserts).toBe(3);
   expect(await ledger.snapshot(base)).toMatchObject({ unfinishedBatches: 0 });
   loader.resume();
@@ -124,12 +130,13 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
 });
 
 test("a backup that is given up while it waits ends no other backup's pause", async () => {
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.pause();
   const gone = new AbortController();
+  const pauses = spyOn(loader, "pause");
   const backup = backUp(parts(loader), { ...request("given-up"), signal: gone.signal });
   backup.catch(() => undefined);
-  await Bun.sleep(50);
+  await until("it waits for a pause", () => pauses.mock.calls.length);
   gone.abort(new Error("nobody listens"));
   await expect(backup).rejects.toThrow("nobody listens");
   expect(loader.status().state).toBe("paused");
@@ -144,7 +151,7 @@ test("every table of the warehouse is in a backup", async () => {
   await append(ledger, { ...people, table: "users", body: '[1,1,"u","e","{}",null,0,0,0,1]\n' });
   await append(ledger, { ...people, table: "accounts", body: '[1,1,"a","n",null,0,0,1]\n' });
   await append(ledger, { ...people, table: "account_versions", body: '[1,1,1,0,"{}"]\n' });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await applyExclusions(subject.warehouse, 1, { revision: 1, rules: [], accounts: [] });
   const others = [...scoreTables, ...snapshotTables, ...segmentTables, billingEvents.table, subscriptions];
@@ -167,7 +174,7 @@ test("a table whose rows are all deleted is in no backup, and a file without row
     "SELECT count() AS count FROM system.parts WHERE active AND table = 'scored_days' AND database = currentDatabase()",
   );
   expect(part?.count).toBeGreaterThan(0);
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await backUp(parts(loader), request("deleted"));
   const manifestPath = join(base, "deleted", "manifest.json");
@@ -191,7 +198,7 @@ test("copies that a killed backup left are gone after a start", async () => {
   expect(await subject.warehouse.rows(databases)).toHaveLength(1);
   await subject.warehouse.close();
   // The engine's folder is that of this process, so analysis is opened around it.
-  const analysis = await openAnalysis(subject.folder, ledger, createLogger("test", "warn"));
+  const analysis = await openAnalysis(subject.folder, ledger, createLogger("test", "warn"), systemTime);
   expect(await analysis.warehouse.rows(databases)).toHaveLength(0);
   await analysis.close();
   await subject.open();

@@ -1,6 +1,8 @@
 /** Billing events of a subscription, and the stored changes, for tests of the warehouse. */
+
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { SubscriptionKeeper } from "../../server/warehouse/upkeep/subscription-keeper.ts";
 import { event, type WarehouseUnderTest } from "./support.ts";
 
@@ -9,6 +11,7 @@ export function keeperOf({ warehouse }: Pick<WarehouseUnderTest, "warehouse">): 
   const find = async (id: number) => ({ id, timezone: "UTC" }) as Organization;
   return new SubscriptionKeeper({
     warehouse,
+    time: systemTime,
     ledger: {
       organizations: { find } as ConstructorParameters<
         typeof SubscriptionKeeper

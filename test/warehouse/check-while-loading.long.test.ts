@@ -1,4 +1,5 @@
 /** The comparison of ledger, events and rollups while the loader goes on. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { ledgerFile, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
 import { LoadingDays } from "../../server/warehouse/load/loading-days.ts";
@@ -70,7 +72,7 @@ describe("a check", () => {
 
   beforeAll(async () => {
     ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
-    analysis = await openAnalysis(dataDir, ledger, createLogger("test", "warn"));
+    analysis = await openAnalysis(dataDir, ledger, createLogger("test", "warn"), systemTime);
   });
   afterAll(async () => {
     await analysis.close();
@@ -108,6 +110,7 @@ describe("a check", () => {
       while (!isOver) {
         await send(organization, [today, today - 1], 20);
         wasPaused ||= analysis.status().loader.state === "paused";
+        // So that the work beside it has its turns.
         await Bun.sleep(2);
       }
     })();

@@ -11,6 +11,7 @@ import { mkdirSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { drainPending, Session } from "chdb";
+import { until } from "../until.ts";
 import { ClickHouseException, type ClickHouseQuery } from "./clickhouse-request.ts";
 
 export interface EngineOptions {
@@ -80,10 +81,10 @@ export class TestEngine {
   /** Stops a query, until it is over. */
   async stop(queryId: string): Promise<void> {
     const session = new Session(this.#options.folder, { connectionArgs });
-    while (this.#running.has(queryId)) {
+    await until("the query is stopped", async () => {
       await session.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(queryId)} ASYNC`);
-      await Bun.sleep(20);
-    }
+      return !this.#running.has(queryId);
+    });
     session.close();
   }
 

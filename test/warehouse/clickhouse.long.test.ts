@@ -8,6 +8,7 @@ import { parseClickHouseUrl } from "../../server/warehouse/engine/clickhouse-htt
 import { isNewEnough } from "../../server/warehouse/engine/clickhouse-prepare.ts";
 import { waitFor } from "../../server/warehouse/engine/query-watch.ts";
 import { insertBatch } from "../../server/warehouse/load/insert-batch.ts";
+import { until } from "../until.ts";
 import { openedOn, rejection, serverOfThisFile } from "./clickhouse-support.ts";
 import { event, openWarehousesBy, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -199,7 +200,7 @@ describe("a question", () => {
     const leaving = new AbortController();
     const asker = { group: "a", member: "b", signal: leaving.signal };
     const asking = warehouse.rows("SELECT 1 AS hanging", {}, { asker });
-    while (sent(/AS hanging/) === 0) await Bun.sleep(5);
+    await until("the query is sent", () => sent(/AS hanging/));
     leaving.abort();
     expect(await rejection(asking)).toMatchObject({ code: 394 });
     await warehouse.close();
@@ -246,7 +247,7 @@ describe("a command", () => {
 
 test("waiting for a command ends when its state cannot be found out", async () => {
   const waiting = waitFor(undefined, () => Promise.reject(new Error("it wants the right REMOTE")), 1);
-  while (!waiting.signal.aborted) await Bun.sleep(5);
+  await until("the waiting ends", () => waiting.signal.aborted);
   expect(waiting.signal.reason).toMatchObject(unreachable);
   waiting.end();
 });

@@ -7,17 +7,20 @@
  * rows and prints the warehouse's contents. Both first print whether the kill before left events without
  * rollups.
  */
+
 import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
 import { Random } from "../../simulation/random.ts";
 import { needs, writes } from "../ledger/writes.ts";
+import { until } from "../until.ts";
 
 const utcDays = [20_454, 20_455, 20_456];
 const msPerDay = 86_400_000;
@@ -90,7 +93,11 @@ async function load(ledger: Ledger, loader: Loader, random: Random): Promise<nev
     await acknowledge(ledger, acknowledged, count);
     acknowledged += count;
     console.log(`acknowledged ${acknowledged}`);
-    while ((await ledger.inbox.backlog()).rows > maxWaitingRows) await Bun.sleep(2);
+    await until(
+      "fewer rows wait",
+      () => ledger.inbox.backlog(),
+      ({ rows }) => rows <= maxWaitingRows,
+    );
   }
 }
 
@@ -101,7 +108,7 @@ const warehouse = await openChdbWarehouse({ folder: join(folder, "warehouse") })
 const before = await differences(ledger, warehouse);
 console.log(`half-written ${before.some(({ kind }) => kind !== "events")}`);
 // Small batches: more edges to be killed at.
-const loader = new Loader({ inbox: ledger.inbox, warehouse, maxBatchRows: 1_000 });
+const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse, maxBatchRows: 1_000 });
 await loader.replay();
 if (mode === "load") await load(ledger, loader, new Random(Number(seed)));
 loader.start();

@@ -9,6 +9,7 @@ import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eraseAccount } from "../../server/warehouse/upkeep/erase-account.ts";
 import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
+import { becomes } from "../until.ts";
 import {
   forgetMigrationsFrom,
   insertEvents,
@@ -155,7 +156,7 @@ test("a warehouse of an earlier version gets them while it answers, and answers 
 
   await subject.open();
   expect(await answered(organization)).toEqual(before);
-  while ((await partsWithoutThem()).length > 0) await Bun.sleep(20);
+  await becomes(partsWithoutThem, []);
   expect(await keptByName(organization)).toBe(events.length);
   expect(await answered(organization)).toEqual(before);
   expect(before).toEqual(recount(events, lastDay - days + 1, ({ day }) => day));

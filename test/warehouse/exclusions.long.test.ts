@@ -1,4 +1,5 @@
 /** The excluded users, compared with a recount of users and rules in this process. Figures leave them out. */
+
 import { expect, test } from "bun:test";
 import { activeUsers } from "../../server/analytics/activity/active-users.ts";
 import { counts } from "../../server/analytics/events/counts.ts";
@@ -7,6 +8,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";
 import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
 import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { ExclusionKeeper } from "../../server/warehouse/load/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
@@ -124,6 +126,7 @@ test("rules are applied after a start, after a change, and after users were load
   };
   const newKeeper = () =>
     new ExclusionKeeper({
+      time: systemTime,
       warehouse: subject.warehouse,
       exclusions: {
         ...unasked,
@@ -165,6 +168,7 @@ test("an erased user is removed from the excluded ones, and no formerly excluded
   const rule = (number: number) => ({ kind: "user", key: "", value: `u${number}` }) as const;
   let rules = [rule(1), rule(2)];
   const keeper = new ExclusionKeeper({
+    time: systemTime,
     warehouse: subject.warehouse,
     exclusions: {
       ...unasked,
@@ -199,7 +203,7 @@ test("an organization whose rules cannot be had keeps no other from its own, and
       return { revision: 1, rules: [{ kind: "user", key: "", value: "u1" } as const], accounts: [] };
     },
   };
-  const keeper = new ExclusionKeeper({ warehouse: subject.warehouse, exclusions });
+  const keeper = new ExclusionKeeper({ time: systemTime, warehouse: subject.warehouse, exclusions });
   expect(await keeper.apply().catch(String)).toBe("Error: away");
   expect([await excludedUsers(failing), await excludedUsers(other)]).toEqual([[], [1]]);
   await keeper.tryToApply();

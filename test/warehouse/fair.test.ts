@@ -1,6 +1,7 @@
 /** The effect of many questions on others: turns at the engine's readers, and queries whose caller has gone. */
 import { expect, test } from "bun:test";
 import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { becomes, until } from "../until.ts";
 import { endless, endlessRunning, forEver, readersButOne } from "./held-readers.ts";
 import { WarehouseUnderTest } from "./support.ts";
 
@@ -22,7 +23,7 @@ test("quick questions of one organization overtake another's flood of slow ones"
     const quick = [n, n + 10].map((asked) => by("quick").rows("SELECT {asked:UInt8} AS asked", { asked }));
     expect(await Promise.all(quick)).toEqual([[{ asked: n }], [{ asked: n + 10 }]]);
   }
-  while ((await running()) < readersButOne) await Bun.sleep(5);
+  await until("all readers but one are held", running, (queries) => queries >= readersButOne);
   expect(await running()).toBe(readersButOne);
   leaving.abort();
   expect((await settled).map(({ status }) => status)).toEqual(Array(24).fill("rejected"));
@@ -34,10 +35,10 @@ test("a running query is stopped when its client goes away, and a waiting one ne
     by("leaving", leaving.signal).rows(endless, {}, forEver),
   );
   const settled = Promise.allSettled(questions);
-  while ((await running()) < readersButOne) await Bun.sleep(5);
+  await until("all readers but one are held", running, (queries) => queries >= readersButOne);
   leaving.abort();
   expect((await settled).map(({ status }) => status)).toEqual(Array(20).fill("rejected"));
-  while ((await running()) > 0) await Bun.sleep(5);
+  await becomes(running, 0);
   // The readers work as before, and the name of a stopped query does not stop another one.
   const more = Array.from({ length: 8 }, () => by("leaving").rows<{ one: number }>("SELECT 1 AS one"));
   expect(await Promise.all(more)).toEqual(Array(8).fill([{ one: 1 }]));
@@ -51,7 +52,7 @@ test("a query is stopped however soon its asker goes away", async () => {
     leaving.abort();
     await expect(asked).rejects.toThrow();
   }
-  while ((await running()) > 0) await Bun.sleep(5);
+  await becomes(running, 0);
 });
 
 test("a question whose asker has gone begins nothing", async () => {

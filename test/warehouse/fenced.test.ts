@@ -1,6 +1,7 @@
 /** The statements that a former leader must not send to the warehouse. */
 import { describe, expect, test } from "bun:test";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
+import { until } from "../until.ts";
 import { rejection, serverOfThisFile } from "./clickhouse-support.ts";
 
 const server = await serverOfThisFile();
@@ -19,13 +20,14 @@ describe("a node that leads no more", () => {
     const asker = { group: "a", member: "b", signal: leaving.signal };
     const hanging = rejection(warehouse.rows("SELECT 1 AS hanging", {}, { asker }));
     const waited = rejection(warehouse.command(deletion));
-    await Bun.sleep(20);
+    await until("the reader is taken", () => sent(/AS hanging/));
     untilMs = performance.now();
     leaving.abort();
     await hanging;
     expect(await waited).toMatchObject(unreachable);
     untilMs = performance.now() + 50;
     const stoodStill = rejection(warehouse.command(deletion));
+    // A process that stands still for longer than it may change.
     Bun.sleepSync(100);
     expect(await stoodStill).toMatchObject(unreachable);
     expect(sent(/^DELETE FROM user_event_days/)).toBe(0);

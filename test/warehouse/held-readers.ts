@@ -1,5 +1,6 @@
 /** Questions without an end: a test holds the engine's readers with them for as long as it likes. */
 import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { becomes, until } from "../until.ts";
 
 /** It would take years, and no processor. */
 export const endless =
@@ -25,10 +26,14 @@ export async function holdReadersButOne(warehouse: Warehouse): Promise<() => Pro
     askedBy({ group: "holding", member: `person ${index}`, signal: leaving.signal }, warehouse);
   const held = Array.from({ length: readersButOne }, (_, index) => holding(index).rows(endless, {}, forEver));
   const settled = Promise.allSettled(held);
-  while ((await endlessRunning(warehouse)) < readersButOne) await Bun.sleep(5);
+  await until(
+    "all readers but one are held",
+    () => endlessRunning(warehouse),
+    (queries) => queries >= readersButOne,
+  );
   return async () => {
     leaving.abort();
     await settled;
-    while ((await endlessRunning(warehouse)) > 0) await Bun.sleep(5);
+    await becomes(() => endlessRunning(warehouse), 0);
   };
 }

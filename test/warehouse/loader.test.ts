@@ -6,9 +6,11 @@ import type { Inbox } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
+import { turns, until } from "../until.ts";
 import { unreliable, withInserts } from "./failures.ts";
 import { event, mixedEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -57,7 +59,7 @@ async function whileLoading(
   work: (loader: Loader) => Promise<void>,
   { inbox = ledger.inbox, warehouse = subject.warehouse }: { inbox?: Inbox; warehouse?: Warehouse } = {},
 ): Promise<void> {
-  const loader = new Loader({ inbox, warehouse });
+  const loader = new Loader({ time: systemTime, inbox, warehouse });
   await loader.replay();
   loader.start();
   try {
@@ -97,7 +99,7 @@ describe("loading", () => {
     const organization = subject.newOrganization();
     await whileLoading(async () => {
       await appendLines(events(organization, 1).map(eventRow));
-      while ((await subject.count("events", organization)) === 0) await Bun.sleep(5);
+      await until("the row is visible", () => subject.count("events", organization));
     });
     expect(await subject.count("events", organization)).toBe(1);
   });
@@ -119,7 +121,7 @@ describe("loading", () => {
   });
 
   test("a drain that cannot end because the loader stops is rejected", async () => {
-    const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
     const drained = loader.drain(Number.MAX_SAFE_INTEGER);
     await loader.stop();
     await expect(drained).rejects.toThrow("stopped");
@@ -186,7 +188,7 @@ async function crashAtInsert(number: number): Promise<void> {
     crashed.resolve();
     await new Promise(() => undefined);
   });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse: dying });
+  const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: dying });
   await Promise.race([crashed.promise, loader.replay()]);
 }
 
@@ -206,9 +208,13 @@ describe("failures that say nothing about the rows", () => {
         throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
     });
     await appendLines(stored.map(eventRow));
-    const loader = new Loader({ inbox: ledger.inbox, warehouse });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse });
     const replayed = loader.replay();
-    while (loader.status().failure?.attempts !== 2) await Bun.sleep(5);
+    await until(
+      "two attempts have failed",
+      () => loader.status().failure?.attempts,
+      (attempts) => attempts === 2,
+    );
     expect(loader.status().failure).toMatchObject({ message: "failure 2", attempts: 2 });
     seen.resolve();
     await replayed;
@@ -229,9 +235,9 @@ describe("failures that say nothing about the rows", () => {
   test("a stop does not wait for them", async () => {
     await appendLines(events(subject.newOrganization(), 1).map(eventRow));
     const broken = failing(() => Promise.reject(new WarehouseError(243, "no space left")));
-    const loader = new Loader({ inbox: ledger.inbox, warehouse: broken });
+    const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: broken });
     const replayed = loader.replay();
-    while (loader.status().failure === null) await Bun.sleep(5);
+    await until("an attempt has failed", () => loader.status().failure);
     await loader.stop();
     await expect(replayed).rejects.toThrow("stopped");
     await whileLoading(drain);
@@ -252,7 +258,7 @@ describe("pausing", () => {
         await appendLines(stored.slice(0, 20).map(eventRow));
         await begun.promise;
         const paused = loader.pause();
-        await Bun.sleep(20);
+        await turns(20);
         expect(loader.status().state).toBe("running");
         goOn.resolve();
         await paused;
@@ -261,6 +267,7 @@ describe("pausing", () => {
         expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
         const drained = drain(loader);
+        // As long as the loader's own cycle.
         await Bun.sleep(600);
         expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
@@ -278,7 +285,7 @@ describe("pausing", () => {
       const paused = loader.pause().then(() => {
         second = true;
       });
-      await Bun.sleep(20);
+      await turns(20);
       expect(second).toBe(false);
       loader.resume();
       await paused;

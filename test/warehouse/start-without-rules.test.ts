@@ -1,4 +1,5 @@
 /** Exclusion rules of one organization that cannot be applied keep no other from its figures. */
+
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/process.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 
 test("analysis starts, logs it once, says since when, and applies them when it can", async () => {
@@ -39,7 +41,7 @@ test("analysis starts, logs it once, says since when, and applies them when it c
   const shared = new Proxy(ledger, {
     get: (target, name) => (name === "exclusions" ? exclusions : Reflect.get(target, name, target)),
   });
-  const analysis = await openAnalysis(folder, shared, log);
+  const analysis = await openAnalysis(folder, shared, log, systemTime);
   try {
     expect(analysis.exclusions.failing).toEqual([broken.id]);
     expect(analysis.exclusions.failingSinceMs(broken.id)).toBeGreaterThan(0);

@@ -12,6 +12,7 @@ import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { updateSubscriptions } from "../../server/warehouse/upkeep/subscriptions.ts";
 import { account } from "../ledger/writes.ts";
+import { until } from "../until.ts";
 import { billed, changes, keeperOf, life, lifeChanges, load, price, storedRows } from "./billing-support.ts";
 import { event, forgetMigrationsFrom, msPerDay, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
 
@@ -135,7 +136,11 @@ describe("after a start", () => {
     await subject.open();
     const keeper = keeperOf(subject);
     keeper.start();
-    while ((await changes(subject, organization)).length === 0) await Bun.sleep(100);
+    await until(
+      "changes are computed",
+      () => changes(subject, organization),
+      ({ length }) => length > 0,
+    );
     await keeper.stop();
     expect(await changes(subject, organization)).toEqual(lifeChanges);
   });

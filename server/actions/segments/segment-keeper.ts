@@ -107,7 +107,7 @@ export class SegmentKeeper {
   readonly #rests: Rests;
   readonly #memories = new Map<number, Memory>();
   /** Of organizations, by id, and of segments, by organization and id. */
-  readonly #failures = new Retries<string>(restsAfterFailure);
+  readonly #failures: Retries<string>;
   /** Organizations with rows; undefined until they are read. */
   #withRows: Set<number> | undefined;
   #isStopping = false;
@@ -116,6 +116,7 @@ export class SegmentKeeper {
   constructor(parts: SegmentKeeperParts) {
     this.#parts = parts;
     this.#rests = parts.rests ?? defaultRests;
+    this.#failures = new Retries(restsAfterFailure, parts.nowMs);
   }
 
   /** Ends after the statement in hand, and waits for no turn and for no loader. */

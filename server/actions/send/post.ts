@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import type { PrivateDestination } from "../../config.ts";
-import { messageOf } from "../../process/process.ts";
+import { messageOf, systemTime } from "../../process/process.ts";
 import { agentFor } from "./allowed-address.ts";
 import { lookUpBy } from "./look-up.ts";
 import { retryAfterMs } from "./retry-times.ts";
@@ -48,7 +48,9 @@ export async function post(message: Message, rules: PostRules): Promise<Sent> {
     const answer = await answerOf(message, rules, signal);
     const said = await beginningOf(answer, answerBytes);
     const { statusCode = null, headers } = answer;
-    return { status: statusCode, said, retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()) };
+    // The receiver's date is of the real world, whatever clock the service was given.
+    const nowMs = systemTime.nowMs();
+    return { status: statusCode, said, retryAfterMs: retryAfterMs(headers["retry-after"], nowMs) };
   } catch (error) {
     const why = signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : whyNot(messageOf(error));
     return { status: null, said: why, retryAfterMs: null };

@@ -2,7 +2,14 @@
 import { rm } from "node:fs/promises";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { AccountReceipt, ErasureReceipt } from "../../ledger/ledger.ts";
-import { AnswerBroken, CallFailed, type Peer, Unreachable, unfinishedPath } from "../../process/process.ts";
+import {
+  AnswerBroken,
+  CallFailed,
+  every,
+  type Peer,
+  Unreachable,
+  unfinishedPath,
+} from "../../process/process.ts";
 import type { KindPreview, ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/scoring.ts";
 import type {
   AnalysisService,
@@ -150,28 +157,25 @@ async function statusOf(peer: Peer): Promise<Status | undefined> {
 /** Notices when analysis stands still: a machine that is gone never ends a connection. */
 class Watch {
   readonly #gone = new AbortController();
-  readonly #timer: ReturnType<typeof setInterval>;
+  /** Ends the watch. */
+  readonly stop: () => void;
 
   constructor(peer: Peer) {
     let isLooking = false;
     let silences = 0;
-    this.#timer = setInterval(async () => {
+    this.stop = every(lookEveryMs, async () => {
       if (isLooking) return;
       isLooking = true;
       const answer = await statusOf(peer).catch(() => undefined);
       isLooking = false;
       silences = answer === undefined ? silences + 1 : 0;
       if (silences === maxSilences) this.#gone.abort(new AnswerBroken(standsStill));
-    }, lookEveryMs);
+    });
   }
 
   /** Aborted when it does not answer any more. */
   get signal(): AbortSignal {
     return this.#gone.signal;
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
   }
 }
 

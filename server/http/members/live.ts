@@ -81,6 +81,7 @@ export function liveStream(parts: LiveStreamParts): ReadableStream<Uint8Array> {
 class StreamWatcher implements LiveWatcher {
   readonly person: number;
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly #nowMs: () => number;
   readonly #rightsNow: LiveStreamParts["rightsNow"];
   #rights: Rights;
   readonly #patienceMs: number;
@@ -94,6 +95,7 @@ class StreamWatcher implements LiveWatcher {
 
   constructor(controller: ReadableStreamDefaultController<Uint8Array>, parts: LiveStreamParts) {
     this.#controller = controller;
+    this.#nowMs = parts.live.nowMs;
     this.person = parts.person;
     this.#rights = parts.rights;
     this.#rightsNow = parts.rightsNow;
@@ -148,7 +150,7 @@ class StreamWatcher implements LiveWatcher {
     const missed = this.#missed;
     const isNone = Object.values(missed).every((count) => count === 0);
     if (isNone || this.#room() < maxWaitingBytes / 2) return;
-    const skipped: LiveSkipped = { at: new Date().toISOString(), ...missed };
+    const skipped: LiveSkipped = { at: new Date(this.#nowMs()).toISOString(), ...missed };
     this.#missed = noItems();
     this.#controller.enqueue(eventBytes("skipped", skipped));
   }

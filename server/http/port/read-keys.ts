@@ -17,10 +17,12 @@ export interface KeyPlace {
 export class ReadKeys {
   readonly #authorizer: Authorizer;
   readonly #unknown: UnknownTokens;
+  readonly #nowMs: () => number;
 
-  constructor(authorizer: Authorizer, unknown: UnknownTokens) {
+  constructor(authorizer: Authorizer, unknown: UnknownTokens, nowMs: () => number) {
     this.#authorizer = authorizer;
     this.#unknown = unknown;
+    this.#nowMs = nowMs;
   }
 
   /** Takes a place of the key's bucket. @returns the 401 of a request without a valid key, or a 429 */
@@ -33,7 +35,7 @@ export class ReadKeys {
     const { usage } = caller;
     const waitSeconds = usage.bucket.take(performance.now());
     if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
-    usage.lastUsedAtMs = Date.now();
+    usage.lastUsedAtMs = this.#nowMs();
     return undefined;
   }
 

@@ -207,7 +207,7 @@ async function store(
 ): Promise<Response> {
   const { route, authorizer, intake } = parts;
   const { usage, organization } = caller;
-  const receivedAtMs = Date.now();
+  const receivedAtMs = parts.nowMs();
   usage.lastUsedAtMs = receivedAtMs;
   const { headers, url } = request;
   const sent = { organization: organization.id, headers, url, bytes: body.bytes };

@@ -37,6 +37,7 @@ export interface WriteParts {
   readonly counts: AnswerCounts;
   readonly bodies: BodyBudget;
   readonly unknownTokens: UnknownTokens;
+  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
@@ -110,7 +111,7 @@ async function write(
   const arrival: Arrival = {
     organization: current.organization.id,
     zone: current.zone,
-    receivedAtMs: Date.now(),
+    receivedAtMs: parts.nowMs(),
     idempotencyKey: request.headers.get("idempotency-key"),
     isBrowser: current.isBrowser,
   };

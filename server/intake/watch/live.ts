@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../../contract/live.ts";
+import { every } from "../../process/process.ts";
 import { isAbout, LiveChannel, type LiveMessage, type LiveWatcher } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 
@@ -19,24 +20,24 @@ const tickMs = 1_000;
 const forgottenMs = 30_000;
 
 export class LiveView {
-  readonly #nowMs: () => number;
+  readonly nowMs: () => number;
   /** By organization. */
   readonly #channels = new Map<number, LiveChannel>();
   /** Ids of users and accounts that were erased in the last 30 s, oldest first. */
   #forgotten: { readonly organization: number; readonly id: string; readonly atMs: number }[] = [];
   readonly #life = randomBytes(4).toString("hex");
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #endTicking: (() => void) | undefined;
   #isClosed = false;
   /** Whether any organization has watchers, or had some in the last minutes. */
   isWatched = false;
 
   constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
   }
 
   /** Records a write request. Its organization is set once it is known. */
   request(endpoint: Endpoint, path: string): WatchedRequest {
-    return new WatchedRequest({ endpoint, path, atMs: this.#nowMs() }, (organization) =>
+    return new WatchedRequest({ endpoint, path, atMs: this.nowMs() }, (organization) =>
       this.#channels.get(organization),
     );
   }
@@ -58,10 +59,10 @@ export class LiveView {
   /** Adds a watcher of an organization. @param after the id of the last item that it knows
    * @returns a function that removes it */
   watch(organization: number, watcher: LiveWatcher, after: string): () => void {
-    const channel = this.#channels.get(organization) ?? new LiveChannel(this.#life, this.#nowMs);
+    const channel = this.#channels.get(organization) ?? new LiveChannel(this.#life, this.nowMs);
     this.#channels.set(organization, channel);
     this.isWatched = true;
-    this.#timer ??= setInterval(() => this.#tick(), tickMs);
+    this.#endTicking ??= every(tickMs, () => this.#tick());
     channel.join(watcher, after);
     return () => channel.leave(watcher);
   }
@@ -84,7 +85,7 @@ export class LiveView {
 
   /** Forgets the items of a user or an account that is erased. Older items that arrive from other nodes are not shown. */
   forget(organization: number, id: string): void {
-    if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.#nowMs() });
+    if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.nowMs() });
     this.#channels.get(organization)?.forget(id);
   }
 
@@ -112,14 +113,14 @@ export class LiveView {
   }
 
   #forgetForgotten(): void {
-    const keptAtMs = this.#nowMs() - forgottenMs;
+    const keptAtMs = this.nowMs() - forgottenMs;
     this.#forgotten = this.#forgotten.filter(({ atMs }) => atMs > keptAtMs);
   }
 
   #rest(): void {
     this.isWatched = false;
     this.#forgotten = [];
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#endTicking?.();
+    this.#endTicking = undefined;
   }
 }

@@ -1,6 +1,7 @@
 /** The ledger over one PostgreSQL database. Many nodes may share it. */
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
+import { systemTime } from "../../process/process.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
 import type { RebuildBegun } from "../ports/health.ts";
@@ -28,7 +29,9 @@ const keptLoadedMs = 3_600_000;
 
 export interface PostgresLedgerOptions extends PoolOptions {
   readonly url: string;
-  /** The clock, also for the time of loads. Default for these: PostgreSQL's time. */
+  /** This machine's clock. Default: the system's. The time of loads, which nodes share, is PostgreSQL's. */
+  readonly nowMs?: () => number;
+  /** One clock for both, as tests give it. */
   readonly clock?: () => number;
   readonly rejectedEventLimits?: RejectedEventLimits;
   /** The most bytes of an organization's held events. Above it the oldest are dropped. */
@@ -53,6 +56,7 @@ const noNode: LedgerNode = { refuseStaleHeartbeat: () => undefined, countsFlushe
  * @throws Refusal when the server or the database is not supported, or was written by a newer version. */
 export async function openPostgresLedger({
   url,
+  nowMs = systemTime.nowMs,
   clock,
   rejectedEventLimits = defaultRejectedEventLimits,
   maxHeldEventBytes = limits.heldEventBytesOfOrganization,
@@ -71,8 +75,8 @@ export async function openPostgresLedger({
   }
   const clocks =
     clock === undefined
-      ? { clock: Date.now, sharedNowMs: () => serverNowMs(sql) }
-      : { clock, sharedNowMs: async (nowMs: number) => nowMs };
+      ? { clock: nowMs, sharedNowMs: () => serverNowMs(sql) }
+      : { clock, sharedNowMs: async (ownMs: number) => ownMs };
   return new PostgresLedger(sql, {
     ...clocks,
     rejectedEventLimits,

@@ -7,7 +7,7 @@
  */
 import { formatDay, type Zone } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { Retries } from "../../process/process.ts";
+import { every, Retries, type Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { clocksDifferMs } from "./changed-days.ts";
@@ -28,7 +28,7 @@ export interface SchedulerParts {
   readonly host: ScheduledHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending" | "lastImportAtMs">;
   readonly log: Logger;
-  readonly nowMs: () => number;
+  readonly time: Time;
   readonly rests?: Rests;
 }
 
@@ -53,7 +53,6 @@ interface Rests {
   readonly forLoaderMs: number;
 }
 
-const pollMs = 10_000;
 /** Each may hold the 50,000 rows of a training. */
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
@@ -126,7 +125,7 @@ export class Scheduler {
   readonly #working = new Set<Promise<unknown>>();
   /** Organizations that are being looked at. */
   readonly #inHand = new Set<number>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #endPolling: () => void = () => undefined;
   /** Since when the loader lags; undefined while it does not. */
   #laggingSinceMs: number | undefined;
   #stopping = false;
@@ -134,12 +133,15 @@ export class Scheduler {
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
     this.#rests = parts.rests ?? defaultRests;
-    this.#failures = new Retries({ firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs });
+    this.#failures = new Retries(
+      { firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs },
+      parts.time.nowMs,
+    );
   }
 
-  /** Starts to check every ten seconds for due runs, and sooner after a round that had some. */
+  /** Starts to check for due runs, and checks sooner after a round that had some. */
   start(): void {
-    this.#timer = setInterval(() => this.#begin(), pollMs);
+    this.#endPolling = every(this.#parts.time.intervals.scheduleMs, () => this.#begin());
   }
 
   #begin(): void {
@@ -187,7 +189,7 @@ export class Scheduler {
   /** Waits for the runs in hand. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#timer);
+    this.#endPolling();
     await Promise.all(this.#working);
   }
 
@@ -252,7 +254,7 @@ export class Scheduler {
     const memory = this.#memories.get(id);
     if (memory?.zone?.name !== timezone || memory.plan === undefined || this.#isAnythingDue(id)) return false;
     if (performance.now() - memory.readAtMs >= restMs) return false;
-    const today = memory.zone.dayOf(this.#parts.nowMs() - settleMs);
+    const today = memory.zone.dayOf(this.#parts.time.nowMs() - settleMs);
     this.#noteLoaded(memory, id, today);
     return memory.lookedOn === today && !(await this.#mayLook(memory, id));
   }
@@ -263,13 +265,13 @@ export class Scheduler {
   }
 
   async #workOn(organization: Organization): Promise<boolean> {
-    const { scoring, nowMs } = this.#parts;
+    const { scoring, time } = this.#parts;
     const memory = this.#memories.get(organization.id) ?? newMemory();
     this.#memories.set(organization.id, memory);
     const scored = await scoring.scoredOrganization(organization);
     memory.zone = scored.zone;
     memory.readAtMs = performance.now();
-    const today = scored.zone.dayOf(nowMs() - settleMs);
+    const today = scored.zone.dayOf(time.nowMs() - settleMs);
     await this.#lookForChanges(memory, scored, today);
     const stopped = JSON.stringify(await scoring.stoppedFor(scored, today));
     const declaredOutages = declaredKey(scored, today);
@@ -289,7 +291,7 @@ export class Scheduler {
     if (memory.lookedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
     await scoring.noticeChanges(organization, today);
     memory.lookedOn = today;
-    memory.lookedAtMs = this.#parts.nowMs();
+    memory.lookedAtMs = this.#parts.time.nowMs();
     memory.hasEarlierEvents = false;
     delete memory.plan;
   }
@@ -346,7 +348,7 @@ export class Scheduler {
   async #isImporting(organization: number): Promise<boolean> {
     const importedAtMs = (await this.#parts.ledger.lastImportAtMs(organization)) ?? Number.NEGATIVE_INFINITY;
     // A clock that was set back would keep earlier days waiting until it has come to the import's time again.
-    return Math.abs(this.#parts.nowMs() - importedAtMs) < this.#rests.whileImportingMs;
+    return Math.abs(this.#parts.time.nowMs() - importedAtMs) < this.#rests.whileImportingMs;
   }
 
   #restsForLateEvents({ lastOfToday }: Memory): boolean {
@@ -357,11 +359,11 @@ export class Scheduler {
 
   /** Scores that were shown before today keep their settings. */
   async #withPublishedSettings(organization: ScoredOrganization, day: number): Promise<ScoredOrganization> {
-    const { host, nowMs } = this.#parts;
+    const { host, time } = this.#parts;
     const { id, zone } = organization;
     const key = { organization: id, kind: "user", what: "run" } as const;
     const published = (await recordOf(host.warehouse, key, day))?.body;
-    const today = zone.dayOf(nowMs() - settleMs);
+    const today = zone.dayOf(time.nowMs() - settleMs);
     if (published === undefined || day >= today || zone.dayOf(published.firstPublishedAtMs) >= today)
       return organization;
     return { ...organization, settings: published.settings };

@@ -3,6 +3,7 @@
  * that was cut off has no record, and the next run's rows replace its rows.
  */
 import type { Settings } from "../../../contract/settings.ts";
+import { versionAbove } from "../../process/process.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import type { Rung } from "../churn/churn-model.ts";
@@ -87,7 +88,7 @@ async function scoreKind(
   { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
-  const { organization, day, report, nowMs, trainings = new Trainings() } = request;
+  const { organization, day, report, nowMs, trainings = new Trainings(nowMs) } = request;
   const { beforeTraining = false, isOfPast = false } = request;
   const { settings, id, outages = [] } = organization;
   const { churnHorizonDays: horizonDays, healthWeights, healthTraits } = settings;
@@ -108,7 +109,7 @@ async function scoreKind(
   const key = { organization: id, kind, what: "run" } as const;
   const before = await recordOf(warehouse, key, day);
   // Above every row of a run that was cut off, and above a mark that the last one is stale.
-  const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
+  const version = versionAbove(before?.version ?? 0);
   const insert = insertScoresQuery(population, {
     ...{ snapshot, version, horizonDays, healthWeights, healthTraits, riskScale, model },
     scale: scale.scale.scale,

@@ -94,7 +94,7 @@ export class Scoring implements ScoringService {
 
   constructor(parts: ScoringParts) {
     this.#parts = parts;
-    this.trainings = new Trainings(parts.log);
+    this.trainings = new Trainings(parts.nowMs, parts.log);
   }
 
   async score(
@@ -128,7 +128,7 @@ export class Scoring implements ScoringService {
     longestMs = longestPreviewMs,
   ): Promise<readonly KindPreview[]> {
     const { host, nowMs } = this.#parts;
-    const untilMs = Date.now() + longestMs;
+    const untilMs = performance.now() + longestMs;
     const organization = await this.#organization(id);
     const question = {
       ...{ organization, day: organization.zone.dayOf(nowMs()) },

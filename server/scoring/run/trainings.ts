@@ -18,9 +18,9 @@ export class Trainings {
   readonly #log: Logger | undefined;
   readonly #failures: Retries<string>;
 
-  constructor(log?: Logger, firstMs = restMs) {
+  constructor(nowMs: () => number, log?: Logger, firstMs = restMs) {
     this.#log = log;
-    this.#failures = new Retries({ firstMs, longestMs: firstMs });
+    this.#failures = new Retries({ firstMs, longestMs: firstMs }, nowMs);
   }
 
   /** Trains, unless it failed a short while ago. @returns undefined if it failed or rests @throws Refusal when the service stops */

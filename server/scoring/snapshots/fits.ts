@@ -2,6 +2,7 @@
  * The stored fits of BG/BB to snapshots. A fit takes tenths of a second, and a training needs those of 49 days. The hash of the
  * cells says whether a fit still belongs to them.
  */
+import { versionAbove } from "../../process/process.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { BgbbFit, CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "../queries/engagement-events.ts";
@@ -27,7 +28,7 @@ export async function keepFit(
 ): Promise<void> {
   const key = { organization, kind, what: "fit" } as const;
   const kept = await recordOf(warehouse, key, day);
-  const version = Math.max(Date.now(), (kept?.version ?? 0) + 1);
+  const version = versionAbove(kept?.version ?? 0);
   await keepRecord(warehouse, key, { day, version, body: { settingsKey: hashOf(cells), fit } });
 }
 

@@ -2,6 +2,7 @@
  * The stored snapshots of features. A run writes the snapshot of its day first, and training those of its Mondays that are
  * missing. A snapshot is computed again when its record is stale or has another key. See docs/decisions/0053.
  */
+import { versionAbove } from "../../process/process.ts";
 import { dayParameter, isEngagement, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import type { Population } from "../queries/engagement-events.ts";
 import { read, scoringLimits } from "../queries/query.ts";
@@ -57,7 +58,7 @@ async function storedSnapshot(
   if (kept !== undefined) await markSnapshotStale(warehouse, { organization, kind, day });
   // Above the marks of the record, and above every row of a write that was cut off: merges keep the highest.
   const newest = await newestVersion(warehouse, population, day);
-  const version = Math.max(Date.now(), (kept?.version ?? 0) + 2, newest + 1);
+  const version = versionAbove(Math.max((kept?.version ?? 0) + 1, newest));
   const snapshot = { organization, kind, day, rowsVersion: version };
   const counted = await countedEvents(warehouse, population, day);
   for (const part of await partsOf(warehouse, population)) {

@@ -10,7 +10,14 @@ import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { LedgerSnapshot, SharedLedger } from "../../ledger/ledger.ts";
-import { messageOf, rekindleVersion, syncPath, syncTree, unfinishedPath } from "../../process/process.ts";
+import {
+  messageOf,
+  rekindleVersion,
+  syncPath,
+  syncTree,
+  type Time,
+  unfinishedPath,
+} from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { Loader } from "../load/loader.ts";
 import { warehouseMigrations } from "../schema/migrations.ts";
@@ -48,6 +55,7 @@ interface Parts {
   readonly loader: Loader;
   readonly ledger: Pick<SharedLedger, "snapshot">;
   readonly dataDir: string;
+  readonly time: Pick<Time, "nowMs">;
 }
 
 interface Frozen {
@@ -117,7 +125,7 @@ async function writeInto(parts: Parts, folder: string, request: BackupRequest): 
     const written = await write(table, file, readFrozen(parts.warehouse, frozen), true);
     tables.push({ ...written, table, partition, rows });
   }
-  const manifest = await manifestOf(parts.warehouse, snapshot, ledger, tables);
+  const manifest = await manifestOf(parts, snapshot, ledger, tables);
   await syncTree(folder);
   await writeManifest(folder, manifest);
   await syncPath(folder);
@@ -133,7 +141,7 @@ async function writeInto(parts: Parts, folder: string, request: BackupRequest): 
 }
 
 async function manifestOf(
-  warehouse: Warehouse,
+  { warehouse, time }: Parts,
   { migration, organizations }: LedgerSnapshot,
   ledger: BackupFile[],
   tables: TableFile[],
@@ -143,7 +151,7 @@ async function manifestOf(
     format: backupFormat,
     rekindle: rekindleVersion(),
     engine: engine?.version ?? "",
-    createdAt: new Date().toISOString(),
+    createdAt: new Date(time.nowMs()).toISOString(),
     ledgerMigration: migration,
     warehouseMigration: warehouseMigrations,
     organizations: organizations.map(({ name, events }) => ({ name, events })),
@@ -155,7 +163,7 @@ async function manifestOf(
 /** Both stores at one instant. */
 async function freeze(parts: Parts, copies: string, signal: AbortSignal): Promise<Frozen> {
   const { warehouse, loader, ledger } = parts;
-  await pauseLoader(loader, signal);
+  await pauseLoader(parts, signal);
   const startedMs = performance.now();
   try {
     if (loader.status().state === "stopped") throw new Refusal("the service is stopping");
@@ -175,13 +183,13 @@ const failingPatienceMs = 30_000;
 const pausePollMs = 250;
 
 /** Pauses the loader, or gives up. A rebuild, which is a pause too, is waited for. */
-async function pauseLoader(loader: Loader, signal: AbortSignal): Promise<void> {
+async function pauseLoader({ loader, time }: Parts, signal: AbortSignal): Promise<void> {
   const pausing = loader.pause();
   try {
     while ((await Promise.race([pausing.then(() => true), Bun.sleep(pausePollMs)])) !== true) {
       signal.throwIfAborted();
       const { failure } = loader.status();
-      if (failure === null || Date.now() - failure.sinceMs < failingPatienceMs) continue;
+      if (failure === null || time.nowMs() - failure.sinceMs < failingPatienceMs) continue;
       throw new Refusal(`loading fails, and a batch may be half in the warehouse: ${failure.message}`);
     }
   } catch (error) {

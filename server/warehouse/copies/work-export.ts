@@ -21,7 +21,10 @@ const pageRows = 500;
 type Value = string | number | boolean | null;
 type Line = Readonly<Record<string, Value>>;
 
-type Stores = Pick<SharedLedger, "notes" | "tasks" | "alerts" | "freshness">;
+interface Stores {
+  readonly ledger: Pick<SharedLedger, "notes" | "tasks" | "alerts" | "freshness">;
+  readonly nowMs: number;
+}
 
 interface Row {
   readonly id: number;
@@ -30,7 +33,7 @@ interface Row {
 
 /** The bytes of one of these tables. Controls of a hold-out are not among alerts before the churn horizon is over. @throws Refusal for Parquet */
 export async function* exportWork(
-  ledger: Stores,
+  stores: Stores,
   organization: number,
   table: WorkTable,
   format: ExportFormat,
@@ -38,7 +41,7 @@ export async function* exportWork(
   if (format === "parquet") throw new Refusal(`${table} are exported as jsonl or csv: choose one of them.`);
   const encoder = new TextEncoder();
   const columns = columnsOf[table];
-  const read = await readerOf(ledger, organization, table);
+  const read = await readerOf(stores, organization, table);
   if (format === "csv") yield encoder.encode(csvLine([...columns]));
   for (let after = 0; ; ) {
     const page = await read(after);
@@ -54,7 +57,7 @@ export async function* exportWork(
 
 /** Reads the rows above an id. */
 async function readerOf(
-  ledger: Stores,
+  { ledger, nowMs }: Stores,
   organization: number,
   table: WorkTable,
 ): Promise<(after: number) => Promise<readonly Row[]>> {
@@ -65,7 +68,7 @@ async function readerOf(
     return async (after) => (await ledger.tasks.all(organization, after, pageRows)).map(taskLine);
   }
   const { timezone } = await ledger.freshness(organization);
-  const today = zoneOf(timezone).dayOf(Date.now());
+  const today = zoneOf(timezone).dayOf(nowMs);
   return async (after) => (await ledger.alerts.all(organization, today, after, pageRows)).map(alertLine);
 }
 

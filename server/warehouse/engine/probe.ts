@@ -3,7 +3,7 @@
  * tables have names of their own and are removed.
  */
 
-import type { Probed } from "../../process/process.ts";
+import { type Probed, systemTime } from "../../process/process.ts";
 import { createTable, type Table } from "../schema/tables.ts";
 import { type ClickHouseOptions, connectClickHouse } from "./clickhouse.ts";
 import { parseClickHouseUrl } from "./clickhouse-http.ts";
@@ -93,12 +93,13 @@ async function checkReplicas({ warehouse }: Probing): Promise<Probed | undefined
 }
 
 async function checkClock({ warehouse }: Probing): Promise<Probed> {
-  const askedMs = Date.now();
-  const [row] = await warehouse.rowsOutside<{ nowMs: number }>(
-    "SELECT toUnixTimestamp64Milli(now64(3)) AS nowMs",
+  const { nowMs } = systemTime;
+  const askedMs = nowMs();
+  const [row] = await warehouse.rowsOutside<{ serverMs: number }>(
+    "SELECT toUnixTimestamp64Milli(now64(3)) AS serverMs",
   );
-  const halfWayMs = (Date.now() - askedMs) / 2;
-  const differenceMs = (row?.nowMs ?? 0) - (askedMs + halfWayMs);
+  const halfWayMs = (nowMs() - askedMs) / 2;
+  const differenceMs = (row?.serverMs ?? 0) - (askedMs + halfWayMs);
   // It was read at any moment between question and answer.
   const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);

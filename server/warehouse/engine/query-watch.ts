@@ -3,6 +3,7 @@
  * all events) may be silent for hours, in which the connection may be lost without notice. So the server is asked now
  * and then whether the query still runs.
  */
+import { every } from "../../process/process.ts";
 import { WarehouseError } from "./warehouse.ts";
 
 /** ClickHouse's code for network errors (NETWORK_ERROR). It does not blame the rows. */
@@ -45,7 +46,7 @@ export function waitFor(
   let inVain = 0;
   let unknown = 0;
   let looks = false;
-  const timer = setInterval(async () => {
+  const end = every(everyMs, async () => {
     if (looks) return;
     looks = true;
     const runs = await isRunning().catch(() => undefined);
@@ -54,8 +55,8 @@ export function waitFor(
     if (runs !== undefined) inVain = runs ? 0 : inVain + 1;
     if (inVain >= looksInVain) abort(lost("a query is over, and its answer never came"));
     if (unknown >= looksUnknown) abort(lost("for an hour it was unknown whether a query still runs"));
-  }, everyMs);
-  return { signal: waiting.signal, abort, end: () => clearInterval(timer) };
+  });
+  return { signal: waiting.signal, abort, end };
 }
 
 function lost(why: string): WarehouseError {

@@ -4,14 +4,12 @@
  * any figure is served.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { Retries } from "../../process/process.ts";
+import { Retries, type Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
 import { organizationsOf } from "./loaded-days.ts";
 
-/** How soon a change is noticed. */
-const pollMs = 1_000;
 /** After work, rest this many times as long as it took: at most a tenth of a core. */
 const restFactor = 9;
 /** Rest after a failure, for an organization whose rules cannot be applied. A new revision is tried at once. */
@@ -20,6 +18,7 @@ const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
 interface Parts {
   readonly warehouse: Warehouse;
   readonly exclusions: SharedLedger["exclusions"];
+  readonly time: Time;
   readonly log?: Logger;
 }
 
@@ -31,16 +30,19 @@ export class ExclusionKeeper {
   /** Organizations with newly loaded users. */
   readonly #changed = new Set<number>();
   /** By organization. */
-  readonly #failures = new Retries<number>(restsAfterFailure);
+  readonly #failures: Retries<number>;
   /** The ledger's. */
-  readonly #away = new Retries<"ledger">(restsAfterFailure);
+  readonly #away: Retries<"ledger">;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the work that was begun last is done. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: Parts) {
+    const { nowMs } = parts.time;
     this.#parts = parts;
+    this.#failures = new Retries(restsAfterFailure, nowMs);
+    this.#away = new Retries(restsAfterFailure, nowMs);
   }
 
   /** How many users are excluded by now. */
@@ -131,7 +133,7 @@ export class ExclusionKeeper {
 
   /** Starts to apply changes. */
   start(): void {
-    this.#next(pollMs);
+    this.#next(this.#parts.time.intervals.exclusionsMs);
   }
 
   /** Waits for the work in hand. */
@@ -171,10 +173,11 @@ export class ExclusionKeeper {
 
   #next(afterMs: number): void {
     if (this.#stopped) return;
+    const { exclusionsMs } = this.#parts.time.intervals;
     this.#timer = setTimeout(() => {
       const startedMs = performance.now();
       this.#tryToApply((...which) => this.#failures.isResting(...which)).then(() =>
-        this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)),
+        this.#next(Math.max(exclusionsMs, (performance.now() - startedMs) * restFactor)),
       );
     }, afterMs);
   }

@@ -8,22 +8,15 @@
  * retried too.
  */
 import type { FrozenBatch, Inbox } from "../../ledger/ledger.ts";
-import { messageOf } from "../../process/process.ts";
+import { type Intervals, messageOf, type Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { insertBatch } from "./insert-batch.ts";
 
 /** A row costs 9 µs of CPU in a batch of 50,000, rollups and merges included, 18 in one of 10,000. */
 const defaultMaxBatchRows = 50_000;
-/** From one freeze to the next. An insert of few rows costs 25-80 ms of CPU and a dozen fsyncs, which delay commits. At
- * 400 ms the p99 of answers was 34 ms at 5,000 events a second. */
-const cycleMs = 600;
-/** The same after a batch of few rows, whose cost is that of the insert and not of its rows. A row that just missed a
- * freeze is in the warehouse within 2 s, with 600 ms for its insert. */
-const quietCycleMs = 1_400;
+/** After fewer rows the loader rests for `quietLoadMs`. */
 const fewRows = 1_000;
-/** How often an empty inbox is polled. */
-const pollMs = 500;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
 /** A drain ends with the loader's failure when that is older than this. */
@@ -49,6 +42,7 @@ export interface LoaderFailure {
 export interface LoaderOptions {
   readonly inbox: Inbox;
   readonly warehouse: Warehouse;
+  readonly time: Time;
   readonly maxBatchRows?: number;
   readonly log?: Logger;
   /** Called with every batch before it is inserted. */
@@ -66,6 +60,7 @@ interface Drain {
 export class Loader {
   readonly #inbox: Inbox;
   readonly #warehouse: Warehouse;
+  readonly #time: Time;
   readonly #maxBatchRows: number;
   readonly #log: Logger | undefined;
   readonly #loading: LoaderOptions["loading"];
@@ -82,12 +77,13 @@ export class Loader {
   readonly #pauses: (() => void)[] = [];
   #wake: () => void = () => undefined;
 
-  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log, ...called }: LoaderOptions) {
+  constructor({ inbox, warehouse, time, maxBatchRows = defaultMaxBatchRows, log, ...called }: LoaderOptions) {
     this.#log = log;
     this.#loading = called.loading;
     this.#loaded = called.loaded;
     this.#inbox = inbox;
     this.#warehouse = warehouse;
+    this.#time = time;
     this.#maxBatchRows = maxBatchRows;
   }
 
@@ -156,7 +152,7 @@ export class Loader {
       // A full batch: more rows wait. Otherwise the loader rests until the cycle is over. On a slow machine it rests
       // as long as the work took, so that it never uses more than half of a core.
       if (rows < this.#maxBatchRows / 2) {
-        await this.#rest(restAfter(rows, tookMs));
+        await this.#rest(restAfter(this.#time.intervals, rows, tookMs));
       }
     }
   }
@@ -192,7 +188,7 @@ export class Loader {
     if (rejectedEvents.length > 0) {
       this.#log?.warn({ batch: batch.number, rows: rejectedEvents.length }, "rows became rejected events");
     }
-    this.#lastLoadedAtMs = Date.now();
+    this.#lastLoadedAtMs = this.#time.nowMs();
   }
 
   async #settleDrains(): Promise<void> {
@@ -216,7 +212,7 @@ export class Loader {
 
   /** Does it again until it is done; rejects only when the loader is stopped meanwhile. */
   async #persist<Result>(work: () => Promise<Result>): Promise<Result> {
-    const sinceMs = Date.now();
+    const sinceMs = this.#time.nowMs();
     for (let attempts = 1; ; attempts += 1) {
       try {
         const result = await work();
@@ -234,7 +230,7 @@ export class Loader {
 
   /** Logs the failure (the first, then about one a minute) and rejects drains older than 30 s. */
   #reportFailure(failure: LoaderFailure): void {
-    const failingMs = Date.now() - failure.sinceMs;
+    const failingMs = this.#time.nowMs() - failure.sinceMs;
     // The first time, and then about once a minute, since the last retries are 10 s apart.
     if (failure.attempts === 1 || failure.attempts % 6 === 0) {
       this.#log?.warn({ ...failure }, "loading fails and is tried again; nothing is lost");
@@ -257,9 +253,9 @@ export class Loader {
 }
 
 /** How long the loader rests after it has loaded a batch. */
-function restAfter(rows: number, tookMs: number): number {
-  if (rows === 0) return pollMs;
-  return Math.max((rows < fewRows ? quietCycleMs : cycleMs) - tookMs, Math.min(tookMs, cycleMs));
+function restAfter({ emptyInboxMs, quietLoadMs, loadMs }: Intervals, rows: number, tookMs: number): number {
+  if (rows === 0) return emptyInboxMs;
+  return Math.max((rows < fewRows ? quietLoadMs : loadMs) - tookMs, Math.min(tookMs, loadMs));
 }
 
 class LoaderStopped extends Error {

@@ -4,12 +4,11 @@
  */
 import { Zone } from "../../calendar/calendar.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;
-const firstLookMs = 2_000;
-const lookMs = 60_000;
 /** With more rows waiting the loader is behind, and the check, which waits until they are loaded, comes a minute later. */
 const maxWaitingRows = 100_000;
 /** A check that failed is left alone for this long: it may have worked for minutes. */
@@ -23,7 +22,7 @@ interface Parts {
   /** Whether the loader fails or something heavy runs. */
   readonly isBusy: () => boolean;
   readonly log: Logger;
-  readonly nowMs?: () => number;
+  readonly time: Time;
 }
 
 /** Whether a check is due: 3 o'clock has passed since the last result, or, without one, since the organization was
@@ -37,7 +36,6 @@ export function isCheckDue(zone: Zone, sinceMs: number, nowMs: number): boolean 
 
 export class NightlyCheck {
   readonly #parts: Parts;
-  readonly #nowMs: () => number;
   readonly #last = new Map<number, CheckResult>();
   /** When an organization's check failed. */
   readonly #failedAtMs = new Map<number, number>();
@@ -47,7 +45,6 @@ export class NightlyCheck {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#nowMs = parts.nowMs ?? Date.now;
   }
 
   /** Differences that the last checks of all organizations found. */
@@ -61,7 +58,7 @@ export class NightlyCheck {
   }
 
   start(): void {
-    this.#next(firstLookMs);
+    this.#next(this.#parts.time.intervals.firstCheckMs);
   }
 
   /** Waits for the check in hand. */
@@ -77,14 +74,14 @@ export class NightlyCheck {
     for (const result of await ledger.checks.list()) this.#last.set(result.organization, result);
     for (const organization of await ledger.organizations.list()) {
       const sinceMs = this.#last.get(organization.id)?.atMs ?? organization.createdAtMs;
-      if (!isCheckDue(new Zone(organization.timezone), sinceMs, this.#nowMs())) continue;
-      if (this.#nowMs() - (this.#failedAtMs.get(organization.id) ?? 0) < failedRestMs) continue;
+      if (!isCheckDue(new Zone(organization.timezone), sinceMs, this.#parts.time.nowMs())) continue;
+      if (this.#parts.time.nowMs() - (this.#failedAtMs.get(organization.id) ?? 0) < failedRestMs) continue;
       if (this.#stopped || this.#parts.isBusy()) return;
       if ((await ledger.inbox.backlog()).rows > maxWaitingRows) return;
       try {
         await this.#check(organization);
       } catch (error) {
-        this.#failedAtMs.set(organization.id, this.#nowMs());
+        this.#failedAtMs.set(organization.id, this.#parts.time.nowMs());
         this.#parts.log.warn(
           { err: error, organization: organization.name },
           "the nightly check failed and will be tried again in an hour",
@@ -94,7 +91,7 @@ export class NightlyCheck {
   }
 
   async #check({ id, name }: Organization): Promise<void> {
-    const atMs = this.#nowMs();
+    const atMs = this.#parts.time.nowMs();
     const startedMs = performance.now();
     const differences = await this.#parts.check(id);
     const result: CheckResult = {
@@ -118,7 +115,7 @@ export class NightlyCheck {
     this.#timer = setTimeout(() => {
       this.#working = this.run()
         .catch((error) => this.#parts.log.warn({ err: error }, "the nightly checks will be tried again"))
-        .then(() => this.#next(lookMs));
+        .then(() => this.#next(this.#parts.time.intervals.checkMs));
     }, afterMs);
   }
 }

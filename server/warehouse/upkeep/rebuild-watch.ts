@@ -1,5 +1,6 @@
 /** How far a rebuild is: finished steps, and within a step the rows that the engine reports as read. */
 
+import { every } from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { RebuildProgress } from "./rebuild.ts";
 
@@ -20,19 +21,20 @@ const readEveryMs = 500;
 export class RebuildWatch {
   readonly #warehouse: Warehouse;
   readonly #organization: number;
-  readonly #sinceMs = Date.now();
+  readonly #sinceMs: number;
   readonly #startedMs = performance.now();
   #events = 0;
   #stepsDone = 0;
   #steps = 1;
   /** Of the step that runs. */
   #fraction = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #endReading: () => void = () => undefined;
   #looking: Promise<unknown> = Promise.resolve();
 
-  constructor(warehouse: Warehouse, organization: number) {
+  constructor(warehouse: Warehouse, organization: number, nowMs: number) {
     this.#warehouse = warehouse;
     this.#organization = organization;
+    this.#sinceMs = nowMs;
   }
 
   async start(steps: number): Promise<void> {
@@ -45,13 +47,13 @@ export class RebuildWatch {
     );
     this.#events = row?.rows ?? 0;
     let isReading = false;
-    this.#timer = setInterval(() => {
+    this.#endReading = every(readEveryMs, () => {
       if (isReading) return;
       isReading = true;
       this.#looking = this.#readProgress().finally(() => {
         isReading = false;
       });
-    }, readEveryMs);
+    });
   }
 
   /** Called after every step. */
@@ -61,7 +63,7 @@ export class RebuildWatch {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#endReading();
     await this.#looking;
   }
 

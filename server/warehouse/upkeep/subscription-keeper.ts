@@ -3,14 +3,12 @@
  * compare. Pending work is only in memory, so after a start all subscriptions are compared once.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { Retries } from "../../process/process.ts";
+import { Retries, type Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { billedSubscriptions } from "../load/loaded-billing.ts";
 import { endOfPage, subscriptionsById, updateSubscriptions } from "./subscriptions.ts";
 
-/** How soon a loaded batch is noticed. */
-const pollMs = 500;
 /** After a step, rest this many times as long as it took: at most a quarter of a core. */
 const restFactor = 3;
 /** With more subscriptions to compare, all of the organization are compared. */
@@ -20,6 +18,7 @@ const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
 interface Parts {
   readonly warehouse: Warehouse;
   readonly ledger: Pick<SharedLedger, "organizations">;
+  readonly time: Time;
   readonly log?: Logger;
 }
 
@@ -33,7 +32,7 @@ interface Work {
 export class SubscriptionKeeper {
   readonly #parts: Parts;
   readonly #work = new Map<number, Work>();
-  readonly #failures = new Retries<number>(restsAfterFailure);
+  readonly #failures: Retries<number>;
   #isStarted = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when the step that was begun last is done. */
@@ -42,6 +41,7 @@ export class SubscriptionKeeper {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#failures = new Retries(restsAfterFailure, parts.time.nowMs);
   }
 
   /** Called with every batch that is in the warehouse now. */
@@ -62,7 +62,7 @@ export class SubscriptionKeeper {
 
   /** Starts to compare. */
   start(): void {
-    this.#next(pollMs);
+    this.#next(this.#parts.time.intervals.subscriptionsMs);
   }
 
   /** Waits for the step in hand. */
@@ -232,11 +232,12 @@ export class SubscriptionKeeper {
 
   #next(afterMs: number): void {
     if (this.#stopped) return;
+    const { subscriptionsMs } = this.#parts.time.intervals;
     this.#timer = setTimeout(async () => {
       const startedMs = performance.now();
       const worked = await this.#inTurn(() => this.#stepOfNext()).catch(() => false);
       const restMs = (performance.now() - startedMs) * restFactor;
-      this.#next(worked ? restMs : Math.max(pollMs, restMs));
+      this.#next(worked ? restMs : Math.max(subscriptionsMs, restMs));
     }, afterMs);
   }
 

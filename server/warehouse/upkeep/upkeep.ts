@@ -6,6 +6,7 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { CountedErasure, Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import { every, type Time } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
@@ -26,11 +27,10 @@ export interface UpkeepParts {
   readonly exclusions: ExclusionKeeper;
   readonly subscriptions: SubscriptionKeeper;
   readonly ledger: SharedLedger;
+  readonly time: Time;
   readonly log: Logger;
 }
 
-/** How soon a rebuild starts after a change of timezone, and an erasure after a crash. */
-const pollMs = 2_000;
 /** Erasures in one round, which rewrites each part that has one of the users. */
 const usersOfRound = 1_000;
 /** A round waits as long as more erasures begin within this time, so that requests that are sent together are one round. */
@@ -38,8 +38,6 @@ const gatherMs = 100;
 const gatherAtMostMs = 5_000;
 /** Days of users in one call of the ledger, which is JSON of about 60 bytes for each. */
 const daysOfCall = 100_000;
-/** How often a midnight is looked for, and a changed setting. */
-const keepEventsPollMs = 5_000;
 /** Midnights of all timezones are served together, because each time rewrites the oldest years of all organizations. */
 const keepEventsEveryMs = 86_400_000;
 
@@ -47,7 +45,7 @@ type Dropped = Pick<OldEvents, "beforeDay"> & Pick<Organization, "keepEventsDays
 
 export class Upkeep {
   readonly #parts: UpkeepParts;
-  readonly #timers: ReturnType<typeof setInterval>[];
+  readonly #endPolling: readonly (() => void)[];
   /** The end of the last piece of work. */
   #last: Promise<void> = Promise.resolve();
   #rebuilds = 0;
@@ -60,10 +58,11 @@ export class Upkeep {
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
-    this.#timers = [
-      this.#poll(() => this.#pending(), pollMs),
-      this.#poll(() => this.#inTurn(() => this.#dropOldEvents()), keepEventsPollMs),
-      this.#poll(() => this.#dropOldScores(), keepEventsPollMs),
+    const { upkeepMs, retentionMs } = parts.time.intervals;
+    this.#endPolling = [
+      this.#poll(() => this.#pending(), upkeepMs),
+      this.#poll(() => this.#inTurn(() => this.#dropOldEvents()), retentionMs),
+      this.#poll(() => this.#dropOldScores(), retentionMs),
     ];
   }
 
@@ -105,7 +104,7 @@ export class Upkeep {
 
   /** Finishes the work in hand. */
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const end of this.#endPolling) end();
     await this.#last;
   }
 
@@ -125,9 +124,9 @@ export class Upkeep {
   }
 
   /** Does something every `ms`, but not while the last time still works. */
-  #poll(work: () => Promise<void>, ms: number): ReturnType<typeof setInterval> {
+  #poll(work: () => Promise<void>, ms: number): () => void {
     let working = false;
-    return setInterval(async () => {
+    return every(ms, async () => {
       if (working) return;
       working = true;
       try {
@@ -137,7 +136,7 @@ export class Upkeep {
       } finally {
         working = false;
       }
-    }, ms);
+    });
   }
 
   async #pending(): Promise<void> {
@@ -166,13 +165,13 @@ export class Upkeep {
   }
 
   async #rebuild(id: number): Promise<void> {
-    const { warehouse, loader, subscriptions, ledger, log } = this.#parts;
+    const { warehouse, loader, subscriptions, ledger, time, log } = this.#parts;
     const { eventsFromDay, name } = await this.#organization(id);
     // Rows of the old timezone have to be in the warehouse, where their day can be changed.
     const { timezone, askedAtMs } = await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();
-    const watch = new RebuildWatch(warehouse, id);
+    const watch = new RebuildWatch(warehouse, id, time.nowMs());
     this.#watch = watch;
     try {
       await watch.start(rebuildSteps);
@@ -271,11 +270,11 @@ export class Upkeep {
   }
 
   async #dropOldEvents(): Promise<void> {
-    const { warehouse, loader, ledger, log } = this.#parts;
+    const { warehouse, loader, ledger, time, log } = this.#parts;
     const due: (OldEvents & Dropped & { readonly learns: boolean })[] = [];
     for (const organization of await ledger.organizations.list()) {
       const { id, timezone, keepEventsDays, eventsFromDay } = organization;
-      const wanted = keepEventsDays === null ? null : zoneOf(timezone).dayOf(Date.now()) - keepEventsDays;
+      const wanted = keepEventsDays === null ? null : zoneOf(timezone).dayOf(time.nowMs()) - keepEventsDays;
       const known = eventsFromDay ?? firstPossibleDay;
       // Also after a restart: a crash may have come between this day and the deletion.
       const beforeDay = Math.max(wanted ?? firstPossibleDay, known);
@@ -307,8 +306,8 @@ export class Upkeep {
   }
 
   async #dropOldScores(): Promise<void> {
-    const { warehouse, log } = this.#parts;
-    const nowMs = Date.now();
+    const { warehouse, time, log } = this.#parts;
+    const nowMs = time.nowMs();
     const today = zoneOf("UTC").dayOf(nowMs);
     if (this.#scoresDroppedOn === today) return;
     const partitions = await this.#inTurn(() => dropOldSnapshots(warehouse, nowMs));

@@ -30,7 +30,7 @@ export const rulePreviewHandlers = {
       throw new ApiError("rate_limit_exceeded", errorMessages.rulePreviewInHand, retryAfterSeconds);
     }
     inHand.add(id);
-    const warehouse = withDeadline(context.warehouse, Date.now() + longestMs, tookLong);
+    const warehouse = withDeadline(context.warehouse, performance.now() + longestMs, tookLong);
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;

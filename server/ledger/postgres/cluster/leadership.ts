@@ -31,18 +31,21 @@ const releaseMs = 1_000;
 /** The time for which a node leads. */
 export class Term {
   readonly lease: LoaderLease;
+  readonly #nowMs: () => number;
   readonly #over = Promise.withResolvers<void>();
   #isOver = false;
   /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
   #untilMs = { monotonic: 0, wall: 0 };
 
-  constructor(lease: LoaderLease) {
+  constructor(lease: LoaderLease, nowMs: () => number) {
     this.lease = lease;
+    this.#nowMs = nowMs;
   }
 
   /** Whether no other node can lead at this moment. */
   get isHeld(): boolean {
-    return !this.#isOver && performance.now() < this.#untilMs.monotonic && Date.now() < this.#untilMs.wall;
+    const { monotonic, wall } = this.#untilMs;
+    return !this.#isOver && performance.now() < monotonic && this.#nowMs() < wall;
   }
 
   /** Resolves when the term is over. */
@@ -79,7 +82,7 @@ export interface Leading {
 }
 
 export class Leadership {
-  readonly #node: Pick<ClusterNode, "sql" | "outdated">;
+  readonly #node: Pick<ClusterNode, "sql" | "outdated" | "nowMs">;
   readonly #unableMs: number;
   readonly #leader: Leader;
   readonly #log: Logger;
@@ -89,7 +92,7 @@ export class Leadership {
 
   /** @param unableMs a leader that cannot work keeps the lease for this time */
   constructor(
-    node: Pick<ClusterNode, "sql" | "outdated">,
+    node: Pick<ClusterNode, "sql" | "outdated" | "nowMs">,
     leader: Leader,
     log: Logger,
     unableMs = maxUnableMs,
@@ -114,7 +117,7 @@ export class Leadership {
 
   async #run(): Promise<void> {
     while (!this.#isStopping) {
-      const term = new Term(new LoaderLease());
+      const term = new Term(new LoaderLease(), this.#node.nowMs);
       if (this.#leader.canLead() && (await this.#keep(term))) await this.#serve(term);
       else await this.#rest(askEveryMs);
     }
@@ -157,7 +160,7 @@ export class Leadership {
 
   /** Takes or renews the lease. @returns false while another node has it, or without an answer */
   async #keep(term: Term): Promise<boolean> {
-    const asked = bothClocks();
+    const asked = bothClocks(this.#node.nowMs);
     if (this.#node.outdated !== undefined) {
       term.end();
       return false;

@@ -7,7 +7,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { messageOf } from "../../../process/process.ts";
+import { every, messageOf } from "../../../process/process.ts";
 import type { Logger } from "../../../telemetry/telemetry.ts";
 import type { ChangeHooks, LiveNode, NodeRole } from "../../ports/nodes.ts";
 import { openPool, type Sql } from "../client/connect.ts";
@@ -45,11 +45,13 @@ export interface NodeOptions {
   /** The address of this node for other nodes. */
   readonly nodeUrl: string | null;
   readonly version: string;
+  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
 export class ClusterNode {
   readonly id = randomUUID();
+  readonly nowMs: () => number;
   readonly #options: NodeOptions;
   #sql: Sql;
   #look: Look = { version: 0, form: 0, asked: 0, nodes: [] };
@@ -61,7 +63,7 @@ export class ClusterNode {
   #watches: readonly number[] = [];
   #hooks: ChangeHooks | undefined;
   #onNodes: () => void = () => undefined;
-  #timers: ReturnType<typeof setInterval>[] = [];
+  #endPolling: readonly (() => void)[] = [];
   #failure: string | undefined;
   #hasLeft = false;
   /** The present look. */
@@ -70,17 +72,18 @@ export class ClusterNode {
   #leaderStatus: () => string | null = () => null;
 
   constructor(options: NodeOptions) {
+    this.nowMs = options.nowMs;
     this.#options = options;
     this.#sql = openOwnPool(options.databaseUrl);
   }
 
   /** Writes the first heartbeat, and begins the regular ones. */
   async start(): Promise<void> {
-    const started = bothClocks();
+    const started = bothClocks(this.nowMs);
     await beat(this.#sql, this.#ownBeat());
     this.#heartbeatAtMs = started;
     await this.look();
-    this.#timers = [setInterval(() => this.look(), lookEveryMs), setInterval(() => this.beat(), beatEveryMs)];
+    this.#endPolling = [every(lookEveryMs, () => this.look()), every(beatEveryMs, () => this.beat())];
   }
 
   /** Calls these hooks after each change. No cache may be filled before this call. */
@@ -138,7 +141,7 @@ export class ClusterNode {
   /** @throws Error when other nodes may count this one as dead, or when it does not know the ledger's form */
   readonly refuseStaleHeartbeat = (): void => {
     if (this.outdated !== undefined) throw new Error(this.outdated);
-    const { monotonic, wall } = bothClocks();
+    const { monotonic, wall } = bothClocks(this.nowMs);
     const at = this.#heartbeatAtMs;
     if (monotonic - at.monotonic < maxHeartbeatAgeMs && wall - at.wall < maxHeartbeatAgeMs) return;
     throw new Error("This node's last heartbeat is too old: it writes nothing until the next one succeeds.");
@@ -200,7 +203,7 @@ export class ClusterNode {
 
   /** Deletes the heartbeat, so that other nodes send no further requests to this one. */
   async leave(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const end of this.#endPolling) end();
     this.#hasLeft = true;
     await this.#beating;
     await answerWithin(patienceMs, forgetNode(this.#sql, this.id)).catch(() => undefined);
@@ -208,7 +211,7 @@ export class ClusterNode {
 
   /** Closes its connections. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const end of this.#endPolling) end();
     await this.#sql.end({ timeout: 1 });
   }
 
@@ -230,7 +233,7 @@ export class ClusterNode {
   beat(): Promise<void> {
     if (this.#hasLeft) return Promise.resolve();
     this.#beating ??= this.#try(async (sql) => {
-      const started = bothClocks();
+      const started = bothClocks(this.nowMs);
       await answerWithin(patienceMs, beat(sql, this.#ownBeat()));
       this.#heartbeatAtMs = started;
     }).finally(() => {

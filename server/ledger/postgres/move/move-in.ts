@@ -11,6 +11,7 @@
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { systemTime } from "../../../process/process.ts";
 import { uuidOf } from "../../rules/message-id-hash.ts";
 import { MovingOut, openSqliteLedger } from "../../sqlite/sqlite.ts";
 import { openPool, refuseUnfitServer, type Sql, type Tx } from "../client/connect.ts";
@@ -57,7 +58,7 @@ export interface MoveOptions {
 export async function moveIntoPostgres({
   file,
   url,
-  clock = Date.now,
+  clock = systemTime.nowMs,
   progress = () => undefined,
   beforeCommit = async () => undefined,
 }: MoveOptions): Promise<Readonly<Record<string, number>>> {

@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { systemTime } from "../../../process/process.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
 import { SqliteHeldEvents } from "../identity/held-events.ts";
@@ -55,7 +56,7 @@ const defaults = {
   maxHeldEventBytes: limits.heldEventBytesOfOrganization,
   maxWaitingLinks: limits.linksOfOrganization,
   rejectedEventLimits: defaultRejectedEventLimits,
-  clock: Date.now,
+  clock: systemTime.nowMs,
 };
 
 /**

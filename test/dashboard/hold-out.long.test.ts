@@ -5,10 +5,10 @@ import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { becomes, until } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, becomes, openPage, phone, settled, signInAs } from "./support.ts";
+import { axe, openPage, phone, settled, signInAs } from "./support.ts";
 
 interface Alerts {
   readonly alerts: readonly { readonly entityId: string; readonly arm: string; readonly isSent: boolean }[];
@@ -86,7 +86,7 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   await saveRule(page);
   await server.command("score", "--organization", people.name);
   const alertsOf = async () => (await owner.json<Alerts>("GET", at("/api/alerts"))).alerts;
-  await until(async () => (await alertsOf()).length > 0);
+  await until("the alerts have fired", alertsOf, ({ length }) => length > 0);
   const alerts = await alertsOf();
   const exempt = ["key", "paying 19", "paying 20"];
   const idsWith = (arm: string) => alerts.filter((one) => one.arm === arm).map(({ entityId }) => entityId);
@@ -101,7 +101,11 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   // Each of the 22 others is drawn into one arm. All of them are treated once in 10^22 runs.
   expect(controls.length).toBeGreaterThan(0);
   expect([...controls, ...idsWith("treated"), ...exempt].toSorted()).toEqual(accounts.toSorted());
-  await until(() => receiver.got.length >= alerts.length);
+  await until(
+    "the messages have arrived",
+    () => receiver.got,
+    ({ length }) => length >= alerts.length,
+  );
   const told = receiver.got.map(({ body }) => JSON.parse(body).data.entity.id);
   expect(told.toSorted()).toEqual(alerts.map(({ entityId }) => entityId).toSorted());
   const shownAt = async (path: string) => {

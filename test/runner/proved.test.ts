@@ -1,0 +1,173 @@
+/** What CI repeats of the long run, and which failures it forgives. */
+import { afterAll, afterEach, describe, expect, spyOn, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listTestFiles, type Run } from "../runs.ts";
+import { reachedBy, recordOf } from "./proved.ts";
+import { Runner } from "./runner.ts";
+import { whyRed } from "./unstable.ts";
+
+const run = (name: string): Run => ({
+  name,
+  file: name.replace(/ on .*/, ""),
+  nodes: name.includes(" on ") ? 1 : 0,
+});
+const names = (runs: readonly Run[]) => runs.map(({ name }) => name);
+
+describe("the runs that a change reaches", () => {
+  const files = [
+    "server/a.ts",
+    "server/b.ts",
+    "dashboard/c.tsx",
+    ...Array.from({ length: 20 }, (_, n) => `server/${n}.ts`),
+  ];
+  const runs = ["test/a.long.test.ts", "test/b.long.test.ts", "test/a.long.test.ts on PostgreSQL"].map(run);
+  const record = recordOf({ commit: "c1", commitBefore: "c0", files }, [
+    { name: "test/a.long.test.ts", passed: 3, ran: ["server/a.ts", "server/19.ts"] },
+    { name: "test/a.long.test.ts on PostgreSQL", passed: 3, ran: ["server/a.ts", "dashboard/c.tsx"] },
+    { name: "test/b.long.test.ts", passed: 1, ran: ["server/b.ts", "server/7.ts"] },
+  ]);
+  const reached = (...changed: string[]) => names(reachedBy(changed, record, runs, -1).reached);
+
+  test("are those that ran a changed file", () => {
+    expect(reached()).toEqual([]);
+    expect(reached("server/a.ts")).toEqual(["test/a.long.test.ts", "test/a.long.test.ts on PostgreSQL"]);
+    expect(reached("server/19.ts")).toEqual(["test/a.long.test.ts"]);
+    expect(reached("server/7.ts", "dashboard/c.tsx")).toEqual([
+      "test/b.long.test.ts",
+      "test/a.long.test.ts on PostgreSQL",
+    ]);
+    expect(reached("server/8.ts")).toEqual([]);
+  });
+
+  test("are a changed file of tests itself, on all its engines, and one that is new", () => {
+    expect(reached("test/a.long.test.ts")).toEqual([
+      "test/a.long.test.ts",
+      "test/a.long.test.ts on PostgreSQL",
+    ]);
+    const more = [...runs, run("test/new.long.test.ts")];
+    expect(names(reachedBy([], record, more, -1).reached)).toEqual(["test/new.long.test.ts"]);
+  });
+
+  test.each([
+    "server/new.ts",
+    "contract/limits.ts",
+    "package-lock.json",
+    "test/server.ts",
+    ".ci/run",
+    "cli/install.mjs",
+  ])("are all after a change of %s", (file) => {
+    expect(reached(file)).toEqual(names(runs));
+  });
+
+  test("are all where no record is of a commit before", () => {
+    expect(names(reachedBy(undefined, record, runs, 0).reached)).toEqual(names(runs));
+    expect(names(reachedBy([], undefined, runs, 0).reached)).toEqual(names(runs));
+  });
+
+  test("are none after a change of what no long test runs", () => {
+    expect(reached("bench/intake.ts", "test/proved.json", "docs/pictures/overview.png")).toEqual([]);
+  });
+
+  test("are those that read a changed document", () => {
+    const readers = ["test/readme.long.test.ts", "test/long/soak.long.test.ts"].map(run);
+    const known = recordOf(
+      { commit: "c1", commitBefore: "c0", files },
+      readers.map(({ name }) => ({ name, passed: 1, ran: [] })),
+    );
+    expect(names(reachedBy(["README.md"], known, readers, -1).reached)).toEqual(["test/readme.long.test.ts"]);
+    expect(names(reachedBy(["docs/decisions/0001-bun.md"], known, readers, -1).reached)).toEqual([]);
+  });
+
+  test("are joined by a fifth of the others: five commits repeat each run once", () => {
+    const all = listTestFiles().map(run);
+    const known = recordOf(
+      { commit: "c1", commitBefore: "c0", files },
+      all.map(({ name }) => ({ name, passed: 1, ran: [] })),
+    );
+    const fifths = [0, 1, 2, 3, 4].map((fifth) => names(reachedBy([], known, all, fifth).others));
+    expect(fifths.flat().sort()).toEqual(names(all).sort());
+    for (const fifth of fifths) expect(fifth.length).toBeGreaterThan(all.length / 10);
+  });
+});
+
+describe("a file that fails", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rekindle-unstable-"));
+  const unstableFile = join(folder, "unstable.json");
+  afterEach(() => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const fixture = (name: string) => `test/runner/fixtures/${name}.ts`;
+  /** Runs fixtures. @returns the tests that passed and failed, and the files that are kept as unstable */
+  const judged = async (...fixtures: string[]) => {
+    process.env.TEST_FIXTURES = folder;
+    const said = spyOn(console, "log").mockImplementation(() => undefined);
+    const runner = new Runner({ isLong: false, filesAtOnce: 2, timings: new Map(), unstableFile });
+    const { passed, failed } = await runner.run(fixtures.map(fixture).map(run), []);
+    said.mockRestore();
+    const kept = existsSync(unstableFile) ? JSON.parse(readFileSync(unstableFile, "utf8")) : {};
+    return { passed, failed, kept };
+  };
+
+  test("and passes alone is unstable: the run passes, and keeps the file with its seed and output", async () => {
+    const { passed, failed, kept } = await judged("one", "two");
+    expect([passed, failed]).toEqual([4, 0]);
+    expect(Object.keys(kept).sort()).toEqual(["one", "two"].map(fixture));
+    expect(kept[fixture("one")]).toEqual({
+      seed: expect.any(Number),
+      output: expect.stringContaining("(fail) fails once"),
+    });
+  });
+
+  test("is a failure when it is kept already", async () => {
+    await judged("one");
+    rmSync(join(folder, "one.ts"));
+    expect(await judged("one")).toMatchObject({ passed: 1, failed: 1 });
+  });
+
+  test("is a failure when more than two are unstable", async () => {
+    expect(await judged("one", "two", "three")).toEqual({ passed: 3, failed: 3, kept: {} });
+  });
+
+  test("is a failure when it fails again, or speaks of doubled data", async () => {
+    expect(await judged("fails", "doubled")).toEqual({ passed: 0, failed: 2, kept: {} });
+  });
+
+  test("never runs again when it is about promises, or its input is random", () => {
+    const why = (file: string, output = "", ...failures: string[]) =>
+      whyRed(file, { output, failures, kept: unstableFile });
+    const promised = [
+      "test/ledger/sqlite.test.ts",
+      "test/erasure/live.long.test.ts",
+      "test/cluster/kills.long.test.ts",
+      "test/people/tenants.test.ts",
+      "test/durability/replay.test.ts",
+      "test/analytics/isolation.long.test.ts",
+    ];
+    for (const file of promised) expect(why(file)).toBe("it proves a promise about data");
+    expect(why("test/load.test.ts", "bad rows: SEED=7")).toBe("its input is random");
+    expect(why("test/load.test.ts", "", "Expected: 3\n(fail) an event is stored twice")).toBe(
+      'it says "twice"',
+    );
+    expect(why("test/load.test.ts", "", "(fail) the page shows the figure")).toBeUndefined();
+  });
+});
+
+test("no file begins when the time is over: the reached ones count as failed, by name", async () => {
+  const said = spyOn(console, "log").mockImplementation(() => undefined);
+  const runner = new Runner({
+    isLong: true,
+    filesAtOnce: 1,
+    timings: new Map(),
+    unstableFile: "none",
+    untilMs: Date.now() - 1,
+  });
+  const { passed, failed } = await runner.run([run("test/load.test.ts")], [run("test/sending.test.ts")]);
+  const lines = said.mock.calls.flat().join("\n");
+  said.mockRestore();
+  expect([passed, failed]).toEqual([0, 1]);
+  expect(lines).toContain("FAIL test/load.test.ts: the change reaches it, and there was no time to run it");
+  expect(lines).toContain("1 of the other files did not run: there was no time");
+});
