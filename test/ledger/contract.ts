@@ -26,6 +26,7 @@ import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { personDataContract } from "./contract-person-data.ts";
+import { rowsContract } from "./contract-rows.ts";
 import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
@@ -54,6 +55,7 @@ const ownParts = {
 
 /** Parts about stores that are written once for both (server/ledger/stores). */
 const storeParts = {
+  rows: rowsContract,
   organizations: organizationsContract,
   tokens: tokensContract,
   imports: importsContract,
