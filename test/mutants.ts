@@ -2,7 +2,7 @@
  * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests WORD] [PLACE…]`
  * makes faults at random places of server/, one at a time, in a copy of the project. It runs the tests that reach the place until
  * one of them fails. PLACE is a part of a path, or with a line `statistics/sbg.ts:79`: only faults there are made. `--tests` chooses
- * files of tests. Faults that no test notices are printed as a diff. Exit code 1 when less than 85 % are caught.
+ * files of tests. `--long` asks the long files that run the place, too, when those of `npm test` notice nothing (test/proved.json). Faults that no test notices are printed as a diff. Exit code 1 when less than 85 % are caught.
  *
  * `--by-hand [WORD…]` makes the faults of test/mutants/by-hand.ts instead, each of which breaks one promise.
  */
@@ -16,6 +16,7 @@ import { ProjectCopy } from "./mutants/copy.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants/generate.ts";
 import { Judge, type Judged, type Verdict } from "./mutants/judge.ts";
 import { measure, type Reach, type Source, testsOf } from "./mutants/reach.ts";
+import { runsThatRan } from "./runner/proved.ts";
 import { tierOf } from "./runs.ts";
 import { listPaths, root } from "./tidy/source-files.ts";
 
@@ -38,6 +39,7 @@ async function main(): Promise<number> {
       count: { type: "string", default: "200" },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       tests: { type: "string", multiple: true, default: [""] },
+      long: { type: "boolean", default: false },
       "by-hand": { type: "boolean", default: false },
     },
   });
@@ -58,7 +60,9 @@ async function main(): Promise<number> {
   const reaches = await measure(tests, sources, files, copiesAtOnce, console.log);
   for (const { test, passed } of reaches)
     if (!passed) console.log(`left out, it fails without a fault: ${test}`);
-  const judged = await judgeAll(chosen, new Map(sources.map((source) => [source.path, source])), reaches);
+  const longTests = values.long ? longTestsOf : () => [];
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const judged = await judgeAll(chosen, byPath, reaches, longTests);
   return summary(judged);
 }
 
@@ -84,10 +88,22 @@ function choose(
   return chosen;
 }
 
+/** The long files that run a file of the product, the quickest first. */
+function longTestsOf(path: string): Pick<Reach, "test" | "seconds">[] {
+  const { files }: { files: Record<string, number> } = JSON.parse(
+    readFileSync(join(root, "test/timings.json"), "utf8"),
+  );
+  return runsThatRan(path)
+    .filter((name) => tierOf(name) === "long")
+    .map((test) => ({ test, seconds: (files[test] ?? 0) / 1_000 }))
+    .sort((a, b) => a.seconds - b.seconds);
+}
+
 async function judgeAll(
   mutants: readonly Mutant[],
   sources: ReadonlyMap<string, Source>,
   reaches: readonly Reach[],
+  longTests: typeof longTestsOf,
 ): Promise<Judged[]> {
   const waiting = [...mutants];
   const judged: Judged[] = [];
@@ -100,7 +116,9 @@ async function judgeAll(
         const source = sources.get(mutant.path);
         if (source === undefined) throw new Error(`${mutant.path} is no file of the product`);
         const tests = testsOf(source, mutant.start, mutant.end, reaches);
-        const result = await judge.judge(mutant, source, tests);
+        const first = await judge.judge(mutant, source, tests);
+        const more = isSurvivor(first) ? longTests(mutant.path) : [];
+        const result = more.length === 0 ? first : await judge.judge(mutant, source, more);
         judged.push(result);
         print(result, source);
       }
@@ -112,10 +130,14 @@ async function judgeAll(
   return judged;
 }
 
+function isSurvivor({ verdict }: Pick<Judged, "verdict">): boolean {
+  return verdict === "survived" || verdict === "unreached";
+}
+
 function print({ mutant, verdict, by }: Judged, { text }: Source): void {
   const place = `${mutant.path}:${mutant.line} ${mutant.operator}`;
   console.log(`${words[verdict]}: ${place}${by === "" ? "" : ` (${by})`}`);
-  if (verdict !== "survived" && verdict !== "unreached") return;
+  if (!isSurvivor({ verdict })) return;
   const [before, after] = [text, mutated(text, mutant)].map((whole) => whole.split("\n"));
   const isSame = (back: number) => before?.at(-back) === after?.at(-back);
   let common = 1;

@@ -33,12 +33,7 @@ const pureGlobs = [
 ];
 
 /** The helper itself, and tests that kill at moments of chance. */
-const mayWait = [
-  "test/until.ts",
-  "test/long/*kill*",
-  "test/durability/killing.ts",
-  "test/deploy/noticing-server.ts",
-];
+const mayWait = ["test/until.ts", "test/long/*kill*", "test/durability/killing.ts"];
 
 const files = readSourceFiles();
 const example = (path: string, text: string) => [{ path, text }];

@@ -1,7 +1,7 @@
 /** Waiting in tests: until something is so, and never for a fixed time, because machines differ in speed. */
 
-/** Longer than a slow machine takes for anything. */
-const limitMs = 5 * 60_000;
+/** Longer than a slow machine takes for anything, and shorter than a long test may take. */
+const limitMs = 4 * 60_000;
 
 /** After this time it is printed once what is waited for: a test may end sooner than the limit, and would not say it. */
 const noteAfterMs = 60_000;
@@ -20,15 +20,26 @@ interface Waiting {
 /**
  * Looks again and again until what it sees is so. An error of a look ends the wait: a look that may fail catches it.
  * @param what is waited for, e.g. "the alert is sent"
+ * @param isSo whether what is seen will do. Without it, whether it is true, or anything but null, undefined, 0 and ""
  * @returns what was seen
- * @throws Error after 5 minutes: what was waited for, for how long, and what was seen last
+ * @throws Error after 4 minutes: what was waited for, for how long, and what was seen last
  */
-export async function until<Seen>(
+export function until<Seen>(
   what: string,
   look: () => Seen | Promise<Seen>,
-  isSo: (seen: Seen) => boolean = Boolean,
+): Promise<Exclude<Seen, false | null | undefined>>;
+export function until<Seen>(
+  what: string,
+  look: () => Seen | Promise<Seen>,
+  isSo: (seen: Seen) => boolean,
+  waiting?: Waiting,
+): Promise<Seen>;
+export async function until(
+  what: string,
+  look: () => unknown,
+  isSo: (seen: unknown) => boolean = Boolean,
   waiting: Waiting = {},
-): Promise<Seen> {
+): Promise<unknown> {
   // Tests replace other clocks.
   const beganNs = Bun.nanoseconds();
   let isNoted = false;

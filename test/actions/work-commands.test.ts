@@ -3,8 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let ours: Awaited<ReturnType<typeof company>>;
 const organization = "Toiling";

@@ -68,10 +68,13 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   expect(own).toBeString();
   for (const node of nodes) {
     // A node shows the result of its last look, before which there may have been no leader.
-    await until("the leader's are shown", async () => {
-      const shown = await (await fetch(`${node.url}/metrics`)).text();
-      return startOf(shown) === own && /^rekindle_loader_failing 0$/m.test(shown);
-    });
+    const shown = await until(
+      "the leader's are shown",
+      async () => (await fetch(`${node.url}/metrics`)).text(),
+      (text) => startOf(text) === own && /^rekindle_loader_failing 0$/m.test(text),
+    );
+    const explained = [...shown.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]);
+    expect(new Set(explained).size).toBe(explained.length);
   }
 });
 
@@ -192,7 +195,7 @@ test("the live view of one node shows the requests of another", async () => {
   watching.stop();
 });
 
-test("an import and the doctor work where no server runs", async () => {
+test("an import, a rebuild and the doctor work where no server runs", async () => {
   await cluster.organization("imported");
   const file = `${cluster.folder()}/users.csv`;
   await Bun.write(file, "userId,email\na,a@example.com\nb,b@example.com\n");
@@ -216,6 +219,7 @@ test("an import and the doctor work where no server runs", async () => {
     "jsonl",
   );
   expect(exported.trim().split("\n")).toHaveLength(2);
+  await cluster.command("rebuild", "--organization", "imported");
   expect(await cluster.command("doctor")).toContain("imported: ledger, events and rollups agree");
 });
 

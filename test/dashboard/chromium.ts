@@ -3,11 +3,20 @@
  * lacks are in the package @sparticuz/chromium. It is unpacked once per version, beside the other
  * dependencies.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
-const modules = join(import.meta.dir, "..", "..", "node_modules");
+/** In a copy of the project its folder is a link, and outlives the copy. */
+const modules = realpathSync(join(import.meta.dir, "..", "..", "node_modules"));
 
 /** Starts a browser. It has to be closed. */
 export async function startBrowser(): Promise<Browser> {

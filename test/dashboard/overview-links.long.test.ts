@@ -1,8 +1,8 @@
 /** Figures of the overview lead to the counted users: every link, and every bar, on the demonstration. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { becomes } from "../until.ts";
-import { openPage, patienceMs, settled, signedIn } from "./support.ts";
+import { becomes, until } from "../until.ts";
+import { openPage, settled, signedIn } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
@@ -132,22 +132,22 @@ function drawn(page: Page): Promise<unknown> {
  * tab has closed: then the pointer moves on the bar, and clicks again.
  * @param seen waits for it so many milliseconds, and is undefined without it
  */
-async function click<T>(
+function click<T>(
   page: Page,
   [x, y]: readonly [number, number],
   button: "left" | "middle",
   seen: (timeout: number) => Promise<T>,
-): Promise<T> {
-  const endMs = performance.now() + patienceMs;
-  while (performance.now() < endMs) {
+) {
+  return until(`a click with the ${button} button at ${x}, ${y} does something`, async () => {
     const seeing = seen(5_000).catch(() => undefined);
     await page.mouse.click(x, y, { button });
     const result = await seeing;
-    if (result !== undefined) return result;
-    await page.mouse.move(x, y + 1);
-    await drawn(page);
-  }
-  throw new Error(`a click with the ${button} button at ${x}, ${y} does nothing`);
+    if (result === undefined) {
+      await page.mouse.move(x, y + 1);
+      await drawn(page);
+    }
+    return result;
+  });
 }
 
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 test("a node that got SIGTERM is not ready, still accepts requests, and ends", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-stopping-"));
@@ -11,8 +12,12 @@ test("a node that got SIGTERM is not ready, still accepts requests, and ends", a
     const server = await Server.start({ dataDir, waitsForNotice: true });
     await server.ready();
     const stopped = server.kill("SIGTERM");
-    let answer = await fetch(`${server.url}/readyz`);
-    while (answer.ok) answer = await fetch(`${server.url}/readyz`);
+    const answer = await until(
+      "it is not ready",
+      () => fetch(`${server.url}/readyz`),
+      ({ ok }) => !ok,
+      { everyMs: 1 },
+    );
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ writes: "stopping" });
     const written = await server.post("/identify", server.firstToken, {

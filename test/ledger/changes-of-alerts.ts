@@ -2,26 +2,13 @@
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { alertRule, decision } from "./alert-decision.ts";
 import { type Kinds, read, service } from "./change-kinds.ts";
+import { changesOf, rowStores } from "./rows-of-stores.ts";
 import { user, writePeople } from "./writes.ts";
 
 /** Those of rules. */
 export const alertRules: Kinds["alertRules"] = {
   ...{ list: read, find: read, experiments: read },
-  add: async ({ ledger, nowMs }) => ({
-    action: "alert_rule.created",
-    of: (of) => ledger.alertRules.add(of, alertRule, by, nowMs),
-  }),
-  change: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.alertRules.add(organization, alertRule, by, nowMs);
-    return {
-      action: "alert_rule.changed",
-      of: (of) => ledger.alertRules.change(of, id, { cap: 3 }, by, nowMs),
-    };
-  },
-  remove: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.alertRules.add(organization, alertRule, by, nowMs);
-    return { action: "alert_rule.deleted", of: (of) => ledger.alertRules.remove(of, id, by, nowMs) };
-  },
+  ...changesOf(rowStores["alert rules"]),
 };
 
 /** Those of alerts. */

@@ -1,6 +1,7 @@
 /** The methods of the ledger about destinations and deliveries, with their kinds. */
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { type Kinds, read, service } from "./change-kinds.ts";
+import { changesOf, rowStores } from "./rows-of-stores.ts";
 
 const destination = {
   ...({ kind: "webhook" } as const),
@@ -12,25 +13,7 @@ const mailbox = { ...destination, kind: "email", address: "ada@example.com", sec
 /** Those of destinations. */
 export const destinations: Kinds["destinations"] = {
   ...{ list: read, find: read, asking: read, claimUntold: service, told: service },
-  add: async ({ ledger, nowMs }) => ({
-    action: "destination.created",
-    of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),
-  }),
-  change: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return {
-      action: "destination.changed",
-      of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
-    };
-  },
-  addSecret: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return {
-      action: "destination.changed",
-      repeats: true,
-      of: (of) => ledger.destinations.addSecret(of, id, "whsec_b", by, nowMs + 1),
-    };
-  },
+  ...changesOf(rowStores.destinations),
   agree: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
     return { action: "destination.agreed", make: () => ledger.destinations.agree(id, "code", nowMs) };
@@ -45,10 +28,6 @@ export const destinations: Kinds["destinations"] = {
       action: "destination.paused",
       make: () => ledger.destinations.pauseElsewhere("elsewhere", nowMs),
     };
-  },
-  remove: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
-    return { action: "destination.deleted", of: (of) => ledger.destinations.remove(of, id, by, nowMs) };
   },
 };
 

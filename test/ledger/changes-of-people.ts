@@ -2,6 +2,7 @@
 import { commandLine as by, personActor } from "../../server/ledger/ports/audit.ts";
 import type { Person } from "../../server/ledger/ports/members.ts";
 import { type Ground, type Kinds, logOf, read, service } from "./change-kinds.ts";
+import { changesOf, rowStores } from "./rows-of-stores.ts";
 
 const expiresAtMs = 9e12;
 const stranger = { name: "Ada", passwordHash: "$argon2id$x" };
@@ -55,6 +56,7 @@ const membersOf: Pick<Kinds["members"], "createOrganization" | "makeOwner" | "se
 /** Of members, invitations and profiles. */
 export const members: Kinds["members"] = {
   ...membersOf,
+  ...changesOf(rowStores.invitations),
   isClaimed: read,
   find: read,
   withEmail: read,
@@ -72,17 +74,6 @@ export const members: Kinds["members"] = {
       action: "member.profile_changed",
       make: () => store.change(id, { name: "Countess" }, by, ground.nowMs),
     };
-  },
-  invite: async ({ ledger, nowMs }) => {
-    return {
-      action: "invitation.created",
-      repeats: true,
-      of: (organization) => ledger.members.invite({ organization, ...invitation }, by, nowMs),
-    };
-  },
-  revokeInvitation: async ({ ledger, id: organization, nowMs }) => {
-    const id = await ledger.members.invite({ organization, ...invitation }, by, nowMs);
-    return { action: "invitation.revoked", of: (of) => ledger.members.revokeInvitation(of, id, by, nowMs) };
   },
   addPasswordLink: async (ground) => {
     const { id: person } = await member(ground, "a@example.com");

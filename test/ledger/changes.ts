@@ -6,13 +6,9 @@ import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service 
 import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";
 import { deliveries, destinations } from "./changes-of-destinations.ts";
 import { logins, members } from "./changes-of-people.ts";
-import { segments } from "./changes-of-segments.ts";
 import { eventLine, reject } from "./contract-operation.ts";
+import { changesOf, rowStores } from "./rows-of-stores.ts";
 import { account, user, writePeople } from "./writes.ts";
-
-const rule = { kind: "email_domain", key: "", value: "example.com" } as const;
-const outage = { fromDay: 20_000, toDay: 20_004 };
-const mapping = { event: { path: "name" }, userId: "user.id" } as const;
 
 async function threeRejectedEvents({ subject, id }: Ground): Promise<void> {
   await reject(
@@ -43,14 +39,8 @@ const organizations: Kinds["organizations"] = {
 };
 
 const tokens: Kinds["tokens"] = {
-  list: read,
-  find: read,
-  touch: service,
-  create: async ({ ledger, nowMs }) => ({
-    action: "token.created",
-    repeats: true,
-    of: (organization) => createProjectToken(ledger.tokens, { organization, name: "web", nowMs }, by),
-  }),
+  ...{ list: read, find: read, touch: service },
+  ...changesOf(rowStores["project tokens"]),
   revoke: async ({ ledger, id: organization, nowMs }) => {
     const wanted = { organization, name: "web", nowMs };
     const { id } = await createProjectToken(ledger.tokens, wanted, settingUp);
@@ -59,20 +49,18 @@ const tokens: Kinds["tokens"] = {
 };
 
 const readKeys: Kinds["readKeys"] = {
-  list: read,
-  find: read,
-  touch: service,
-  create: async ({ ledger, nowMs }) => ({
-    action: "read_key.created",
-    repeats: true,
-    of: (organization) =>
-      createReadKey(ledger.readKeys, { organization, name: "bi", nowMs, more: ["erase"] }, by),
-  }),
+  ...{ list: read, find: read, touch: service },
+  ...changesOf(rowStores["read keys"]),
   revoke: async ({ ledger, id: organization, nowMs }) => {
     const wanted = { organization, name: "bi", nowMs, more: [] };
     const { id } = await createReadKey(ledger.readKeys, wanted, settingUp);
     return { action: "read_key.revoked", make: () => ledger.readKeys.revoke(id, by, nowMs) };
   },
+};
+
+const segments: Kinds["segments"] = {
+  ...{ organizations: read, list: read, numbers: read, ofUser: read },
+  ...changesOf(rowStores.segments),
 };
 
 const rejectedEvents: Kinds["rejectedEvents"] = {
@@ -98,36 +86,11 @@ const rejectedEvents: Kinds["rejectedEvents"] = {
 };
 
 const exclusions: Kinds["exclusions"] = {
-  list: read,
-  rules: read,
-  revisions: read,
-  add: async ({ ledger, nowMs }) => ({
-    action: "exclusion.added",
-    of: (organization) => ledger.exclusions.add(organization, rule, by, nowMs),
-  }),
-  remove: async ({ ledger, id, nowMs }) => {
-    const added = await ledger.exclusions.add(id, rule, settingUp, nowMs);
-    return {
-      action: "exclusion.removed",
-      of: (organization) => ledger.exclusions.remove(organization, added.id, by, nowMs),
-    };
-  },
+  ...{ list: read, rules: read, revisions: read },
+  ...changesOf(rowStores.exclusions),
 };
 
-const outages: Kinds["outages"] = {
-  list: read,
-  add: async ({ ledger, nowMs }) => ({
-    action: "outage.added",
-    of: (organization) => ledger.outages.add(organization, outage, by, nowMs),
-  }),
-  remove: async ({ ledger, id, nowMs }) => {
-    const added = await ledger.outages.add(id, outage, settingUp, nowMs);
-    return {
-      action: "outage.removed",
-      of: (organization) => ledger.outages.remove(organization, added.id, by, nowMs),
-    };
-  },
-};
+const outages: Kinds["outages"] = { list: read, ...changesOf(rowStores.outages) };
 
 const settings: Kinds["settings"] = {
   get: read,
@@ -160,52 +123,11 @@ const sources: Kinds["sources"] = {
   },
 };
 
-const view = { page: "users", name: "mine", query: "sort=name" } as const;
-
-const views: Kinds["views"] = {
-  list: read,
-  add: async ({ ledger, nowMs }) => ({
-    action: "view.created",
-    of: (organization) => ledger.views.add(organization, view, by, nowMs),
-  }),
-  change: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.views.add(organization, view, by, nowMs);
-    return {
-      action: "view.changed",
-      of: (of) => ledger.views.change(of, id, { name: "ours" }, by, nowMs + 1),
-    };
-  },
-  remove: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.views.add(organization, view, by, nowMs);
-    return { action: "view.deleted", of: (of) => ledger.views.remove(of, id, by, nowMs) };
-  },
-};
-
-const webhook = { name: "crm", mapping } as const;
+const views: Kinds["views"] = { list: read, ...changesOf(rowStores.views) };
 
 const sourceSettings: Kinds["sourceSettings"] = {
-  webhooks: read,
-  webhook: read,
-  stripe: read,
-  addWebhook: async ({ ledger, nowMs }) => ({
-    action: "webhook.created",
-    of: (organization) => ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs),
-  }),
-  changeWebhook: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs);
-    const changed = { ...mapping, userId: "person.id" };
-    return {
-      action: "webhook.changed",
-      of: (of) => ledger.sourceSettings.changeWebhook(of, id, { mapping: changed }, by, nowMs + 1),
-    };
-  },
-  removeWebhook: async ({ ledger, id: organization, nowMs }) => {
-    const { id } = await ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs);
-    return {
-      action: "webhook.deleted",
-      of: (of) => ledger.sourceSettings.removeWebhook(of, id, by, nowMs),
-    };
-  },
+  ...{ webhooks: read, webhook: read, stripe: read },
+  ...changesOf(rowStores.webhooks),
   changeStripe: async ({ ledger, nowMs }) => ({
     action: "stripe.changed",
     of: (organization) =>
@@ -213,68 +135,11 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
-const ada = { kind: "user", id: "ada" } as const;
-const wantedTask = { title: "Call", dueDay: null, assignee: null } as const;
-
-/** A user whom notes and tasks are about. */
-async function withAda({ ledger, id }: Ground): Promise<void> {
-  await writePeople(ledger, { users: [user(id, "ada")] });
-}
-
-const notes: Kinds["notes"] = {
-  ...{ ofEntity: read, all: read },
-  add: async (ground) => {
-    await withAda(ground);
-    const { ledger, nowMs } = ground;
-    return {
-      action: "note.created",
-      repeats: true,
-      of: (of) => ledger.notes.add(of, ada, "text", by, nowMs),
-    };
-  },
-  change: async (ground) => {
-    await withAda(ground);
-    const { ledger, id: organization, nowMs } = ground;
-    const note = await ledger.notes.add(organization, ada, "text", by, nowMs);
-    return {
-      action: "note.changed",
-      of: (of) => ledger.notes.change(of, note?.id ?? 0, "other", by, nowMs),
-    };
-  },
-  remove: async (ground) => {
-    await withAda(ground);
-    const { ledger, id: organization, nowMs } = ground;
-    const note = await ledger.notes.add(organization, ada, "text", by, nowMs);
-    return { action: "note.deleted", of: (of) => ledger.notes.remove(of, note?.id ?? 0, by, nowMs) };
-  },
-};
+const notes: Kinds["notes"] = { ...{ ofEntity: read, all: read }, ...changesOf(rowStores.notes) };
 
 const tasks: Kinds["tasks"] = {
   ...{ list: read, entities: read, ofEntity: read, all: read },
-  add: async (ground) => {
-    await withAda(ground);
-    const { ledger, nowMs } = ground;
-    return {
-      action: "task.created",
-      repeats: true,
-      of: (of) => ledger.tasks.add(of, ada, wantedTask, by, nowMs),
-    };
-  },
-  change: async (ground) => {
-    await withAda(ground);
-    const { ledger, id: organization, nowMs } = ground;
-    const task = await ledger.tasks.add(organization, ada, wantedTask, by, nowMs);
-    return {
-      action: "task.changed",
-      of: (of) => ledger.tasks.change(of, task?.id ?? 0, { isDone: true }, by, nowMs),
-    };
-  },
-  remove: async (ground) => {
-    await withAda(ground);
-    const { ledger, id: organization, nowMs } = ground;
-    const task = await ledger.tasks.add(organization, ada, wantedTask, by, nowMs);
-    return { action: "task.deleted", of: (of) => ledger.tasks.remove(of, task?.id ?? 0, by, nowMs) };
-  },
+  ...changesOf(rowStores.tasks),
 };
 
 /** The entry is written with the first step. */

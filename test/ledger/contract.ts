@@ -7,7 +7,7 @@ import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { alertListsContract } from "./contract-alert-lists.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
-import { changesContract } from "./contract-changes.ts";
+import { changesContract, commitsContract } from "./contract-changes.ts";
 import { chunksContract } from "./contract-chunks.ts";
 import { clockAheadContract } from "./contract-clock-ahead.ts";
 import { deletionsContract } from "./contract-deletions.ts";
@@ -26,6 +26,7 @@ import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { personDataContract } from "./contract-person-data.ts";
+import { rowsContract } from "./contract-rows.ts";
 import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
@@ -36,9 +37,8 @@ import { waitingMessagesContract } from "./contract-waiting-messages.ts";
 import { workContract } from "./contract-work.ts";
 import { LedgerUnderTest, type OpenBeside, type OpenLedger } from "./ledger-under-test.ts";
 
-const parts = {
-  organizations: organizationsContract,
-  tokens: tokensContract,
+/** Parts about what each database has its own implementation of: transactions, the inbox, erasures, message ids, held events. */
+const ownParts = {
   transact: transactContract,
   inbox: inboxContract,
   rejectedEventsOfInbox: rejectedEventsOfInboxContract,
@@ -46,13 +46,21 @@ const parts = {
   erasures: erasuresContract,
   accountErasures: accountErasuresContract,
   deletions: deletionsContract,
-  imports: importsContract,
   importer: importerContract,
   lastingIds: lastingIdsContract,
-  settings: settingsContract,
-  people: peopleStoreContract,
   heldEvents: heldEventsContract,
   links: linksContract,
+  commits: commitsContract,
+} as const;
+
+/** Parts about stores that are written once for both (server/ledger/stores). */
+const storeParts = {
+  rows: rowsContract,
+  organizations: organizationsContract,
+  tokens: tokensContract,
+  imports: importsContract,
+  settings: settingsContract,
+  people: peopleStoreContract,
   sources: sourcesContract,
   views: viewsContract,
   destinations: destinationsContract,
@@ -74,9 +82,13 @@ const parts = {
   changes: changesContract,
 } as const;
 
+const parts = { ...ownParts, ...storeParts } as const;
+
 export type ContractPart = keyof typeof parts;
+export const partsOfDatabases = Object.keys(ownParts) as readonly ContractPart[];
+export const partsOfStores = Object.keys(storeParts) as readonly ContractPart[];
 /** The parts of a whole ledger. */
-export const allParts = Object.keys(parts) as readonly ContractPart[];
+export const allParts = [...partsOfDatabases, ...partsOfStores];
 
 /** Declares the tests of these parts of the contract. */
 export function ledgerContract(

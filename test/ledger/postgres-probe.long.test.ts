@@ -9,6 +9,7 @@ import {
 } from "../../server/ledger/postgres/cluster/probe.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
+import { until } from "../until.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -79,9 +80,11 @@ test("a server without fsync and without autovacuum is noticed", async () => {
   };
   await set("off");
   try {
-    let found = await wrong(url);
-    // The server reads its settings when it comes to it.
-    while (found.length === 0) found = await wrong(url);
+    const found = await until(
+      "the server has read its settings",
+      () => wrong(url),
+      ({ length }) => length > 0,
+    );
     expect(found).toEqual([
       "survives a power failure: fsync and full_page_writes are off: a power failure can destroy the database; set them to on",
       "autovacuum: off: tables grow, and in the end PostgreSQL rejects all writes; set it to on",

@@ -19,6 +19,9 @@ export interface Judged {
   readonly by: string;
 }
 
+/** A file of tests, and how long it takes. */
+type Timed = Pick<Reach, "test" | "seconds">;
+
 export class Judge {
   readonly #copy: ProjectCopy;
   /** Whether a file of tests passes in a copy without a mutant. Shared by all judges. */
@@ -30,7 +33,7 @@ export class Judge {
   }
 
   /** Runs the quick tests, then the compiler, then the slow tests. @param tests the quickest first */
-  async judge(mutant: Mutant, source: Source, tests: readonly Reach[]): Promise<Judged> {
+  async judge(mutant: Mutant, source: Source, tests: readonly Timed[]): Promise<Judged> {
     const change = mutated(source.text, mutant);
     this.#copy.write(source.path, change);
     let [seconds, run, isCompiled] = [0, 0, false];
@@ -57,7 +60,7 @@ export class Judge {
   }
 
   /** A test that fails without a mutant too would catch all of them. */
-  async #passesWithout(path: string, reach: Reach): Promise<boolean> {
+  async #passesWithout(path: string, reach: Timed): Promise<boolean> {
     const known = this.#passes.get(reach.test);
     if (known !== undefined) return known;
     this.#copy.restore(path);
@@ -69,4 +72,4 @@ export class Judge {
 }
 
 // Bun takes whole numbers only.
-const maxMsOf = ({ seconds }: Reach) => Math.ceil(seconds * 1_000 * patience.factor + patience.moreMs);
+const maxMsOf = ({ seconds }: Timed) => Math.ceil(seconds * 1_000 * patience.factor + patience.moreMs);

@@ -2,6 +2,7 @@
  * it. */
 import { expect, test } from "bun:test";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
+import { turns } from "../until.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 
 function begin() {
@@ -24,7 +25,7 @@ test("two groups are on their way at once, and a third waits for the first of th
     await disk.written(index + 1);
   }
   requests.push(submit("c"), submit("d"));
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  await turns(5);
   expect([disk.syncs.length, ends]).toEqual([2, []]);
   disk.syncs[1]?.resolve();
   await disk.written(3);
@@ -34,7 +35,7 @@ test("two groups are on their way at once, and a third waits for the first of th
   const settled = commits.settled().then(() => ends.push("settled"));
   disk.syncs[3]?.resolve();
   await requests.at(-1);
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  await turns(5);
   expect(ends).toEqual(["b stored", "c stored", "d stored", "e stored"]);
   disk.syncs[0]?.resolve();
   await Promise.all([...requests, settled]);
@@ -51,7 +52,7 @@ test("a group holds 8 MiB of bodies, and a larger one by itself", async () => {
     await disk.written(commit + 1);
     disk.syncs[commit]?.resolve();
     await Promise.race(requests.slice(ends.length));
-    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    await turns(3);
     groups.push(ends.length);
   }
   await Promise.all(requests);
@@ -65,7 +66,7 @@ test("waiting for all requests includes a group that is being synced, though the
   disk.broken = new Error("the disk is full");
   await submit("b");
   const settled = commits.settled().then(() => ends.push("settled"));
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  await turns(5);
   expect(ends).toEqual(["b the disk is full"]);
   disk.syncs[0]?.resolve();
   await Promise.all([first, settled]);

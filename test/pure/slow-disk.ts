@@ -7,6 +7,7 @@ import {
   type Stored,
   type Writes,
 } from "../../server/ledger/ports/transact.ts";
+import { turns, until } from "../until.ts";
 import { LedgerModel } from "./ledger-model.ts";
 
 /** Writes at once, and resolves when the test has synced it. */
@@ -41,7 +42,7 @@ export class SlowDisk {
       this.#waitingForLocks += 1;
       this.triesWhileHeld += 1;
       this.mostWaitingForLocks = Math.max(this.mostWaitingForLocks, this.#waitingForLocks);
-      await new Promise(setImmediate);
+      await turns(1);
       this.#waitingForLocks -= 1;
       throw new OrganizationsHeld([...new Set(held)]);
     }
@@ -64,13 +65,17 @@ export class SlowDisk {
     });
     while (!isOver) {
       for (const sync of this.syncs) sync.resolve();
-      await new Promise(setImmediate);
+      await turns(1);
     }
     await over;
   }
 
   async written(commits: number): Promise<void> {
-    while (this.syncs.length < commits) await new Promise(setImmediate);
+    await until(
+      `${commits} commits are written`,
+      () => this.syncs,
+      ({ length }) => length >= commits,
+    );
   }
 }
 

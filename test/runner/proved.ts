@@ -87,6 +87,11 @@ export function reachedBy(
   };
 }
 
+/** The runs of the last record that ran a file of the product. @throws Error when there is no record */
+export function runsThatRan(file: string): string[] {
+  return namesThatRan(file, readRecord());
+}
+
 /** No long test runs these. */
 const withoutReach =
   /^(bench|docs|test\/mutants)\/.*(?<!\.md)$|^test\/(proved|unstable|timings)\.json$|^(biome|knip)\.json$|^\.gitignore$/;
@@ -97,10 +102,14 @@ function runsReachedBy(file: string, record: Record, runs: readonly Run[]): stri
   if (/\.test\.ts$/.test(file)) return runs.filter((run) => run.file === file).map(({ name }) => name);
   if (withoutReach.test(file)) return [];
   if (file.endsWith(".md")) return runs.filter((run) => names(run, basename(file))).map(({ name }) => name);
+  return record.files.includes(file) ? namesThatRan(file, record) : undefined;
+}
+
+function namesThatRan(file: string, record: Record): string[] {
   const index = record.files.indexOf(file);
-  if (index === -1 || file.startsWith("contract/")) return undefined;
+  const hasRun = (ran: string) => ((Buffer.from(ran, "base64")[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
   return Object.entries(record.runs)
-    .filter(([, { ran }]) => bitOf(Buffer.from(ran, "base64"), index))
+    .filter(([, { ran }]) => hasRun(ran))
     .map(([name]) => name);
 }
 
@@ -163,10 +172,6 @@ function importedBy(file: string, found = new Set<string>()): Set<string> {
     importedBy(imported, found);
   }
   return found;
-}
-
-function bitOf(bits: Buffer, index: number): boolean {
-  return ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
 }
 
 function readRecord(): Record {

@@ -87,7 +87,7 @@ export class Runner {
       await Promise.all(this.#servers.map(work));
       await Promise.all(this.#servers.map((shared) => shared.stop()));
       total.failed += complainOfSharedNames(this.#servers);
-      total.failed += complainOfTime(waiting, new Set(others));
+      if (!this.#isInterrupted) total.failed += complainOfTime(waiting, new Set(others));
       await this.#runAgain(total);
     } finally {
       clearInterval(naming);

@@ -6,8 +6,6 @@ import { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { BadProxy, type Fate } from "./proxy.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let browser: Browser;
 let shop: Bun.Server<undefined>;

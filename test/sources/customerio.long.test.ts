@@ -2,8 +2,6 @@
 import { Analytics } from "@customerio/cdp-analytics-node";
 import { provesDelivery } from "./delivery.ts";
 
-export const runsOn = { postgres: true };
-
 provesDelivery("@customerio/cdp-analytics-node", (url, token) => {
   // By itself it gives up after 3 retries within 0.2 seconds, which no restart is done in.
   const client = new Analytics({

@@ -7,8 +7,6 @@ import { translateSegment } from "../../server/sources/sources.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 let other: string;

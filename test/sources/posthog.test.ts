@@ -6,8 +6,6 @@ import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { withinLimit } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 

@@ -2,8 +2,6 @@
 import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 import { provesDelivery } from "./delivery.ts";
 
-export const runsOn = { postgres: true };
-
 provesDelivery("@rudderstack/rudder-sdk-node", (url, token) => {
   // By itself it gives up after 3 retries within 2 seconds.
   const client = new RudderAnalytics(token, {

@@ -9,8 +9,6 @@ import { Server } from "../server.ts";
 import { customer, stripeEvent, subscription } from "./stripe-objects.ts";
 import { delivered } from "./webhooks-support.ts";
 
-export const runsOn = { postgres: true };
-
 const organization = "Stripe churn";
 const today = todayIn(quietZone);
 const noon = (daysAgo: number) => `${formatDay(today - daysAgo)}T12:00:00Z`;

@@ -4,8 +4,6 @@ import { currencyDigits } from "../../contract/billing/currencies.ts";
 import { propertiesOf, traitsOf } from "./stripe-items.ts";
 import { charge, invoice, price, stripeEvent, subscription, subscriptionItem } from "./stripe-objects.ts";
 
-export const runsOn = { postgres: true };
-
 describe.each([
   ["isk", 500, 5],
   ["UGX", 38_000, 380],

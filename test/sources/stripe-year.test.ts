@@ -8,8 +8,6 @@ import { type StripeForm, stripeYear } from "./stripe-year.ts";
 import { identify } from "./subscription-support.ts";
 import { deliver, eventsOf, withStripe } from "./webhooks-support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

@@ -7,8 +7,6 @@ import { head, RawConnection } from "../specification/raw.ts";
 import { expectError, expectSuccess, user } from "../specification/support.ts";
 import { becomes, until, withinLimit } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 setDefaultTimeout(10 * 60_000);
 
 let server: Server;

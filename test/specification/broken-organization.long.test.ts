@@ -9,8 +9,6 @@ import { openWarehouseOf } from "../stored.ts";
 import { becomes } from "../until.ts";
 import { answer, newKey } from "./operation-support.ts";
 
-export const runsOn = { postgres: true };
-
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-broken-"));
 let server = await Server.start({ dataDir });
 afterAll(async () => {

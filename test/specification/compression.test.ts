@@ -13,8 +13,6 @@ import {
   user,
 } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 const organization = "Compression";

@@ -4,8 +4,6 @@ import { Server } from "../server.ts";
 import { head, RawConnection } from "./raw.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 const organization = "Connections";

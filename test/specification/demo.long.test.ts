@@ -13,8 +13,6 @@ import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
 import { becomes, until } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 
 beforeAll(async () => {

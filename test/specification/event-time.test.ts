@@ -4,8 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, exportedTimes, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 /** A token of the organization "New York", which most tests share: each has event names of its own. */
 let token: string;

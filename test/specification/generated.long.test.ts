@@ -9,8 +9,6 @@ import { Server } from "../server.ts";
 import { type Broken, brokenFor, type Hints, validFor, waysToBreak } from "./arbitrary.ts";
 import { OpenApi, type Schema } from "./document.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
-
 type Row = Readonly<Record<string, unknown>>;
 
 let server: Server;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { type Body, expectRefused, expectSuccess, exportedUser, user } from "./support.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
+export const runsOn = { postgres: true };
 
 let server: Server;
 let token: string;

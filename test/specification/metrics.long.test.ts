@@ -5,8 +5,6 @@ import { request } from "node:http";
 import { mayReadMetrics } from "../../server/http/port/metrics-access.ts";
 import { rekindleWith, Server } from "../server.ts";
 
-export const runsOn = { postgres: true };
-
 const metricsToken = "metrics-token-0123456789";
 
 let server: Server;

@@ -6,8 +6,6 @@ import { becomes } from "../until.ts";
 import { OpenApi, type Schema } from "./document.ts";
 import { send, user, withBrokenLedger } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 let api: OpenApi;

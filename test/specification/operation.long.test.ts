@@ -3,10 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { rekindle, Server } from "../server.ts";
-import { becomes } from "../until.ts";
+import { becomes, until } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";
-
-export const runsOn = { postgres: true };
 
 let server: Server;
 beforeAll(async () => {
@@ -69,8 +67,11 @@ test("the metrics explain every name once, and count answers by route and status
   const token = await server.organization("measured");
   await server.post("/track", token, { userId: "nobody", event: "opened" });
   // Without those of analysis where it takes more than two seconds to answer.
-  let text = "";
-  while (!/^rekindle_rows_loaded \d/m.test(text)) text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await until(
+    "the metrics have those of analysis",
+    async () => (await fetch(`${server.url}/metrics`)).text(),
+    (metrics) => /^rekindle_rows_loaded \d/m.test(metrics),
+  );
   const explained = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]);
   expect(new Set(explained).size).toBe(explained.length);
   expect(text).toMatch(/^rekindle_write_answers_total\{route="track",status="404"\} [1-9]/m);

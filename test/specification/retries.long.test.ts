@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, exportedUser, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
+export const runsOn = { nodes: 3 };
 
 let server: Server;
 let token: string;

@@ -5,8 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindleHere, Server } from "../server.ts";
 
-export const runsOn = { postgres: true };
-
 /** The rows of a printed table without its header, as cells. */
 function rowsOf(table: string): string[][] {
   const lines = table.split("\n").filter((line) => line !== "");

@@ -5,8 +5,6 @@ import { Server } from "../server.ts";
 import { head, RawConnection } from "./raw.ts";
 import { expectSuccess, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 let key: string;

@@ -11,7 +11,7 @@ import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { randomItem, Tenant } from "./tenant.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
+export const runsOn = { nodes: 3 };
 
 type Row = Readonly<Record<string, unknown>>;
 

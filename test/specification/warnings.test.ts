@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindleHere, Server } from "../server.ts";
+import { withinLimit } from "../until.ts";
 import { answer, ask, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
@@ -91,8 +92,7 @@ describe("what is worth knowing is counted, with its latest example", () => {
     expect(rate?.message).toContain("Too many requests");
     await server.command("organization", "set", "Hasty", "--rate-limit", "100");
     // The bucket of the lower limit is empty, and fills up by the new one.
-    let status = 429;
-    while (status === 429) ({ status } = await server.post("/identify", token, "x".repeat(256 * 1024 + 1)));
+    const { status } = await withinLimit(() => server.post("/identify", token, "x".repeat(256 * 1024 + 1)));
     expect(status).toBe(400);
     expect(await warningsOf(key)).toContainEqual(
       expect.objectContaining({ kind: "refused_validation", endpoint: "identify", count: 1 }),

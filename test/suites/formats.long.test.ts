@@ -23,8 +23,6 @@ import {
   withSuite,
 } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 type Row = Readonly<Record<string, unknown>>;
 let server: Server;
 beforeAll(async () => {

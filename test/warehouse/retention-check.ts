@@ -34,7 +34,11 @@ export async function checkQuestions(
     // One question in about five has no cells. The people of each are read until there were some.
     if (cell === undefined || (n % 5 !== 0 && people > 0)) continue;
     for (const retained of [true, false]) {
-      const found = await peopleOf(subject, question, cell, retained);
+      const found = await peopleOf(subject, question, {
+        ...cell,
+        retained,
+        limit: random.pick([3, 10, 1_000]),
+      });
       expect(found).toEqual({ numbers: recount.people(cell, retained), users: cell.users });
       people += found.numbers.length;
     }
@@ -113,12 +117,18 @@ function counted({ cells }: RetentionTable) {
     .sort(cellOrder);
 }
 
-/** All people behind a cell, read page by page. */
+/** All people behind a cell, read by pages of at most `limit` people. */
 async function peopleOf(
   { warehouse }: WarehouseUnderTest,
   question: RetentionQuestion,
-  { kind, value, cohortDay, period }: RetentionTable["cells"][number] | ReturnType<typeof counted>[number],
-  retained: boolean,
+  {
+    kind,
+    value,
+    cohortDay,
+    period,
+    retained,
+    limit,
+  }: ReturnType<typeof counted>[number] & { retained: boolean; limit: number },
 ) {
   const numbers: number[] = [];
   let users = 0;
@@ -129,10 +139,10 @@ async function peopleOf(
       cohortDay,
       at: period,
       retained,
-      limit: 3,
+      limit,
       after,
     });
-    expect(page.people.length).toBeLessThanOrEqual(3);
+    expect(page.people.length).toBeLessThanOrEqual(limit);
     numbers.push(...page.people.map(({ userId }) => Number(userId.slice(2))));
     users = page.users;
     after = page.next;

@@ -153,32 +153,66 @@ export function weekly(organization: number, weeks: number, today: number): Rete
 /** The chosen parts of a question about retention. */
 export type Combination = Pick<RetentionQuestion, "entry" | "returnEvent" | "measure" | "split" | "period">;
 
-/** Every way to enter, to return, to measure and to split, as a list. */
+const entries: readonly Entry[] = [
+  { kind: "firstEvent" },
+  { kind: "signUp" },
+  { kind: "event", event: eventNames[1] },
+  { kind: "event", event: eventNames[2] },
+];
+const returnEvents = [null, eventNames[0], eventNames[2]] as const;
+const measures = ["in", "inOrAfter"] as const;
+const splits: readonly (Split | null)[] = [
+  null,
+  ...(["entry", "now"] as const).flatMap((asOf): readonly Split[] => [
+    ...["plan", 'cus"tom', "never said"].map((trait) => ({ trait, of: "user", asOf }) as const),
+    ...["plan", 'cus"tom', "id", "name"].map((trait) => ({ trait, of: "account", asOf }) as const),
+  ]),
+];
+const periods = [
+  { name: "day", weekStart: 1 },
+  { name: "week", weekStart: 1 },
+  { name: "week", weekStart: 7 },
+  { name: "month", weekStart: 1 },
+] as const;
+
+/** Every way to enter, to return, to measure and to split, as a list of 1,440. */
 export function combinations(): Combination[] {
-  const entries: Entry[] = [
-    { kind: "firstEvent" },
-    { kind: "signUp" },
-    { kind: "event", event: eventNames[1] },
-    { kind: "event", event: eventNames[2] },
-  ];
-  const splits: (Split | null)[] = [null];
-  for (const asOf of ["entry", "now"] as const) {
-    for (const trait of ["plan", 'cus"tom', "never said"]) splits.push({ trait, of: "user", asOf });
-    for (const trait of ["plan", 'cus"tom', "id", "name"]) splits.push({ trait, of: "account", asOf });
-  }
-  const periods = [
-    { name: "day", weekStart: 1 },
-    { name: "week", weekStart: 1 },
-    { name: "week", weekStart: 7 },
-    { name: "month", weekStart: 1 },
-  ] as const;
   return entries.flatMap((entry) =>
-    [null, eventNames[0], eventNames[2]].flatMap((returnEvent) =>
-      (["in", "inOrAfter"] as const).flatMap((measure) =>
+    returnEvents.flatMap((returnEvent) =>
+      measures.flatMap((measure) =>
         splits.flatMap((split) => periods.map((period) => ({ entry, returnEvent, measure, split, period }))),
       ),
     ),
   );
+}
+
+/**
+ * 60 different combinations. Each entry is with each return event in five of them, each split in four, each period in
+ * 15 and each measure in 30.
+ */
+export function sampledCombinations(random: Random): Combination[] {
+  const [split, period, measure] = [deal(random, splits), deal(random, periods), deal(random, measures)];
+  const ways = entries.flatMap((entry) => returnEvents.map((returnEvent) => ({ entry, returnEvent })));
+  // 5 divides the number of splits, so the five of one way have different ones.
+  return ways.flatMap(({ entry, returnEvent }) =>
+    Array.from({ length: 5 }, () => ({
+      entry,
+      returnEvent,
+      measure: measure(),
+      split: split(),
+      period: period(),
+    })),
+  );
+}
+
+/** Gives the values in a random order, and in another one when all were given. */
+function deal<Value>(random: Random, values: readonly Value[]): () => Value {
+  let left: Value[] = [];
+  return () => {
+    if (left.length === 0) left = shuffled(random, values);
+    const [next] = left.splice(0, 1) as [Value];
+    return next;
+  };
 }
 
 /** Fills a question up with days that suit its period. */

@@ -1,18 +1,11 @@
 /** The translation of billing tools' payloads, for tests that look at parts of it. */
 import { expect } from "bun:test";
 import { whyNotBilling } from "../../../contract/billing/events.ts";
-import type { JsonObject } from "../../../contract/json.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../../server/intake/intake.ts";
 import type { UserAndAccount } from "../../../server/ledger/ledger.ts";
 import { translatePreset } from "../../../server/sources/webhook/presets.ts";
-
-/** The ledger's knowledge: traits of users by their ids, users by their e-mail addresses, and links of visitors. */
-interface Known {
-  readonly users?: Readonly<Record<string, JsonObject>>;
-  readonly emails?: Readonly<Record<string, readonly string[]>>;
-  readonly links?: Readonly<Record<string, string>>;
-}
+import type { Known } from "./cases.ts";
 
 const delivery = { receivedAtMs: Date.UTC(2026, 5, 1) };
 
