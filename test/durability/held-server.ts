@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Session } from "chdb";
 import { SessionPool } from "../../server/warehouse/engine/sessions.ts";
+import { until } from "../until.ts";
 import { type HoldPoint, holdFiles, type Step } from "./holds.ts";
 
 const files = holdFiles(process.env.DATA_DIR ?? "");
@@ -24,7 +25,10 @@ async function hold(of: string, step: Step): Promise<number | undefined> {
   rmSync(files.wanted);
   writeFileSync(`${held}.new`, "");
   renameSync(`${held}.new`, held);
-  while (existsSync(held)) await Bun.sleep(5);
+  await until("the test lets it go on", () => !existsSync(held), Boolean, {
+    everyMs: 5,
+    limitMs: 15 * 60_000,
+  });
   return number;
 }
 
