@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { freePort } from "../deploy/running.ts";
 import type { ServedAs } from "../served-as.ts";
-import { run, Server } from "../server.ts";
+import { run, Server, type ServerOptions } from "../server.ts";
 
 interface LedgerState {
   /** Batches that were frozen so far, and those of them that are not finished. */
@@ -45,9 +45,6 @@ export type Moment = (state: LedgerState, since: LedgerState) => boolean;
 
 /** After freezing, before anything is inserted. */
 export const frozen: Moment = (state, since) => state.frozen > since.frozen && state.unfinished > 0;
-
-/** Right after a batch is finished. */
-export const finished: Moment = (state, since) => state.frozen > since.frozen && state.unfinished === 0;
 
 /** While loaded rows are being deleted. */
 export const deleted: Moment = (state, since) => state.oldestInboxId > since.oldestInboxId;
@@ -91,7 +88,10 @@ export async function remains(dataDir: string): Promise<Remains> {
 
 /** Starts the server again on its folder and port, which was `ownPort()` from the beginning. The folder may still be held by
  * its old analysis process for a moment. */
-export async function restart(server: Server, as: ServedAs = {}): Promise<Server> {
+export async function restart(
+  server: Server,
+  as: Pick<ServerOptions, "entry"> & ServedAs = {},
+): Promise<Server> {
   const port = new URL(server.url).port;
   return Server.start({ ...as, dataDir: server.dataDir, env: { PORT: port } });
 }

@@ -4,27 +4,24 @@
  * alerts are those of the preview, each once. The messages are those of the cap over the whole day, and each arrived at least once under one id.
  */
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { chunkRefused } from "../../server/ledger/ports/actions/rules.ts";
-import { type ChunkStep, chunkSteps, holdFiles } from "../actions/held-chunks.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
+import { type Hold, Holds, heldServer, killed, victims } from "../durability/holds.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
-import { isAlive } from "../server-process.ts";
-import { idsOf, msPerDay, RuleLedger, serviceWithRules, type Victim, victims } from "./score-kills.ts";
+import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./score-kills.ts";
 
 export const runsOn = { disk: true };
 
 const name = "Killed chunks";
 const beganMs = Date.now();
 const zone = new Zone(quietZone);
-const entry = join(import.meta.dir, "../actions/held-chunks.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-chunk-kill-"));
-const files = holdFiles(dataDir);
 const historyDays = 45;
 /** Users who are silent together: three chunks of alerts, and three of ends. */
 const silent = Array.from({ length: 250 }, (_, at) => `silent-${at}`);
@@ -63,12 +60,16 @@ function everybody(): object[] {
   }));
 }
 
+/** Between two chunks: the first is committed and analysis has no answer yet, the next is not sent yet, or has arrived at intake. */
+const steps = ["after", "before", "arrived"] as const;
+
 /** The service, which is killed again and again. */
 class KilledService {
   readonly #start: () => Promise<Server>;
   readonly #ledger = new RuleLedger(dataDir);
+  readonly #holds = new Holds(dataDir);
   server: Server;
-  /** The kills by victim and step. Their number is that of the next hold. */
+  /** The kills by victim and step. */
   readonly kills: string[] = [];
   /** The answers to chunks of a killed analysis process, which intake took up after the next process had gone on. */
   readonly late: string[] = [];
@@ -80,55 +81,47 @@ class KilledService {
 
   /** Decides a day, with a kill at each place between two chunks. */
   async decide(day: number): Promise<void> {
-    this.#hold();
+    let hold = this.#next();
     await this.server.command("score", "--organization", name);
     const isDecided = () => this.#ledger.decided(dayNumber(day)) === rules.length;
-    while (true) {
-      const held = files.held(this.kills.length);
-      await until(() => existsSync(held) || isDecided());
-      if (!existsSync(held)) break;
+    while (await hold.reached(isDecided)) {
       expect(this.#ledger.betweenChunks()).toBe(1);
-      await this.#kill(held);
+      hold = await this.#kill(hold);
     }
   }
 
   /** Each step comes with each victim in nine rounds, and never twice in a row. */
-  #next(): { readonly step: ChunkStep; readonly victim: Victim } {
+  #round() {
     const round = this.kills.length;
-    const step = chunkSteps[round % chunkSteps.length] ?? "unsent";
+    const step = steps[round % steps.length] ?? "before";
     const victim = victims[(round + Math.floor(round / victims.length)) % victims.length] ?? "both";
     return { step, victim };
   }
 
   /** The next process that comes to the next step is held there. */
-  #hold(): void {
-    writeFileSync(files.wanted, `${this.#next().step} ${this.kills.length}`);
+  #next(): Hold {
+    return this.#holds.next({ step: this.#round().step, of: "next chunk" });
   }
 
-  async #kill(held: string): Promise<void> {
-    const { step, victim } = this.#next();
+  /** @returns the next hold */
+  async #kill(held: Hold): Promise<Hold> {
+    const { step, victim } = this.#round();
     const sequences = this.#ledger.sequences();
-    const analysis = this.server.analysisPid();
-    if (analysis === undefined) throw new Error("there is no analysis process");
-    const number = this.kills.length;
     this.kills.push(`${victim}, ${step}`);
-    if (victim === "analysis") {
-      this.#hold();
-      process.kill(analysis, "SIGKILL");
-    } else {
-      if (victim === "intake") await this.server.kill("SIGKILL");
-      else await this.server.crash();
-      rmSync(held);
-      // It goes on, and ends because intake is away.
-      while (isAlive(analysis)) await Bun.sleep(5);
-      this.#hold();
-      this.server = await this.#start();
+    const isLate = victim === "analysis" && step === "arrived";
+    let next: Hold | undefined;
+    const start = () => {
+      next = this.#next();
+      return this.#start();
+    };
+    if (victim === "analysis") next = this.#next();
+    this.server = await killed(this.server, victim, start, isLate ? undefined : held);
+    if (isLate) {
+      await until(() => this.#ledger.sequences() > sequences);
+      held.release();
+      this.late.push(await held.answer());
     }
-    if (victim !== "analysis" || step !== "arrived") return rmSync(held, { force: true });
-    await until(() => this.#ledger.sequences() > sequences);
-    rmSync(held);
-    await until(() => existsSync(files.answered(number)));
-    this.late.push(readFileSync(files.answered(number), "utf8"));
+    return next ?? this.#next();
   }
 
   close(): void {
@@ -178,7 +171,7 @@ function expectMessages(receiver: Receiver, ids: readonly number[]): void {
 test("a kill between two chunks of a rule's day loses no alert, decides none twice, and keeps ids and the cap", async () => {
   const receiver = await startReceiver();
   const { server, start, send, preview, ids } = await serviceWithRules(receiver, {
-    ...{ name, entry, dataDir, rules },
+    ...{ name, entry: heldServer, dataDir, rules },
   });
   const service = new KilledService(server, start);
   await send(server, everybody());
@@ -190,7 +183,7 @@ test("a kill between two chunks of a rule's day loses no alert, decides none twi
     await service.server.ready();
     await service.decide(day);
   }
-  expect(new Set(service.kills).size).toBe(chunkSteps.length * victims.length);
+  expect(new Set(service.kills).size).toBe(steps.length * victims.length);
   // Each was the next chunk when it was sent, and came after the one that took its place.
   expect(service.late.length).toBeGreaterThan(0);
   for (const answer of service.late) expect(JSON.parse(answer)).toMatchObject(refused);

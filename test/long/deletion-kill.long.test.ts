@@ -1,17 +1,21 @@
-/** Kills the service with SIGKILL in the middle of an organization's deletion, while the loader is behind: nothing of it comes
+/** Kills the service with SIGKILL at each step of an organization's deletion, while the loader is behind: nothing of it comes
  * back, and the other organizations are whole. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import { type HoldPoint, heldServer, killAtEach } from "../durability/holds.ts";
 import { ownPort, restart } from "../durability/killing.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
 import { ownServer } from "../own-server.ts";
+import { quick } from "../served-as.ts";
 import { Server, startRekindle } from "../server.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
-let server: Server = await ownServer(() => server, { env: await ownPort() });
+const as = { entry: heldServer, time: quick };
+let server: Server = await ownServer(() => server, { ...as, env: await ownPort() });
 
 const items = (userId: string, count: number) => [
   identify(userId, { account: { id: "a", name: "A" } }),
@@ -31,44 +35,53 @@ function beingDeleted(): number[] {
   return rows.map(({ id }) => id);
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(5);
-}
-
-/** After the deletion was begun. */
-const moments = [0, 200, 600, 1_200] as const;
-
-test.each(moments)(
-  "a kill after %d ms, while rows still wait, brings nothing back",
-  async (extraMs) => {
-    const [name, kept] = [`Gone ${extraMs}`, `Kept ${extraMs}`];
-    const [token, keptToken] = [await server.organization(name), await server.organization(kept)];
-    await server.command("organization", "set", name, "--item-rate-limit", "1000000");
-    await sendAll(server, keptToken, items("bob", 500));
-    // 20,000 events: the loader is behind when the deletion begins.
-    await sendAll(server, token, items("ada", 20_000));
-    const deleting = startRekindle(server.dataDir, "organization", "delete", name, "--confirm", name);
-    await until(() => beingDeleted().length > 0);
-    const [id = 0] = beingDeleted();
-    const late = await server.post("/track", token, { userId: "ada", event: "late" });
-    expect(late.status).toBe(401);
-    await Bun.sleep(extraMs);
-    await server.crash();
-    await deleting.result;
-    server = await restart(server);
-    expect((await server.post("/track", token, { userId: "ada", event: "late" })).status).toBe(401);
-    await server.ready();
-    await until(() => beingDeleted().length === 0);
-    expect(await server.exported("events", kept)).toHaveLength(500);
-    expect(await server.command("doctor")).toContain(`${kept}: ledger, events and rollups agree`);
-    ids.push(id);
-  },
-  180_000,
-);
-
+const points: readonly HoldPoint[] = [
+  // Rows still wait for the loader, and are being loaded.
+  { step: "within", of: "INSERT INTO events" },
+  { step: "before", of: "inbox.finish" },
+  // The first table loses its rows, and some have lost them.
+  { step: "within", of: "ALTER TABLE" },
+  { step: "after", of: "ALTER TABLE", count: 5 },
+  { step: "before", of: "deletions.finish" },
+  { step: "arrived", of: "deletions.finish" },
+  { step: "after", of: "deletions.finish" },
+];
+const [name, kept] = ["Gone", "Kept"];
 const ids: number[] = [];
 
-test("no table of the warehouse has a row of them, after all that", async () => {
+test("kills at each step of a deletion, first while rows still wait, bring nothing back", async () => {
+  const [token, keptToken] = [await server.organization(name), await server.organization(kept)];
+  await server.command("organization", "set", name, "--item-rate-limit", "1000000");
+  await sendAll(server, keptToken, items("bob", 500));
+  await server.exported("events", kept);
+  server = await killAtEach(
+    server,
+    {
+      points,
+      begin: async () => {
+        // The loader is held at the first of them, so the others wait when the deletion begins.
+        await sendAll(server, token, items("ada", 5_000));
+        await startRekindle(server.dataDir, "organization", "delete", name, "--confirm", name).result;
+      },
+      begun: async () => {
+        if (ids.length > 0) return;
+        ids.push(...(await until("the deletion has begun", beingDeleted, (found) => found.length > 0)));
+        const late = await server.post("/track", token, { userId: "ada", event: "late" });
+        expect(late.status).toBe(401);
+      },
+      afterKill: async (running) => {
+        expect((await running.post("/track", token, { userId: "ada", event: "late" })).status).toBe(401);
+      },
+    },
+    (before) => restart(before, as),
+  );
+  await server.ready();
+  await until("the deletion is done", () => beingDeleted().length === 0);
+  expect(await server.exported("events", kept)).toHaveLength(500);
+  expect(await server.command("doctor")).toContain(`${kept}: ledger, events and rollups agree`);
+}, 600_000);
+
+test("no table of the warehouse has a row of it, after all that", async () => {
   await server.kill("SIGTERM");
   const warehouse = await openChdbWarehouse({ folder: join(server.dataDir, "warehouse") });
   const tables = await warehouse.rows<{ table: string }>(
@@ -83,6 +96,6 @@ test("no table of the warehouse has a row of them, after all that", async () => 
     if (found?.rows !== 0) rows.push([table, found?.rows]);
   }
   await warehouse.close();
-  expect([ids.length, rows]).toEqual([moments.length, []]);
+  expect([ids.length, rows]).toEqual([1, []]);
   server = await Server.start({ dataDir: server.dataDir });
 });

@@ -4,7 +4,8 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { deleted, finished, frozen, killAt, ownPort, restart } from "../durability/killing.ts";
+import { type HoldPoint, Holds, heldServer, killed } from "../durability/holds.ts";
+import { deleted, killAt, ownPort, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 
@@ -12,7 +13,8 @@ export const runsOn = { disk: true };
 
 /** Keeps nothing once it is loaded, so that a kill can hit a deletion. */
 const ledger = { inboxMaxRetainedBytes: 0 };
-let server = await Server.start({ ledger, env: await ownPort() });
+const as = { entry: heldServer, ledger };
+let server = await Server.start({ ...as, env: await ownPort() });
 
 afterAll(async () => {
   await server.stop();
@@ -34,15 +36,37 @@ async function survives(organization: string, disturb: () => Promise<void>): Pro
   expect(await server.command("doctor")).toContain(`${organization}: ledger, events and rollups agree`);
 }
 
-test.each([
-  ["frozen and not yet inserted", frozen, 0],
-  ["being inserted", frozen, 40],
-  ["just finished", finished, 0],
-  ["being deleted", deleted, 0],
-] as const)("a kill while a batch is %s loses and doubles nothing", async (name, moment, extraMs) => {
-  await survives(name, async () => {
-    await killAt(server, moment, extraMs);
-    server = await restart(server, { ledger });
+/** Steps of the loader. */
+const points: readonly HoldPoint[] = [
+  // A batch is frozen, and not yet inserted.
+  { step: "arrived", of: "inbox.freeze" },
+  { step: "after", of: "inbox.freeze" },
+  { step: "before", of: "INSERT INTO events" },
+  { step: "within", of: "INSERT INTO events" },
+  // It is inserted, and not finished.
+  { step: "after", of: "INSERT INTO events" },
+  { step: "arrived", of: "inbox.finish" },
+  // It is just finished.
+  { step: "after", of: "inbox.finish" },
+];
+
+test("kills at each step of loading a batch lose and double nothing", async () => {
+  await survives("loaded", async () => {
+    const holds = new Holds(server.dataDir);
+    for (const point of points) {
+      // Of a service that is under load again: what a start loads is another matter.
+      await server.ready();
+      const hold = holds.next(point);
+      await hold.reached();
+      server = await killed(server, "both", () => restart(server, as), hold);
+    }
+  });
+}, 600_000);
+
+test("a kill while loaded rows are being deleted loses and doubles nothing", async () => {
+  await survives("deleted", async () => {
+    await killAt(server, deleted);
+    server = await restart(server, as);
   });
 });
 
@@ -63,7 +87,7 @@ test("killing intake takes the analysis process along, and the next start waits 
   await survives("intake", async () => {
     await server.ready();
     await server.kill("SIGKILL");
-    server = await restart(server, { ledger });
+    server = await restart(server, as);
     await server.ready();
   });
 });
@@ -71,7 +95,7 @@ test("killing intake takes the analysis process along, and the next start waits 
 test("SIGTERM under load leaves in order, with exit code 0", async () => {
   await survives("sigterm", async () => {
     expect(await server.kill("SIGTERM")).toBe(0);
-    server = await restart(server, { ledger });
+    server = await restart(server, as);
   });
 });
 

@@ -8,11 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
+import { killed, victims } from "../durability/holds.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
-import { idsOf, msPerDay, RuleLedger, serviceWithRules, type Victim, victims } from "./score-kills.ts";
+import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./score-kills.ts";
 
 export const runsOn = { disk: true };
 
@@ -107,18 +108,6 @@ async function decided(server: Server, day: number): Promise<void> {
   if (ledger.decided(dayNumber(day)) < rules.length) await server.command("score", "--organization", name);
   await until(() => ledger.decided(dayNumber(day)) === rules.length);
   ledger.close();
-}
-
-/** Kills one process or both. @returns the service that runs then */
-async function killed(server: Server, process_: Victim, start: () => Promise<Server>): Promise<Server> {
-  const analysis = server.analysisPid();
-  if (process_ === "analysis" && analysis !== undefined) {
-    process.kill(analysis, "SIGKILL");
-    return server;
-  }
-  if (process_ === "intake") await server.kill("SIGKILL");
-  else await server.crash();
-  return start();
 }
 
 test("a kill between the scores of a day and their messages loses no alert, decides none twice, and keeps its id", async () => {

@@ -11,10 +11,6 @@ import { newKey } from "../specification/operation-support.ts";
 
 export const msPerDay = 86_400_000;
 
-/** Each process that is killed, or both. */
-export const victims = ["analysis", "intake", "both"] as const;
-export type Victim = (typeof victims)[number];
-
 interface AlertRow {
   readonly rule: number;
   readonly user: number;

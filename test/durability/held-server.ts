@@ -1,0 +1,147 @@
+/**
+ * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see holds.ts. Points are calls of
+ * analysis to intake, which are the commits of its work, and statements that write to the embedded engine.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { Session } from "chdb";
+import { SessionPool } from "../../server/warehouse/engine/sessions.ts";
+import { until } from "../until.ts";
+import { type HoldPoint, holdFiles, type Step } from "./holds.ts";
+
+const files = holdFiles(process.env.DATA_DIR ?? "");
+
+/** How often this process has come to the point that is wanted now. */
+let comes = { number: -1, count: 0 };
+
+/** Holds this process if it is wanted here. @returns the number of the hold */
+async function hold(of: string, step: Step): Promise<number | undefined> {
+  if (!existsSync(files.wanted)) return undefined;
+  const wanted: HoldPoint & { readonly number: number } = JSON.parse(readFileSync(files.wanted, "utf8"));
+  if (wanted.step !== step || !of.startsWith(wanted.of)) return undefined;
+  const { number } = wanted;
+  comes = { number, count: comes.number === number ? comes.count + 1 : 1 };
+  if (comes.count < (wanted.count ?? 1)) return undefined;
+  const held = files.held(number);
+  rmSync(files.wanted);
+  writeFileSync(`${held}.new`, "");
+  renameSync(`${held}.new`, held);
+  await until("the test lets it go on", () => !existsSync(held), Boolean, {
+    everyMs: 5,
+    limitMs: 15 * 60_000,
+  });
+  return number;
+}
+
+interface Call {
+  readonly operation: string;
+  readonly parameters: readonly unknown[];
+}
+
+interface Chunk {
+  readonly rule: number;
+  readonly next: { readonly part: object | null };
+}
+
+/** A call that commits a chunk of a rule's day. */
+const chunkCall = "ruleDecisions.commitDecision";
+/** Rules of which this process has seen a chunk that another one has to follow. */
+const inPart = new Set<number>();
+
+const chunkIn = ({ operation, parameters }: Call) =>
+  operation === chunkCall ? (parameters[0] as Chunk) : undefined;
+
+/** The name of a call, by which it is held. A chunk that follows another one is `next chunk`. */
+function nameOf(call: Call): string {
+  const chunk = chunkIn(call);
+  return chunk !== undefined && inPart.has(chunk.rule) ? "next chunk" : call.operation;
+}
+
+function note(call: Call): void {
+  const chunk = chunkIn(call);
+  if (chunk?.next.part === null) inPart.delete(chunk.rule);
+  else if (chunk !== undefined) inPart.add(chunk.rule);
+}
+
+function callIn(body: unknown): Call | undefined {
+  return typeof body === "string" && body.startsWith('{"operation"') ? JSON.parse(body) : undefined;
+}
+
+function holdCalls(): void {
+  const ordinary = globalThis.fetch;
+  const holding = async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+    const call = callIn(init?.body);
+    if (call === undefined) return ordinary(input, init);
+    await hold(nameOf(call), "before");
+    const response = await ordinary(input, init);
+    if (!response.ok) return response;
+    note(call);
+    // After a chunk the next one is waited for.
+    await hold(nameOf(call), "after");
+    return response;
+  };
+  globalThis.fetch = Object.assign(holding, { preconnect: ordinary.preconnect });
+}
+
+/** `ALTER TABLE events …` or `INSERT INTO events …`; undefined for a statement that only reads. */
+const writing = (sql: string) => /(?:ALTER TABLE|INSERT INTO) [\s\S]*/.exec(sql)?.[0];
+
+async function held<Result>(name: string, start: () => Promise<Result>): Promise<Result> {
+  await hold(name, "before");
+  const running = start();
+  // The engine works in threads of its own, also while this one waits.
+  await hold(name, "within");
+  const result = await running;
+  await hold(name, "after");
+  return result;
+}
+
+function holdStatements(): void {
+  const { use } = SessionPool.prototype;
+  SessionPool.prototype.use = function (this: SessionPool, query, asker) {
+    return use.call(this, (session: Session) => query(holding(session)), asker) as ReturnType<typeof query>;
+  } as typeof use;
+}
+
+function holding(session: Session): Session {
+  return new Proxy(session, {
+    get: (of, name) => {
+      const value: unknown = Reflect.get(of, name);
+      if (typeof value !== "function") return value;
+      return (...given: readonly unknown[]) => {
+        const start = () => value.apply(of, given);
+        const sql = name === "queryAsync" ? writing(String(given[0])) : undefined;
+        if (sql !== undefined) return held(sql, start);
+        if (name !== "insert") return start();
+        return held(`INSERT INTO ${(given[0] as { readonly table: string }).table}`, start);
+      };
+    },
+  });
+}
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+function holdAnswers(): void {
+  const ordinary = Bun.serve;
+  const holding = (options: { readonly unix?: string; readonly fetch: Answer }) => {
+    if (options.unix === undefined) return ordinary(options as Parameters<typeof ordinary>[0]);
+    const answer: Answer = async (request) => {
+      if (request.method !== "POST" || new URL(request.url).pathname !== "/call")
+        return options.fetch(request);
+      const body = await request.text();
+      const call = callIn(body);
+      const number = call && (await hold(nameOf(call), "arrived"));
+      const response = await options.fetch(new Request(request, { body }));
+      if (call !== undefined && response.ok) note(call);
+      if (number !== undefined) writeFileSync(files.answered(number), await response.clone().text());
+      return response;
+    };
+    return ordinary({ ...options, fetch: answer } as Parameters<typeof ordinary>[0]);
+  };
+  Bun.serve = holding as typeof ordinary;
+}
+
+if (process.argv.includes("analysis")) {
+  holdCalls();
+  holdStatements();
+} else holdAnswers();
+await import("../serve.ts");
