@@ -167,6 +167,7 @@ test("a node whose heartbeat is too old commits nothing of what it admitted", as
   await one.close();
 });
 
+// Other tests of jumps give servers a clock. Here the machine's own jumps, as `systemTime` reads it.
 test("a node whose machine slept writes nothing, although its monotonic clock stood still", async () => {
   const { url, close } = await twoNodes();
   const node = new ClusterNode({
