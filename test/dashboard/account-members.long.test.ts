@@ -15,7 +15,7 @@ beforeAll(async () => {
   const token = await world.server.organization("Carried");
   owner = await joined(world.server, "Carried", "owner", "Oda Owner");
   const dayMs = 86_400_000;
-  const yesterdayMs = Date.now() - dayMs;
+  const yesterdayMs = world.server.nowMs() - dayMs;
   const batch = Object.entries(members).flatMap(([userId, events]) => [
     {
       ...{ type: "identify", userId, email: `${userId}@example.com` },

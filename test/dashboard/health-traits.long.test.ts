@@ -6,7 +6,7 @@ import { at, SettingsWorld, save } from "./settings-support.ts";
 import { axe, notedMessages } from "./support.ts";
 
 const world = await SettingsWorld.shared();
-const noon = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+const noon = (daysAgo: number) => new Date(world.server.nowMs() - daysAgo * 86_400_000).toISOString();
 
 /** Two users of one account, active every other day. Each said an NPS two days ago: Segment sends that time, too. */
 async function sendUsers(organization: string): Promise<void> {

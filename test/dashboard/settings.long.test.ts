@@ -104,7 +104,7 @@ async function signInDaily(organization: string): Promise<void> {
     { type: "identify", userId, email: `${userId}@example.com` },
     ...Array.from({ length: 30 }, (_, day) => ({
       ...{ type: "track", userId, event: "signed_in" },
-      timestamp: new Date(Date.now() - (day + 1) * 86_400_000).toISOString(),
+      timestamp: new Date(world.server.nowMs() - (day + 1) * 86_400_000).toISOString(),
     })),
   ]);
   expect((await world.server.post("/batch", token, { batch })).status).toBe(201);

@@ -31,13 +31,11 @@ export function haveClockOf(browser: Browser, server: Server): void {
 
 /** Puts the clock of a page ahead, and leaves its timers alone. It runs in the page. */
 function putPageAhead(aheadMs: number): void {
-  const MachineDate = Date;
-  const nowMs = () => MachineDate.now() + aheadMs;
-  const construct = (target: DateConstructor, given: unknown[]) =>
-    Reflect.construct(target, given.length === 0 ? [nowMs()] : given);
-  globalThis.Date = new Proxy(MachineDate, {
-    construct,
-    get: (target, name) => (name === "now" ? nowMs : Reflect.get(target, name)),
+  const machineNow = Date.now;
+  const nowMs = () => machineNow() + aheadMs;
+  Date.now = nowMs;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, given) => Reflect.construct(target, given.length === 0 ? [nowMs()] : given),
   });
 }
 
