@@ -2,11 +2,11 @@
  * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see holds.ts. Points are calls of
  * analysis to intake, which are the commits of its work, and statements that write to the embedded engine.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Session } from "chdb";
 import { SessionPool } from "../../server/warehouse/engine/sessions.ts";
 import { until } from "../until.ts";
-import { type HoldPoint, holdFiles, type Step } from "./holds.ts";
+import { type HoldPoint, holdFiles, type Step, writeWhole } from "./holds.ts";
 
 const files = holdFiles(process.env.DATA_DIR ?? "");
 
@@ -23,8 +23,7 @@ async function hold(of: string, step: Step): Promise<number | undefined> {
   if (comes.count < (wanted.count ?? 1)) return undefined;
   const held = files.held(number);
   rmSync(files.wanted);
-  writeFileSync(`${held}.new`, "");
-  renameSync(`${held}.new`, held);
+  writeWhole(held, "");
   await until("the test lets it go on", () => !existsSync(held), Boolean, {
     everyMs: 5,
     limitMs: 15 * 60_000,
@@ -132,7 +131,7 @@ function holdAnswers(): void {
       const number = call && (await hold(nameOf(call), "arrived"));
       const response = await options.fetch(new Request(request, { body }));
       if (call !== undefined && response.ok) note(call);
-      if (number !== undefined) writeFileSync(files.answered(number), await response.clone().text());
+      if (number !== undefined) writeWhole(files.answered(number), await response.clone().text());
       return response;
     };
     return ordinary({ ...options, fetch: answer } as Parameters<typeof ordinary>[0]);

@@ -38,6 +38,12 @@ export function holdFiles(dataDir: string) {
   };
 }
 
+/** Writes a file that another process waits for: as soon as it is there it is whole. */
+export function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
 /** A point at which a process of a server will be held, or is. */
 export class Hold {
   readonly #held: string;
@@ -82,8 +88,7 @@ export class Holds {
   next(point: HoldPoint): Hold {
     holds += 1;
     const [number, { wanted }] = [holds, this.#files];
-    writeFileSync(`${wanted}.new`, JSON.stringify({ ...point, number }));
-    renameSync(`${wanted}.new`, wanted);
+    writeWhole(wanted, JSON.stringify({ ...point, number }));
     return new Hold(this.#files.held(number), this.#files.answered(number));
   }
 }
