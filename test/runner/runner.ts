@@ -240,7 +240,8 @@ export class Runner {
   /** A file that was never measured comes first: it may be slow. Files on PostgreSQL follow on the others, and those on several
    * nodes come last. So a shared server can end when a file on other engines begins. */
   #slowestFirst(runs: readonly Run[]): Run[] {
-    const ms = ({ file }: Run) => this.#options.timings.get(file) ?? Number.MAX_SAFE_INTEGER;
+    const msOf = (file: string) => this.#options.timings.get(file) ?? 60 * 60_000;
+    const ms = ({ file, beside = [] }: Run) => [file, ...beside].reduce((sum, one) => sum + msOf(one), 0);
     return runs.toSorted((a, b) => a.nodes - b.nodes || ms(b) - ms(a) || (a.name < b.name ? -1 : 1));
   }
 
