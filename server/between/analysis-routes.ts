@@ -68,7 +68,14 @@ function apiParts(
   if (analysis === undefined || scoring === undefined || sources === undefined) return undefined;
   if (scheduler === undefined || failures === undefined) return undefined;
   return {
-    ...{ analysis, scoring, sources, scheduler, failures, ledger, log, nowMs },
+    analysis,
+    scoring,
+    sources,
+    scheduler,
+    failures,
+    ledger,
+    log,
+    nowMs,
     warehouse: analysis.warehouse,
     freshness: (organization) => analysis.freshness(organization),
   };

@@ -194,7 +194,9 @@ export class Analysis implements ServedAnalysis {
       return done;
     });
     this.nightly = new NightlyCheck({
-      ...{ ledger, log, time },
+      ledger,
+      log,
+      time,
       check: (organization) => this.check(organization),
       isBusy: () => this.#upkeep.isRebuilding || loader.status().failure !== null,
     });

@@ -126,7 +126,7 @@ test("kills while many users of two organizations are erased leave each erased o
     start,
   );
   await server.ready();
-  // Those that were not begun are still there.
+  // Users whose erasure had not begun are still there.
   const statuses = (await Promise.all(asked.map(erase))).map(({ status }) => status);
   expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([]);
   for (const [at, name] of names.entries()) {

@@ -119,9 +119,7 @@ test("a kill between the scores of a day and their messages loses no alert, deci
     send,
     preview,
     ids,
-  } = await serviceWithRules(receiver, {
-    ...{ name, dataDir, rules },
-  });
+  } = await serviceWithRules(receiver, { name, dataDir, rules });
   let server = first;
   await send(server, everybody());
   for (let day = -historyDays; day < 0; day++) await send(server, itemsOf(day));

@@ -12,6 +12,7 @@ import { listPaths, root } from "../tidy/source-files.ts";
 import { isCounted } from "./counting.ts";
 
 const path = join(root, "test/proved.json");
+
 /** CI counts a change from the commit of the record before: a record that comes with a change proves nothing about it yet. */
 interface Record {
   readonly commit: string;
