@@ -120,7 +120,7 @@ export async function axe(page: Page): Promise<string[]> {
       let changes = 0;
       const watching = new MutationObserver(() => { changes += 1; });
       watching.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
-      const { violations } = await axe.run(document, { runOnly: ${tags} });
+      const { violations } = await axe.run(document, { runOnly: ${tags}, resultTypes: ["violations"] });
       watching.disconnect();
       return {
         isStill: wasAtRest && ${isAtRest} && changes === 0,

@@ -11,7 +11,7 @@ import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
-import { all, on, scoresOf } from "./run-support.ts";
+import { all, scoresOf } from "./run-support.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -82,42 +82,6 @@ describe("a run", () => {
       expect(rows.length).toBeGreaterThan(5);
       expect(await scoresOf(subject, with_, kind, day)).toEqual(rows);
     }
-  });
-
-  test.each<readonly [string, 1 | null, (organization: number) => EventRow[]]>([
-    ["one user on one day", null, (id) => [on(id, 1, 99)]],
-    ["five users", null, (id) => [1, 2, 3, 4, 5].map((each) => on(id, each, 60 + each))],
-    [
-      "everybody every day",
-      1,
-      (id) =>
-        all(
-          id,
-          80,
-          Array.from({ length: 60 }, (_, index) => 40 + index),
-        ),
-    ],
-    ["everybody silent for long", 1, (id) => all(id, 80, [10, 11, 12])],
-    ["a single week", null, (id) => all(id, 80, [94, 96])],
-  ])("of %s has finite scores, and rung %p", async (_title, rung, eventsOf) => {
-    const organization = subject.newOrganization();
-    await insertEvents(subject, eventsOf(organization));
-    const [users] = await score(organization, 100);
-    const rows = await scoresOf(subject, organization, "user", 100);
-    expect(rows).toHaveLength(users?.entities ?? -1);
-    expect(users?.rung).toBe(rung);
-    for (const row of rows) {
-      for (const name of ["engagement", "health"]) expect(row[name]).toBeWithin(0, 100.0001);
-      if (row.state === "churned" || rung === null) expect(row.risk).toBeNull();
-      else expect(row.risk).toBeWithin(0, 1.0000001);
-    }
-  });
-
-  test("of an empty organization writes nothing", async () => {
-    const organization = subject.newOrganization();
-    expect(await score(organization, 100)).toEqual([]);
-    await insertEvents(subject, [on(organization, 1, 100)]);
-    expect(await score(organization, 100)).toEqual([]);
   });
 
   test("that was cut off leaves the scores of before, and is simply done again", async () => {

@@ -1,11 +1,11 @@
 /** Cells, rows, labels, traits and members that the engine returns, beside those of the reference. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn/churn-model.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
-import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
+import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import {
   type FeatureSettings,
   featuresOf,
@@ -78,14 +78,9 @@ function accountAt(events: readonly EventRow[], cutoffDay: number): number {
   return Math.max(0, ...carrying.filter(({ day }) => day === lastDay).map(({ account }) => account));
 }
 
-function readOne(
-  organization: number,
-  kind: EntityKind,
-  cutoffDay: number,
-  more: Partial<SnapshotOptions> = {},
-) {
+function readOne(organization: number, kind: EntityKind, cutoffDay: number) {
   const who = population(organization, kind, settings);
-  return readSnapshots(subject.warehouse, who, [cutoffDay], { horizonDays, ...more }).then(
+  return readSnapshots(subject.warehouse, who, [cutoffDay], { horizonDays }).then(
     (snapshots) => snapshots.get(cutoffDay) ?? { cutoffDay, cells: [], rows: [] },
   );
 }
@@ -162,64 +157,6 @@ test("accounts' snapshots are those of the reference, with how their members are
     const rules = { ...settings, countedEvents: countedEvents(events, cutoffDay, settings) };
     expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, rules)));
   }
-});
-
-describe("the rows", () => {
-  test("are everybody seen in 26 weeks if that is asked for", async () => {
-    const { organization } = await randomOrganization(subject, "everyone");
-    const some = await readOne(organization, "user", logDay(200));
-    const all = await readOne(organization, "user", logDay(200), { everyone: true });
-    expect(all.rows).toHaveLength(all.cells.reduce((sum, { count }) => sum + count, 0));
-    expect(all.rows.length).toBeGreaterThan(some.rows.length);
-    expect(all.rows.some(({ features }) => features.idleDays >= horizonDays)).toBe(true);
-  });
-
-  test("are a sample when there are too many: at most so many, the same every time, cells of all", async () => {
-    const { organization } = await randomOrganization(subject, "sample", 150);
-    const who = population(organization, "user");
-    const days = [120, 200, 300].map(logDay);
-    const read = async (maxRows: number) => [
-      ...(await readSnapshots(subject.warehouse, who, days, { horizonDays, maxRows })).values(),
-    ];
-    const [all, few, again] = [await read(50_000), await read(30), await read(30)];
-    expect(few).toEqual(again);
-    const count = few.reduce((sum, { rows }) => sum + rows.length, 0);
-    expect(count).toBeWithin(20, 31);
-    for (const [index, { cells, rows }] of few.entries()) {
-      const { cells: allCells, rows: allRows = [] } = all[index] ?? {};
-      expect(cells).toEqual(allCells ?? []);
-      // Those with the lowest hashes come first.
-      expect(rows).toEqual(allRows.slice(0, rows.length));
-    }
-  });
-
-  test("have more churned ones beside a sample, and weights by which both classes are as many as in all rows", async () => {
-    const { organization } = await randomOrganization(subject, "churned beside", 150);
-    const who = population(organization, "user");
-    const day = logDay(300);
-    const read = async (maxRows: number, trainingDays: readonly number[] = [day]) => {
-      const options = { horizonDays, maxRows, trainingDays, everyone: true };
-      return (await readSnapshots(subject.warehouse, who, [day], options)).get(day);
-    };
-    expect((await read(9, []))?.beside).toBeUndefined();
-    const all = (await read(50_000))?.rows ?? [];
-    expect((await read(50_000))?.beside).toBeUndefined();
-    const isChurned = ({ label }: { readonly label: boolean }) => label;
-    const counts = [all.filter(isChurned).length, all.filter((row) => !isChurned(row)).length] as const;
-    for (const maxRows of [9, 18]) {
-      const { rows = [], beside } = (await read(maxRows)) ?? {};
-      const { churned = [], churnedWeight = 0, retainedWeight = 0 } = beside ?? {};
-      const left = all.slice(rows.length).filter(isChurned);
-      expect(left.length).toBeGreaterThan(maxRows / 3);
-      expect(rows).toHaveLength(maxRows);
-      expect(churned).toEqual(left.slice(0, maxRows / 3));
-      const taken = [...rows, ...churned];
-      expect(churnedWeight * taken.filter(isChurned).length).toBeCloseTo(counts[0], 9);
-      // Of 9 rows none may be retained, and then no weight stands for those that are.
-      const retained = rows.filter((row) => !isChurned(row)).length;
-      expect(retainedWeight * retained).toBeCloseTo(retained === 0 ? 0 : counts[1], 9);
-    }
-  });
 });
 
 /** A version of a user's traits. */
