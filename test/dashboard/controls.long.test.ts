@@ -12,7 +12,7 @@ import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
 import { becomes } from "../until.ts";
 import { startBrowser } from "./chromium.ts";
-import { openPage, settled, signInAs } from "./support.ts";
+import { follow, openPage, settled, signInAs } from "./support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-controls-"));
 let server: Server;
@@ -284,6 +284,8 @@ async function pageOf(role: "viewer" | "member" | "owner"): Promise<Page> {
   await signInAs(page, server, people[role]);
   await page.route(/\/api\/rejected-events\?/, (route) => route.fulfill({ json: rejectedEvents }));
   await page.route(/\/api\/alerts\?/, (route) => route.fulfill({ json: alerts }));
+  await page.goto(`${server.url}/o/${people.organization}/settings/account`);
+  await settled(page);
   return page;
 }
 
@@ -307,9 +309,7 @@ function steady(name: string): string {
 
 async function open(page: Page, place: string): Promise<() => Promise<string[]>> {
   const [path = "", button] = place.split(", button ");
-  await page.goto(`${server.url}/o/${people.organization}${path}`);
-  await page.locator("h1").waitFor();
-  await settled(page);
+  await follow(page, `/o/${people.organization}${path}`);
   if (button !== undefined) await page.getByRole("button", { name: button, exact: true }).click();
   const holder = page.getByRole(button === undefined && path !== cellOfToday ? "main" : "dialog");
   return async () => controlsIn(await holder.ariaSnapshot());

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, notedMessages, phone, settled, sidewaysPixels, whileStarting, wide } from "./support.ts";
+import { axe, follow, notedMessages, phone, sidewaysPixels, whileStarting, wide } from "./support.ts";
 
 const world = await SettingsWorld.shared();
 
@@ -257,8 +257,7 @@ describe("every page of settings", () => {
     ] as const) {
       const { page, complaints } = await world.settingsOf(world.first, "organization", options);
       for (const path of paths) {
-        await page.goto(`${world.server.url}/o/${world.first.organization}/settings/${path}`);
-        await settled(page);
+        await follow(page, `/o/${world.first.organization}/settings/${path}`);
         expect([path, await axe(page)]).toEqual([path, []]);
         expect([path, await sidewaysPixels(page)]).toEqual([path, 0]);
       }
