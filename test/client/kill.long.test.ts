@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { Gate } from "./gate.ts";
-import { ada, Told, until } from "./support.ts";
+import { ada, Told } from "./support.ts";
 
 const organization = "Killed";
 

@@ -5,8 +5,6 @@ import { Rekindle } from "../../client/rekindle.ts";
 import { Server } from "../server.ts";
 import { Gate } from "./gate.ts";
 
-export { until } from "../until.ts";
-
 /** Nearly as long as a test may take: what is waited for so long has failed, on however slow a machine. */
 export const patienceMs = 150_000;
 
