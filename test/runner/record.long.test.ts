@@ -1,0 +1,29 @@
+/** From a file of tests that starts a server to the change that CI repeats it for: what the copy counts is what the server ran. */
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { run as runProgram } from "../server.ts";
+import { listPaths } from "../tidy/source-files.ts";
+import { countingCopy } from "./counting-copy.ts";
+import { type Proof, reachedBy, recordOf } from "./proved.ts";
+
+const file = "test/actions/moments-over-http.test.ts";
+const copy = countingCopy();
+afterAll(() => copy.remove());
+
+test("a change of what a test's server ran repeats the test, and a change of anything else does not", async () => {
+  const command = [process.execPath, join(copy.path, "test/run.ts"), "--record", "actions/moments-over"];
+  const { exitCode, stdout } = await runProgram(command);
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining("1 passed, 0 failed")]);
+  const proofs: readonly Proof[] = JSON.parse(readFileSync(join(copy.path, ".counting/proofs.json"), "utf8"));
+  expect(proofs).toMatchObject([{ name: file, file, passed: 1 }]);
+  const files = listPaths().filter((path) => path.startsWith("server/"));
+  const record = recordOf({ commit: "c1", commitBefore: "c0", files }, proofs);
+  const reached = (...changed: string[]) =>
+    reachedBy(changed, record, [{ name: file, file, nodes: 0 }], -1).reached.map(({ name }) => name);
+  // The intake, the look, and the message that it sends are in three parts of the server.
+  for (const ran of ["server/intake/track.ts", "server/actions/looks.ts", "server/warehouse/load/loader.ts"])
+    expect([ran, ...reached(ran)]).toEqual([ran, file]);
+  for (const other of ["server/warehouse/copies/backup.ts", "server/scoring/churn/train.ts"])
+    expect([other, ...reached(other)]).toEqual([other]);
+});
