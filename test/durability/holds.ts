@@ -2,47 +2,19 @@
  * Kills of a service at points of its work, without regard to the speed of the machine: a process that comes to a point is held there
  * (held-server.ts), killed, and started again.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { programEntry } from "../program.ts";
 import type { Server } from "../server.ts";
 import { isAlive } from "../server-process.ts";
 import { until } from "../until.ts";
+import { type HoldPoint, holdFiles, writeWhole } from "./hold-points.ts";
 
 /** The program of a server that is held, for `Server.start`. */
-export const heldServer = join(import.meta.dir, "held-server.ts");
-
-/**
- * Of a call of analysis: it is not sent yet, has arrived at intake, or is done and not answered yet. Of a statement: it is not sent, runs,
- * or is done.
- */
-export type Step = "before" | "arrived" | "within" | "after";
-
-export interface HoldPoint {
-  readonly step: Step;
-  /** The name of a call, such as `erasures.finish`, or the begin of a statement, such as `ALTER TABLE events`. */
-  readonly of: string;
-  /** The process is held when it comes there for this time. Default: the first. */
-  readonly count?: number;
-}
+export const heldServer = programEntry("held-server");
 
 /** Each process that is killed, or both. */
 export const victims = ["analysis", "intake", "both"] as const;
 export type Victim = (typeof victims)[number];
-
-/** The files of a data folder by which a test and the held process speak. */
-export function holdFiles(dataDir: string) {
-  return {
-    wanted: join(dataDir, "hold"),
-    held: (number: number) => join(dataDir, `held-${number}`),
-    answered: (number: number) => join(dataDir, `answered-${number}`),
-  };
-}
-
-/** Writes a file that another process waits for: as soon as it is there it is whole. */
-export function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
-}
 
 /** A point at which a process of a server will be held, or is. */
 export class Hold {

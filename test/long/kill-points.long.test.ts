@@ -4,7 +4,8 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { type HoldPoint, Holds, heldServer, killed } from "../durability/holds.ts";
+import type { HoldPoint } from "../durability/hold-points.ts";
+import { Holds, heldServer, killed } from "../durability/holds.ts";
 import { deleted, killAt, ownPort, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
