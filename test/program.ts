@@ -13,6 +13,7 @@ const entries = {
   main: "cli/main.ts",
   serve: "test/serve.ts",
   "held-server": "test/durability/held-server.ts",
+  "held-work": "test/scoring/held-work.ts",
 } as const;
 /** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which import the sources. */
 const workers = ["server/actions/send/posting-worker.ts", "server/ledger/sqlite/engine/snapshot-worker.ts"];

@@ -29,13 +29,13 @@ export async function hold(of: string, step: Step): Promise<number | undefined> 
 }
 
 /**
- * `ALTER TABLE events …` or `INSERT INTO events …`, and of a record of scores what it is of: `INSERT INTO score_records: run of user`.
+ * `ALTER TABLE events …` or `INSERT INTO events …`, and of a record of scores what it is of: `record: run of user`.
  * Undefined for a statement that only reads.
  */
 function writing(sql: string): string | undefined {
   const statement = /(?:ALTER TABLE|INSERT INTO) [\s\S]*/.exec(sql)?.[0];
   const [what, kind] = ["what", "kind"].map((name) => new RegExp(`param_${name} = '(\\w+)'`).exec(sql)?.[1]);
-  return statement && what && kind ? `INSERT INTO score_records: ${what} of ${kind}` : statement;
+  return statement && what && kind ? `record: ${what} of ${kind}` : statement;
 }
 
 async function held<Result>(name: string, start: () => Promise<Result>): Promise<Result> {
@@ -48,15 +48,17 @@ async function held<Result>(name: string, start: () => Promise<Result>): Promise
   return result;
 }
 
-/** Holds this process at statements that write to its embedded engine. */
-export function holdStatements(): void {
+/** Holds this process at statements that write to its embedded engine. @param told is called with the name of each */
+export function holdStatements(told: (name: string) => void = () => undefined): void {
   const { use } = SessionPool.prototype;
   SessionPool.prototype.use = function (this: SessionPool, query, asker) {
-    return use.call(this, (session: Session) => query(holding(session)), asker) as ReturnType<typeof query>;
+    return use.call(this, (session: Session) => query(holding(session, told)), asker) as ReturnType<
+      typeof query
+    >;
   } as typeof use;
 }
 
-function holding(session: Session): Session {
+function holding(session: Session, told: (name: string) => void): Session {
   return new Proxy(session, {
     get: (of, name) => {
       const value: unknown = Reflect.get(of, name);
@@ -64,7 +66,10 @@ function holding(session: Session): Session {
       return (...given: readonly unknown[]) => {
         const start = () => value.apply(of, given);
         const sql = name === "queryAsync" ? writing(String(given[0])) : undefined;
-        if (sql !== undefined) return held(sql, start);
+        if (sql !== undefined) {
+          told(sql);
+          return held(sql, start);
+        }
         if (name !== "insert") return start();
         return held(`INSERT INTO ${(given[0] as { readonly table: string }).table}`, start);
       };

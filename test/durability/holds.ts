@@ -3,6 +3,7 @@
  * (held-server.ts), killed, and started again.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import type { Subprocess } from "bun";
 import { programEntry } from "../program.ts";
 import type { Server } from "../server.ts";
 import { isAlive } from "../server-process.ts";
@@ -132,4 +133,25 @@ export async function killAtEach(
   }
   await asked;
   return running;
+}
+
+/**
+ * Kills a process at a point of its work.
+ * @param start starts the process
+ * @returns the killed process
+ * @throws Error when its work does not come to the point
+ */
+export async function killProcessAt<Process extends Subprocess>(
+  dataDir: string,
+  point: HoldPoint,
+  start: () => Process,
+): Promise<Process> {
+  const hold = new Holds(dataDir).next(point);
+  const process = start();
+  const isHeld = await hold.reached(() => process.exitCode !== null);
+  process.kill("SIGKILL");
+  await process.exited;
+  hold.release();
+  if (!isHeld) throw new Error(`the process ended, and did not come to "${point.step} ${point.of}"`);
+  return process;
 }
