@@ -1,8 +1,9 @@
 /**
  * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see holds.ts. Points are calls of
- * analysis to intake, which are the commits of its work, and statements that write to the embedded engine.
+ * analysis to intake, which are the commits of its work, statements that write to the embedded engine, and messages of intake (`post`).
  */
-import { hold, holdStatements } from "./held-statements.ts";
+import { PostingThread } from "../../server/actions/send/posting-thread.ts";
+import { held, hold, holdStatements } from "./held-process.ts";
 import { holdFiles, writeWhole } from "./hold-points.ts";
 
 const files = holdFiles(process.env.DATA_DIR ?? "");
@@ -79,8 +80,19 @@ function holdAnswers(): void {
   Bun.serve = holding as typeof ordinary;
 }
 
+/** A message is claimed before, may have arrived within, and has arrived after, when its outcome is not recorded yet. */
+function holdPosts(): void {
+  const { post } = PostingThread.prototype;
+  PostingThread.prototype.post = function (this: PostingThread, message) {
+    return held("post", () => post.call(this, message));
+  };
+}
+
 if (process.argv.includes("analysis")) {
   holdCalls();
   holdStatements();
-} else holdAnswers();
+} else {
+  holdAnswers();
+  holdPosts();
+}
 await import("../serve.ts");

@@ -19,10 +19,12 @@ export type Victim = (typeof victims)[number];
 
 /** A point at which a process of a server will be held, or is. */
 export class Hold {
+  readonly #point: HoldPoint;
   readonly #held: string;
   readonly #answered: string;
 
-  constructor(held: string, answered: string) {
+  constructor(point: HoldPoint, held: string, answered: string) {
+    this.#point = point;
     this.#held = held;
     this.#answered = answered;
   }
@@ -30,7 +32,8 @@ export class Hold {
   /** Waits until a process is held, or the work is over. @returns whether one is held */
   async reached(isOver: () => boolean = () => false): Promise<boolean> {
     const look = () => existsSync(this.#held) || isOver();
-    await until("a process is held", look, Boolean, { everyMs: 5 });
+    const { step, of } = this.#point;
+    await until(`a process is held ${step} ${of}`, look, Boolean, { everyMs: 5 });
     return existsSync(this.#held);
   }
 
@@ -62,7 +65,7 @@ export class Holds {
     holds += 1;
     const [number, { wanted }] = [holds, this.#files];
     writeWhole(wanted, JSON.stringify({ ...point, number }));
-    return new Hold(this.#files.held(number), this.#files.answered(number));
+    return new Hold(point, this.#files.held(number), this.#files.answered(number));
   }
 }
 

@@ -16,7 +16,7 @@ import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { thinScores } from "../../server/warehouse/upkeep/thin-scores.ts";
-import { holdStatements } from "../durability/held-statements.ts";
+import { holdStatements } from "../durability/held-process.ts";
 import { msPerDay } from "../warehouse/support.ts";
 import { daysIn, fillDays } from "./daily-runs-support.ts";
 import { Installation } from "./installation.ts";

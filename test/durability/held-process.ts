@@ -38,7 +38,8 @@ function writing(sql: string): string | undefined {
   return statement && what && kind ? `record: ${what} of ${kind}` : statement;
 }
 
-async function held<Result>(name: string, start: () => Promise<Result>): Promise<Result> {
+/** Does something that a test may hold before it, while it runs, and after it. */
+export async function held<Result>(name: string, start: () => Promise<Result>): Promise<Result> {
   await hold(name, "before");
   const running = start();
   // The engine works in threads of its own, also while this one waits.
