@@ -80,8 +80,11 @@ const ofMoments: readonly (KillPoint & { readonly payments?: number })[] = [
 
 test("a kill at any commit from an event to its message loses no alert, decides none twice, and keeps its id", async () => {
   const rule = {
-    ...{ name: "Payments", scope: { kind: "users" }, condition: { kind: "paymentFailed" } },
-    ...{ cap: 1_000, when: "at once" },
+    name: "Payments",
+    scope: { kind: "users" },
+    condition: { kind: "paymentFailed" },
+    cap: 1_000,
+    when: "at once",
   };
   const service = await serviceWithRules(receiver, {
     name: "Killed moments",
@@ -121,8 +124,12 @@ const historyDays = 40;
 const accounts = Array.from({ length: 24 }, (_, at) => `account-${at}`);
 const members = ["ada", "bob", "eve"];
 const scored = (kind: "users" | "accounts", below: number) => ({
-  ...{ name: `${kind} below ${below}`, scope: { kind }, condition: { kind: "healthBelow", below } },
-  ...{ cooldownDays: 3, cap: 1_000, when: "at once" },
+  name: `${kind} below ${below}`,
+  scope: { kind },
+  condition: { kind: "healthBelow", below },
+  cooldownDays: 3,
+  cap: 1_000,
+  when: "at once",
 });
 const rules = [...[80, 75, 70, 60].map((below) => scored("users", below)), scored("accounts", 80)];
 
@@ -142,8 +149,11 @@ const itemsOf = (day: number) =>
 
 const everybody = accounts.flatMap((id) =>
   members.map((one) => ({
-    ...{ type: "identify", userId: `${one}-${id}`, email: `${one}@${id}.example.com` },
-    ...{ timestamp: at(-historyDays - 1), account: { id, name: id } },
+    type: "identify",
+    userId: `${one}-${id}`,
+    email: `${one}@${id}.example.com`,
+    timestamp: at(-historyDays - 1),
+    account: { id, name: id },
   })),
 );
 

@@ -56,7 +56,8 @@ function first(): readonly EventRow[] {
 /** Scores the days that are due. */
 async function score(): Promise<void> {
   const subject = {
-    ...{ warehouse, newOrganization: () => organization },
+    warehouse,
+    newOrganization: () => organization,
     insert: () => Promise.reject(new Error("events are loaded before")),
   };
   const installation = new Installation(subject, today);
@@ -69,8 +70,14 @@ async function score(): Promise<void> {
   );
   installation.lastImportAtMs = imported > 0 ? (today + 0.5) * msPerDay + 1 : null;
   const scored = await scoring.scoredOrganization({
-    ...{ id: organization, name: "killed", timezone: "UTC", requestsPerSecond: 1, itemsPerSecondSet: null },
-    ...{ keepEventsDays: null, eventsFromDay: null, createdAtMs: 0 },
+    id: organization,
+    name: "killed",
+    timezone: "UTC",
+    requestsPerSecond: 1,
+    itemsPerSecondSet: null,
+    keepEventsDays: null,
+    eventsFromDay: null,
+    createdAtMs: 0,
   });
   await scoring.noticeChanges(scored, today);
   for (const day of days) {
@@ -101,7 +108,10 @@ async function scores(): Promise<unknown> {
 }
 
 const weightedBy = (kind: Population["kind"], weight: number): Population => ({
-  ...{ organization, kind, zone: new Zone("UTC"), settings: { weights: new Map([["opened", weight]]) } },
+  organization,
+  kind,
+  zone: new Zone("UTC"),
+  settings: { weights: new Map([["opened", weight]]) },
 });
 
 /** Writes the snapshots of a day under a weight of the events. */

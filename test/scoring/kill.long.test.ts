@@ -154,7 +154,9 @@ test("thinning out that is killed between two statements leaves no run without r
   const kept = all.filter((day) => isKept(day, thinned.today));
   const found = (users: readonly number[], accounts: readonly number[]) => ({
     shown: Array(2).fill({ history: kept, weeks: Array(26).fill(2) }),
-    ...{ records: kept, users, accounts },
+    records: kept,
+    users,
+    accounts,
   });
   const [before, ...meanwhile] = await killAll(after(...ofThinning), "print days", "thin");
   expect(before).toMatchObject({ records: all, users: all, accounts: all });
