@@ -9,7 +9,12 @@ import { messageOf } from "../server/process/process.ts";
 import { countingEnvironment, makingTables } from "./runner/counting.ts";
 
 const root = join(import.meta.dir, "..");
-const entries = { main: "cli/main.ts", serve: "test/serve.ts" } as const;
+const entries = {
+  main: "cli/main.ts",
+  serve: "test/serve.ts",
+  "held-server": "test/durability/held-server.ts",
+  "held-work": "test/scoring/held-work.ts",
+} as const;
 /** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which import the sources. */
 const workers = ["server/actions/send/posting-worker.ts", "server/ledger/sqlite/engine/snapshot-worker.ts"];
 /** The process id follows, so that the next run finds the folder of a run that was killed. It lies where the program's own

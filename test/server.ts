@@ -72,12 +72,22 @@ export function startRekindle(dataDir: string, ...parameters: string[]): Started
 }
 
 /** The same with more in its environment. */
-export function startRekindleWith(
+function startRekindleWith(
   dataDir: string,
   env: Record<string, string>,
   ...parameters: string[]
 ): StartedCommand {
   return start([process.execPath, programEntry("main"), ...parameters], { env: environment(dataDir, env) });
+}
+
+/** Begins test/serve.ts on a data folder. @param env has a `ServedAs` */
+export function startServeWith(
+  dataDir: string,
+  env: Record<string, string>,
+  ...parameters: string[]
+): StartedCommand {
+  const command = [process.execPath, programEntry("serve"), "serve", ...parameters];
+  return start(command, { env: environment(dataDir, env) });
 }
 
 /** A process that runs, and what it will have printed. */

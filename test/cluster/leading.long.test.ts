@@ -15,6 +15,8 @@ const cluster = await TestCluster.start();
 const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
 afterAll(() => admin.end());
 const intake = await cluster.node();
+/** Scores and rules are looked at every second, and not every ten. */
+const often = { scheduleMs: 1_000, actionsMs: 1_000 };
 
 async function analysisNodes(): Promise<number> {
   return (await admin`SELECT FROM nodes WHERE role = 'analysis'`).length;
@@ -108,7 +110,7 @@ async function usedForDays(organization: string): Promise<number> {
 }
 
 test("scores that one leader has made are not made again by the next", async () => {
-  const first = await cluster.analysis();
+  const first = await cluster.analysis({}, often);
   const organization = await usedForDays("scored once");
   await until("it is ready", async () => (await fetch(`${intake.url}/readyz`)).ok);
   const warehouse = await openClickHouseWarehouse({
@@ -126,7 +128,7 @@ test("scores that one leader has made are not made again by the next", async () 
   const isScored = async (of: number) => new Set((await runs(of)).map(({ kind }) => kind)).size === 2;
   await until("users and accounts are scored", () => isScored(organization));
   const made = await runs(organization);
-  const next = await cluster.analysis();
+  const next = await cluster.analysis({}, often);
   first.process.kill("SIGTERM");
   await first.process.exited;
   // A round looks at the organizations in their order.
@@ -172,7 +174,7 @@ test("a leader that wakes up after another one went on between two chunks of a r
     if (found?.version.rule !== rule) throw new Error("the rule is not decided");
     return found.watermark;
   };
-  const former = await cluster.analysis();
+  const former = await cluster.analysis({}, often);
   const locked = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
   // The last chunk of a day reads the destinations before its transaction begins.
@@ -191,7 +193,7 @@ test("a leader that wakes up after another one went on between two chunks of a r
   const { sequence } = await mark();
   former.process.kill("SIGSTOP");
   await admin`UPDATE loader_lease SET until = clock_timestamp() - interval '1 second'`;
-  const next = await cluster.analysis();
+  const next = await cluster.analysis({}, often);
   gone.resolve();
   await lock;
   await until(

@@ -10,13 +10,8 @@ import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/pos
 import { freePort } from "../deploy/running.ts";
 import { PostgresServer } from "../postgres.ts";
 import { printedBy } from "../printed-by.ts";
-import {
-  rekindleWith,
-  Server,
-  type ServerOptions,
-  type StartedCommand,
-  startRekindleWith,
-} from "../server.ts";
+import { type ServedTime, servedAsVariable } from "../served-as.ts";
+import { rekindleWith, Server, type ServerOptions, type StartedCommand, startServeWith } from "../server.ts";
 import type { ClickHouseTestServer } from "../warehouse/clickhouse-server.ts";
 import { serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 
@@ -79,13 +74,15 @@ export class TestCluster {
     return server;
   }
 
-  /** Starts a node that answers questions, and may lead. */
-  async analysis(env: Record<string, string> = {}): Promise<AnalysisNode> {
+  /** Starts a node that answers questions, and may lead. @param time intervals that differ from the product's */
+  async analysis(env: Record<string, string> = {}, time: ServedTime = {}): Promise<AnalysisNode> {
     const NODE_URL = `http://127.0.0.1:${await freePort()}`;
-    const started = startRekindleWith(
-      this.folder(),
-      { ...this.env, NODE_URL, LOG_LEVEL: "info", ...env },
-      ...["serve", "--role", "analysis"],
+    const folder = this.folder();
+    const servedAs = JSON.stringify({ time, clockOf: folder });
+    const started = startServeWith(
+      folder,
+      { ...this.env, NODE_URL, LOG_LEVEL: "info", [servedAsVariable]: servedAs, ...env },
+      ...["--role", "analysis"],
     );
     this.#running.add(started.process);
     return { ...started, url: NODE_URL };

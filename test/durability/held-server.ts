@@ -1,35 +1,12 @@
 /**
  * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see holds.ts. Points are calls of
- * analysis to intake, which are the commits of its work, and statements that write to the embedded engine.
+ * analysis to intake, which are the commits of its work, statements that write to the embedded engine, and messages of intake (`post`).
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import type { Session } from "chdb";
-import { SessionPool } from "../../server/warehouse/engine/sessions.ts";
-import { until } from "../until.ts";
-import { type HoldPoint, holdFiles, type Step, writeWhole } from "./holds.ts";
+import { PostingThread } from "../../server/actions/send/posting-thread.ts";
+import { held, hold, holdStatements } from "./held-process.ts";
+import { holdFiles, writeWhole } from "./hold-points.ts";
 
 const files = holdFiles(process.env.DATA_DIR ?? "");
-
-/** How often this process has come to the point that is wanted now. */
-let comes = { number: -1, count: 0 };
-
-/** Holds this process if it is wanted here. @returns the number of the hold */
-async function hold(of: string, step: Step): Promise<number | undefined> {
-  if (!existsSync(files.wanted)) return undefined;
-  const wanted: HoldPoint & { readonly number: number } = JSON.parse(readFileSync(files.wanted, "utf8"));
-  if (wanted.step !== step || !of.startsWith(wanted.of)) return undefined;
-  const { number } = wanted;
-  comes = { number, count: comes.number === number ? comes.count + 1 : 1 };
-  if (comes.count < (wanted.count ?? 1)) return undefined;
-  const held = files.held(number);
-  rmSync(files.wanted);
-  writeWhole(held, "");
-  await until("the test lets it go on", () => !existsSync(held), Boolean, {
-    everyMs: 5,
-    limitMs: 15 * 60_000,
-  });
-  return number;
-}
 
 interface Call {
   readonly operation: string;
@@ -81,42 +58,6 @@ function holdCalls(): void {
   globalThis.fetch = Object.assign(holding, { preconnect: ordinary.preconnect });
 }
 
-/** `ALTER TABLE events …` or `INSERT INTO events …`; undefined for a statement that only reads. */
-const writing = (sql: string) => /(?:ALTER TABLE|INSERT INTO) [\s\S]*/.exec(sql)?.[0];
-
-async function held<Result>(name: string, start: () => Promise<Result>): Promise<Result> {
-  await hold(name, "before");
-  const running = start();
-  // The engine works in threads of its own, also while this one waits.
-  await hold(name, "within");
-  const result = await running;
-  await hold(name, "after");
-  return result;
-}
-
-function holdStatements(): void {
-  const { use } = SessionPool.prototype;
-  SessionPool.prototype.use = function (this: SessionPool, query, asker) {
-    return use.call(this, (session: Session) => query(holding(session)), asker) as ReturnType<typeof query>;
-  } as typeof use;
-}
-
-function holding(session: Session): Session {
-  return new Proxy(session, {
-    get: (of, name) => {
-      const value: unknown = Reflect.get(of, name);
-      if (typeof value !== "function") return value;
-      return (...given: readonly unknown[]) => {
-        const start = () => value.apply(of, given);
-        const sql = name === "queryAsync" ? writing(String(given[0])) : undefined;
-        if (sql !== undefined) return held(sql, start);
-        if (name !== "insert") return start();
-        return held(`INSERT INTO ${(given[0] as { readonly table: string }).table}`, start);
-      };
-    },
-  });
-}
-
 type Answer = (request: Request) => Response | Promise<Response>;
 
 function holdAnswers(): void {
@@ -139,8 +80,19 @@ function holdAnswers(): void {
   Bun.serve = holding as typeof ordinary;
 }
 
+/** A message is claimed before, may have arrived within, and has arrived after, when its outcome is not recorded yet. */
+function holdPosts(): void {
+  const { post } = PostingThread.prototype;
+  PostingThread.prototype.post = function (this: PostingThread, message) {
+    return held("post", () => post.call(this, message));
+  };
+}
+
 if (process.argv.includes("analysis")) {
   holdCalls();
   holdStatements();
-} else holdAnswers();
+} else {
+  holdAnswers();
+  holdPosts();
+}
 await import("../serve.ts");

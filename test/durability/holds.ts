@@ -2,54 +2,29 @@
  * Kills of a service at points of its work, without regard to the speed of the machine: a process that comes to a point is held there
  * (held-server.ts), killed, and started again.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import type { Subprocess } from "bun";
+import { programEntry } from "../program.ts";
 import type { Server } from "../server.ts";
 import { isAlive } from "../server-process.ts";
 import { until } from "../until.ts";
+import { type HoldPoint, holdFiles, writeWhole } from "./hold-points.ts";
 
 /** The program of a server that is held, for `Server.start`. */
-export const heldServer = join(import.meta.dir, "held-server.ts");
-
-/**
- * Of a call of analysis: it is not sent yet, has arrived at intake, or is done and not answered yet. Of a statement: it is not sent, runs,
- * or is done.
- */
-export type Step = "before" | "arrived" | "within" | "after";
-
-export interface HoldPoint {
-  readonly step: Step;
-  /** The name of a call, such as `erasures.finish`, or the begin of a statement, such as `ALTER TABLE events`. */
-  readonly of: string;
-  /** The process is held when it comes there for this time. Default: the first. */
-  readonly count?: number;
-}
+export const heldServer = programEntry("held-server");
 
 /** Each process that is killed, or both. */
 export const victims = ["analysis", "intake", "both"] as const;
 export type Victim = (typeof victims)[number];
 
-/** The files of a data folder by which a test and the held process speak. */
-export function holdFiles(dataDir: string) {
-  return {
-    wanted: join(dataDir, "hold"),
-    held: (number: number) => join(dataDir, `held-${number}`),
-    answered: (number: number) => join(dataDir, `answered-${number}`),
-  };
-}
-
-/** Writes a file that another process waits for: as soon as it is there it is whole. */
-export function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
-}
-
 /** A point at which a process of a server will be held, or is. */
 export class Hold {
+  readonly #point: HoldPoint;
   readonly #held: string;
   readonly #answered: string;
 
-  constructor(held: string, answered: string) {
+  constructor(point: HoldPoint, held: string, answered: string) {
+    this.#point = point;
     this.#held = held;
     this.#answered = answered;
   }
@@ -57,7 +32,8 @@ export class Hold {
   /** Waits until a process is held, or the work is over. @returns whether one is held */
   async reached(isOver: () => boolean = () => false): Promise<boolean> {
     const look = () => existsSync(this.#held) || isOver();
-    await until("a process is held", look, Boolean, { everyMs: 5 });
+    const { step, of } = this.#point;
+    await until(`a process is held ${step} ${of}`, look, Boolean, { everyMs: 5 });
     return existsSync(this.#held);
   }
 
@@ -89,7 +65,7 @@ export class Holds {
     holds += 1;
     const [number, { wanted }] = [holds, this.#files];
     writeWhole(wanted, JSON.stringify({ ...point, number }));
-    return new Hold(this.#files.held(number), this.#files.answered(number));
+    return new Hold(point, this.#files.held(number), this.#files.answered(number));
   }
 }
 
@@ -160,4 +136,25 @@ export async function killAtEach(
   }
   await asked;
   return running;
+}
+
+/**
+ * Kills a process at a point of its work.
+ * @param start starts the process
+ * @returns the killed process
+ * @throws Error when its work does not come to the point
+ */
+export async function killProcessAt<Process extends Subprocess>(
+  dataDir: string,
+  point: HoldPoint,
+  start: () => Process,
+): Promise<Process> {
+  const hold = new Holds(dataDir).next(point);
+  const process = start();
+  const isHeld = await hold.reached(() => process.exitCode !== null);
+  process.kill("SIGKILL");
+  await process.exited;
+  hold.release();
+  if (!isHeld) throw new Error(`the process ended, and did not come to "${point.step} ${point.of}"`);
+  return process;
 }

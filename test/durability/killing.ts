@@ -1,64 +1,23 @@
-/**
- * Kills a loaded server at chosen states of the loader. It sees these states from outside, in the ledger's
- * file. It also looks at the files on the disk before the next start.
- */
+/** The parts that kills of a server share: its port and its starts, the files that it leaves, and a kill in a deletion of loaded rows. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { freePort } from "../deploy/running.ts";
 import type { ServedAs } from "../served-as.ts";
 import { run, Server, type ServerOptions } from "../server.ts";
+import { until } from "../until.ts";
 
-interface LedgerState {
-  /** Batches that were frozen so far, and those of them that are not finished. */
-  readonly frozen: number;
-  readonly unfinished: number;
-  readonly oldestInboxId: number;
-}
-
-/** Reads the state of the inbox beside the running server. */
-class LedgerWatch {
-  readonly #db: Database;
-
-  constructor(dataDir: string) {
-    this.#db = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
-    this.#db.run("PRAGMA busy_timeout = 1000");
-  }
-
-  state(): LedgerState {
-    const row = this.#db
-      .query<{ frozen: number | null; unfinished: number; oldest: number | null }, []>(
-        `SELECT (SELECT max(number) FROM frozen_batches) AS frozen,
-           (SELECT count(*) FROM frozen_batches WHERE finished_at_ms IS NULL) AS unfinished,
-           (SELECT min(id) FROM inbox) AS oldest`,
-      )
-      .get();
-    return { frozen: row?.frozen ?? 0, unfinished: row?.unfinished ?? 0, oldestInboxId: row?.oldest ?? 0 };
-  }
-
-  close(): void {
-    this.#db.close();
-  }
-}
-
-/** A moment to kill at: `since` is the state when the wait began. */
-export type Moment = (state: LedgerState, since: LedgerState) => boolean;
-
-/** After freezing, before anything is inserted. */
-export const frozen: Moment = (state, since) => state.frozen > since.frozen && state.unfinished > 0;
-
-/** While loaded rows are being deleted. */
-export const deleted: Moment = (state, since) => state.oldestInboxId > since.oldestInboxId;
-
-/** Waits for a moment, then for `extraMs` more, and kills the server without warning. */
-export async function killAt(server: Server, moment: Moment, extraMs = 0): Promise<void> {
-  const watch = new LedgerWatch(server.dataDir);
+/** Kills a server without warning while rows that it has loaded are being deleted: the oldest row of the inbox is another one. */
+export async function killWhileDeleting(server: Server): Promise<void> {
+  const db = new Database(join(server.dataDir, "ledger.sqlite"), { readonly: true });
   try {
-    const since = watch.state();
-    while (!moment(watch.state(), since)) await Bun.sleep(1);
+    db.run("PRAGMA busy_timeout = 1000");
+    const query = db.query<{ oldest: number | null }, []>("SELECT min(id) AS oldest FROM inbox");
+    const oldest = () => query.get()?.oldest ?? 0;
+    const since = oldest();
+    await until("loaded rows are being deleted", oldest, (now) => now > since, { everyMs: 1 });
   } finally {
-    watch.close();
+    db.close();
   }
-  if (extraMs > 0) await Bun.sleep(extraMs);
   await server.crash();
 }
 

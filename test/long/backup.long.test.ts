@@ -14,6 +14,8 @@ import { until } from "../until.ts";
 
 export const runsOn = { disk: true };
 
+/** Of each of 24 senders: up to 1,200 requests a second. */
+const pauseMs = 20;
 const base = mkdtempSync(join(tmpdir(), "rekindle-backup-load-"));
 const disk = join(base, "disk");
 let server: Server;
@@ -92,7 +94,7 @@ test("events that were acknowledged before the command are restored once, and fu
   const name = "written";
   const written = await server.organization(name);
   await server.command("organization", "set", name, "--rate-limit", "1000000");
-  const workload = new Workload(() => server, written);
+  const workload = new Workload(() => server, written, pauseMs);
   await workload.start();
   await workload.untilAcknowledged(100);
   const acknowledged = workload.acknowledgedIds();
@@ -113,7 +115,7 @@ test("events that were acknowledged before the command are restored once, and fu
   expect(ids.filter((id) => !after.messageIds.has(id))).toEqual([]);
   expect(await restored.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
 
-  const further = new Workload(() => restored, written);
+  const further = new Workload(() => restored, written, pauseMs);
   await further.start();
   await further.untilAcknowledged(50);
   await restored.crash();

@@ -10,11 +10,11 @@ import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { chunkRefused } from "../../server/ledger/ports/actions/rules.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
-import { type Hold, Holds, heldServer, killed, victims } from "../durability/holds.ts";
+import { type Hold, Holds, killed, victims } from "../durability/holds.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
-import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./score-kills.ts";
+import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./alert-kills.ts";
 
 export const runsOn = { disk: true };
 
@@ -171,7 +171,7 @@ function expectMessages(receiver: Receiver, ids: readonly number[]): void {
 test("a kill between two chunks of a rule's day loses no alert, decides none twice, and keeps ids and the cap", async () => {
   const receiver = await startReceiver();
   const { server, start, send, preview, ids } = await serviceWithRules(receiver, {
-    ...{ name, entry: heldServer, dataDir, rules },
+    ...{ name, dataDir, rules },
   });
   const service = new KilledService(server, start);
   await send(server, everybody());

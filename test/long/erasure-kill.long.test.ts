@@ -3,7 +3,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { type HoldPoint, Holds, heldServer, killAtEach, killed } from "../durability/holds.ts";
+import type { HoldPoint } from "../durability/hold-points.ts";
+import { Holds, heldServer, killAtEach, killed } from "../durability/holds.ts";
 import { ownPort, restart } from "../durability/killing.ts";
 import { api, erasingKey, figures, identify, sendAll, track } from "../erasure/support.ts";
 import { ownServer } from "../own-server.ts";

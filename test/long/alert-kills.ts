@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Receiver } from "../actions/receiver.ts";
+import { heldServer } from "../durability/holds.ts";
 import { ownPort } from "../durability/killing.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
@@ -39,6 +40,11 @@ export class RuleLedger {
     return this.#count("alert_rules WHERE decided_through >= ?", day);
   }
 
+  /** Rules that have begun. */
+  takenOver(): number {
+    return this.#count("alert_rules WHERE decided_through IS NOT NULL");
+  }
+
   /** Rules of which a chunk of a day is committed, and another one is to follow. */
   betweenChunks(): number {
     return this.#count("alert_rules WHERE part_day IS NOT NULL");
@@ -52,15 +58,6 @@ export class RuleLedger {
 
   pending(): number {
     return this.#count("deliveries WHERE state = 'pending'");
-  }
-
-  /** Messages that are claimed since a time. A killed process leaves older claims. */
-  claimed(sinceMs: number): number {
-    return this.#count("deliveries WHERE state = 'pending' AND claimed_until_ms > ?", sinceMs);
-  }
-
-  recorded(): number {
-    return this.#count("deliveries WHERE state = 'delivered'");
   }
 
   alerts(): AlertRow[] {
@@ -99,25 +96,24 @@ interface WantedRule {
   readonly name: string;
   readonly scope: object;
   readonly condition: object;
-  readonly cooldownDays: number;
+  /** A rule about moments has none. */
+  readonly cooldownDays?: number;
 }
 
 interface Wanted<Rule> {
   readonly name: string;
   readonly dataDir: string;
   readonly rules: readonly Rule[];
-  /** As in `ServerOptions`. */
-  readonly entry?: string;
 }
 
-/** A service whose organization has these rules, and their ids. Its looks are quick, its clock is `clock-skew-ms`. */
+/** A held service whose organization has these rules, and their ids. Its looks are quick. */
 export async function serviceWithRules<Rule extends WantedRule>(
   receiver: Receiver,
-  { name, entry, dataDir, rules }: Wanted<Rule>,
+  { name, dataDir, rules }: Wanted<Rule>,
 ) {
   const env = { ...(await ownPort()), ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  const time = { actionsMs: 250, scheduleMs: null };
-  const start = () => Server.start({ dataDir, env, time, ...(entry !== undefined && { entry }) });
+  const time = { actionsMs: 250, choresMs: 250, scheduleMs: null };
+  const start = () => Server.start({ dataDir, env, time, entry: heldServer });
   const server = await start();
   await server.ready();
   const { owner, at, token } = await company(server, name, "--timezone", quietZone);
