@@ -12,8 +12,8 @@ import { chunkRefused } from "../../server/ledger/ports/actions/rules.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { type Hold, Holds, killed, victims } from "../durability/holds.ts";
 import { quietZone } from "../far-from-midnight.ts";
-import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./alert-kills.ts";
 
 export const runsOn = { disk: true };
@@ -117,7 +117,7 @@ class KilledService {
     if (victim === "analysis") next = this.#next();
     this.server = await killed(this.server, victim, start, isLate ? undefined : held);
     if (isLate) {
-      await until(() => this.#ledger.sequences() > sequences);
+      await until("a chunk is committed", () => this.#ledger.sequences() > sequences);
       held.release();
       this.late.push(await held.answer());
     }
@@ -190,7 +190,7 @@ test("a kill between two chunks of a rule's day loses no alert, decides none twi
   // Messages that were under way are claimed for a minute.
   setDay(endingDay, 120_000);
   const ledger = new RuleLedger(dataDir);
-  await until(() => ledger.pending() === 0);
+  await until("no delivery is pending", () => ledger.pending() === 0);
   ledger.close();
   await service.server.ready();
   await expectAlerts(ids, (rule) => preview(service.server, rule));

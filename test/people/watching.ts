@@ -2,7 +2,6 @@
 import { expect } from "bun:test";
 import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
 import type { Server } from "../server.ts";
-import { until as waitUntil } from "../until.ts";
 import type { Browser } from "./support.ts";
 
 /** The messages of one open stream. */
@@ -50,9 +49,4 @@ export class Watching {
   stop(): void {
     this.#stopping.abort();
   }
-}
-
-/** Waits until something is so. Tests of kills use it. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  await waitUntil(String(isSo), isSo);
 }
