@@ -5,8 +5,6 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { type Answer, BacktestBench } from "../scoring/backtest-support.ts";
 import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
 
-export const runsOn = { disk: true };
-
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 

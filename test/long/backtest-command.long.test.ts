@@ -8,8 +8,6 @@ import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
 import { run } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { disk: true };
-
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 

@@ -8,8 +8,6 @@ import { metricsOf, type Prediction } from "../../server/scoring/statistics/metr
 import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
 
-export const runsOn = { disk: true };
-
 const users = 2_500;
 /** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of the day that lies
  * 28 days before the end. */

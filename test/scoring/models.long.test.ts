@@ -10,8 +10,6 @@ import { day, readGitLog } from "./data.ts";
 import { referenceBacktests, servedBacktest } from "./reference.ts";
 import { modelsPage } from "./report.ts";
 
-export const runsOn = { disk: true };
-
 const startedMs = performance.now();
 const backtests = referenceBacktests();
 console.log(`three back-tests: ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
