@@ -4,7 +4,6 @@
 import type { Filter } from "../../contract/actions/filters.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import type { FindSegment } from "../../server/actions/rules/past-segments.ts";
-import { numbersOfSet } from "../../server/analytics/entities/entity-sets.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { evaluationOf } from "../../server/http/figures/segments/evaluation.ts";
@@ -283,15 +282,16 @@ export class PastWorld {
   async membersNow(ids: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>> {
     const filter: Filter = { segments: ids.map((segment) => ({ segment })) };
     const evaluation = await evaluationOf(this.context, [{ kind: "user", filter }]);
-    const members = new Map<number, readonly number[]>();
-    for (const id of ids) {
-      const numbers = await numbersOfSet(this.#subject.warehouse, await evaluation.set(id));
-      members.set(
-        id,
-        numbers.toSorted((a, b) => a - b),
-      );
-    }
-    return members;
+    const bitmaps: string[] = [];
+    for (const id of ids) bitmaps.push((await evaluation.set(id)).bitmap);
+    // In one query: one for each set took a third of the time.
+    const rows = await this.#subject.warehouse.rows<{ numbers: readonly number[] }>(
+      `SELECT arraySort(bitmapToArray(CAST(base64Decode(set.1) AS AggregateFunction(groupBitmap, UInt32)))) AS numbers
+       FROM (SELECT arrayJoin(arrayZip({bitmaps:Array(String)}, arrayEnumerate({bitmaps:Array(String)}))) AS set)
+       ORDER BY set.2`,
+      { bitmaps },
+    );
+    return new Map(ids.map((id, at) => [id, rows[at]?.numbers ?? []]));
   }
 
   /** The numbers of those that exist now and count. */

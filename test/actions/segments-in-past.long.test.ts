@@ -121,6 +121,11 @@ const rules: readonly { readonly scope?: number; readonly condition: RuleConditi
   { condition: { kind: "inSegment", segment: 62 } },
   { scope: 58, condition: { kind: "inSegment", segment: 10 } },
 ];
+/** The segments that a rule names. */
+const namedBy = ({ scope, condition }: (typeof rules)[number]): number[] => [
+  ...(scope === undefined ? [] : [scope]),
+  ...(condition.kind === "inSegment" ? [condition.segment] : []),
+];
 const ledgers = rules.map(
   ({ scope, condition }) =>
     new LedgerInMemory(world.organization, condition, scope === undefined ? {} : { segment: scope }),
@@ -146,20 +151,22 @@ beforeAll(async () => {
 async function onScoredDay(day: number): Promise<void> {
   const known = outages.filter(({ to }) => to <= day);
   await world.score(day, day >= today - 10, known);
-  for (const [at, { scope, condition }] of rules.entries()) {
+  const isCompared = compared.includes(day);
+  // All that are asked for on a day, once: rules share segments with each other and with the comparison.
+  const asked = isCompared ? world.segments.map(({ id }) => id) : [...new Set(rules.flatMap(namedBy))];
+  const members = await world.membersNow(asked);
+  for (const [at, rule] of rules.entries()) {
     const ledger = ledgers[at];
     if (ledger === undefined) continue;
-    const ids = [scope ?? [], condition.kind === "inSegment" ? condition.segment : []].flat();
-    for (const [id, members] of await world.membersNow(ids)) {
-      ledger.membersOf.set(id, members);
+    for (const id of namedBy(rule)) {
+      ledger.membersOf.set(id, members.get(id) ?? []);
       const segment = await world.findSegment("scope.segment", id, "users");
       ledger.readsScores ||= segment.readsScores;
       ledger.countsDays ||= segment.countsDays;
     }
     await ledger.decide(subject.warehouse, day * msPerDay + 1_000);
   }
-  if (!compared.includes(day)) return;
-  const members = await world.membersNow(world.segments.map(({ id }) => id));
+  if (!isCompared) return;
   for (const { id: segment, kind } of world.segments) {
     const existing = world.existing(kind);
     seen.push({ day, segment, existing, members: members.get(segment) ?? [] });

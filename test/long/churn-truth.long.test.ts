@@ -1,14 +1,12 @@
 /** Churn risks of simulated users, compared with the days on which they leave. No log of a real company has
  * these days. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
-import { withinLimit } from "../until.ts";
-
-export const runsOn = { disk: true };
 
 const users = 2_500;
 /** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of the day that lies
@@ -27,18 +25,20 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-/** The churn risk of a user as of a day. Null when there is none. */
-async function riskOf(userId: string, day: number, key: string): Promise<number | null> {
-  const path = `/api/users/${encodeURIComponent(userId)}/score/history?from=${formatDay(day)}&to=${formatDay(day)}`;
-  const response = await withinLimit(() =>
-    fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } }),
-  );
-  if (response.status === 404) return null;
-  expect(response.status).toBe(200);
-  const { days } = (await response.json()) as {
-    readonly days: readonly { readonly risk: number | null }[];
-  };
-  return days[0]?.risk ?? null;
+/** The churn risks of all users as of the only day that was scored. Null where there is none. */
+async function readRisks(day: number, key: string): Promise<ReadonlyMap<string, number | null>> {
+  const risks = new Map<string, number | null>();
+  for (let total = 1; risks.size < total; ) {
+    const response = await fetch(`${server.url}/api/scores/users?limit=1000&offset=${risks.size}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as RouteAnswer<"GET /api/scores/users">;
+    expect(answer.day).toBe(formatDay(day));
+    for (const { id, risk } of answer.scores) risks.set(id, risk);
+    total = answer.total;
+  }
+  return risks;
 }
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
@@ -55,9 +55,10 @@ test("users who are about to leave for good have a higher churn risk, four weeks
     ({ kind, departedDay, departure }) =>
       kind === "person" && departure !== "with_account" && (departedDay === null || departedDay >= asOf),
   );
+  const risks = await readRisks(asOf, key);
   const predictions: Prediction[] = [];
   for (const { userId, departedDay } of people) {
-    const predicted = await riskOf(userId, asOf, key);
+    const predicted = risks.get(userId) ?? null;
     const label = departedDay !== null && departedDay < asOf + horizonDays;
     if (predicted !== null) predictions.push({ predicted, label });
   }

@@ -10,8 +10,6 @@ import {
   withoutCanceling,
 } from "../../bench/contracts/experiment.ts";
 
-export const runsOn = { disk: true };
-
 const { training, test: later } = contractData({ seed: 11, accounts: 2_400 }, true);
 const rows = withoutCanceling(later);
 const excess = (risk: Parameters<typeof evaluate>[0]) => evaluate(risk, rows).auc - 0.5;

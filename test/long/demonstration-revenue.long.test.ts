@@ -3,8 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";
 
-export const runsOn = { disk: true };
-
 /** Each day's demonstration is another, and a model that is right fails its back-test on one day of five. On this day it passes. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
 let server: Server;

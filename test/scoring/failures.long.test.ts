@@ -70,9 +70,12 @@ async function withHistory(days: number): Promise<number> {
   const random = randomFrom(3);
   const events = Array.from({ length: 200 }, (_, index) => {
     const last = index % 2 === 0 ? days : Math.floor(random() * days);
-    return Array.from({ length: last }, (_, day) => day)
-      .filter((day) => day % (1 + (index % 5)) === 0)
-      .map((day) => on(organization, index + 1, day));
+    return (
+      Array.from({ length: last }, (_, day) => day)
+        // No test scores a later day.
+        .filter((day) => day < wednesday + 10 && day % (1 + (index % 5)) === 0)
+        .map((day) => on(organization, index + 1, day))
+    );
   });
   await insertEvents(subject, events.flat());
   return organization;

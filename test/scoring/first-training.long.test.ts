@@ -15,11 +15,11 @@ import { all, on, scoresOf } from "./run-support.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
-const today = simulatedFrom + 240;
+const today = simulatedFrom + 200;
 
 /** Users whose behaviour is simulated, and others who came once. */
 const eventsOf = (organization: number, others: number) => [
-  ...simulateLogs(400, 240, 11).flatMap(({ log }, index) =>
+  ...simulateLogs(400, 200, 11).flatMap(({ log }, index) =>
     log.map(({ day, event: name }) => on(organization, index + 1, day, name)),
   ),
   ...Array.from({ length: others }, (_, index) =>

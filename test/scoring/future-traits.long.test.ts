@@ -1,4 +1,4 @@
-/** An import of two years of events, whose users are identified today. No trait foretells in training which
+/** An import of months of events, whose users are identified today. No trait foretells in training which
  * users left. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
@@ -15,12 +15,13 @@ import { simulatedFrom, simulateLogs } from "./support.ts";
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const users = 260;
-const today = simulatedFrom + 360;
+const days = 250;
+const today = simulatedFrom + days;
 
 /** @param traitsOf what today's identify says of a user, by the last day on which it was active */
 async function imported(traitsOf: (lastDay: number) => Record<string, string>): Promise<number> {
   const organization = subject.newOrganization();
-  const logs = simulateLogs(users, 360, 7);
+  const logs = simulateLogs(users, days, 7);
   const events = logs.flatMap(({ log }, index) =>
     log.map(({ day, event: name }) =>
       event(organization, { user: index + 1, event: name, day, timeMs: day * msPerDay + 1_000 }),

@@ -14,10 +14,10 @@ const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const target = { by: "event", event: "canceled", undoneBy: null } as const;
 const settings = { ...defaultSettings, churnTargets: { ...defaultSettings.churnTargets, user: target } };
-const monday = simulatedFrom + 396;
+const monday = simulatedFrom + 326;
 /** From the last activity to the event that means churn: until then silence tells of it. */
 const silentDays = 20;
-const logs = simulateLogs(700, 403, 7).map(({ log }) => ({ log, lastDay: log.at(-1)?.day ?? 0 }));
+const logs = simulateLogs(700, 333, 7).map(({ log }) => ({ log, lastDay: log.at(-1)?.day ?? 0 }));
 
 function insert(organization: number): Promise<unknown> {
   const rows = logs.flatMap(({ log, lastDay }, index) =>

@@ -1,10 +1,13 @@
-/** The real logs: every figure that was published about them, and docs/models.md. */
-import { describe, expect, test } from "bun:test";
+/** The real logs: every figure that was published about them, docs/models.md, and `rekindle backtest`. */
+import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelName } from "../../server/scoring/churn/backtest.ts";
+import type { Backtest, ModelName } from "../../server/scoring/churn/backtest.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
-import { referenceBacktests } from "./reference.ts";
+import { nameOfModel } from "../../server/scoring/churn/model-names.ts";
+import { type Answer, BacktestBench, data } from "./backtest-support.ts";
+import { day, readGitLog } from "./data.ts";
+import { referenceBacktests, servedBacktest } from "./reference.ts";
 import { modelsPage } from "./report.ts";
 
 const startedMs = performance.now();
@@ -91,4 +94,82 @@ test("docs/models.md is what `npm run models` writes", () => {
       number.unit,
     );
   }
+});
+
+const bench = new BacktestBench();
+afterAll(() => bench.end());
+
+const [, backFromEnd, cdnow] = backtests;
+const git = join(data, "git_activity_log.csv.gz");
+const gitColumns = ["--entity", "user", "--account", "account", "--time", "unix_time", "--event", "event"];
+
+/** What the command prints is of the engine; the figures above are of the logs alone. */
+const namesOfModels = ["prior", "bgbb", "bgbb-platt", "logistic", "recency", "hiatus"];
+
+function expectFigures(answer: Answer, reference: Backtest | undefined, tolerance: number): void {
+  if (reference === undefined) throw new Error("there is no such reference");
+  const figures = (name: string) => answer.models.find((model) => model.name === name);
+  expect(answer.models.map(({ name }) => name)).toEqual([...namesOfModels, "base"]);
+  for (const { model, metrics } of reference.results) {
+    const found = figures(nameOfModel(model));
+    expect(Math.abs((found?.auc ?? 9) - (metrics.auc ?? 0))).toBeLessThan(tolerance);
+    for (const name of ["logLoss", "brier", "ece"] as const) {
+      expect(Math.abs((found?.[name] ?? 9) - metrics[name])).toBeLessThan(tolerance);
+    }
+  }
+}
+
+describe("rekindle backtest on the git log, a user at an account", () => {
+  test("28 days apart back from the end", async () => {
+    const answer = await bench.json(git, ...gitColumns, "--cutoffs", "26");
+    expectFigures(answer, backFromEnd?.asServed.result, 1e-4);
+    expect(answer.n).toBe(backFromEnd?.publishedCount ?? 0);
+    const logistic = answer.models.find(({ name }) => name === "logistic");
+    expect(logistic?.logLoss).toBeLessThanOrEqual(backFromEnd?.servedLimit ?? 0);
+    expect(answer).toMatchObject({ horizonDays: 28, shipped: "logistic" });
+    expect(answer.models.at(-1)).toEqual({
+      name: "base",
+      auc: 0.5,
+      logLoss: expect.closeTo(0.663, 3),
+      brier: expect.closeTo(0.235, 3),
+      ece: 0,
+      slope: null,
+      lift: 1,
+    });
+  });
+
+  test("56 days apart from a day on", async () => {
+    const cutoffs = ["--first-cutoff", "2024-01-01", "--cutoff-step", "56", "--cutoffs", "6"];
+    const answer = await bench.json(git, ...gitColumns, ...cutoffs);
+    const days = Array.from({ length: 6 }, (_, i) => day("2024-01-01") + 56 * i);
+    const { result } = servedBacktest(readGitLog(), days, 28);
+    expectFigures(answer, result, 1e-4);
+    const { count, baseRate = 0 } = result.results[0]?.metrics ?? {};
+    expect(answer).toMatchObject({ n: count, baseRate: expect.closeTo(baseRate, 9) });
+  });
+});
+
+describe("rekindle backtest on CDNOW", () => {
+  const file = join(data, "CDNOW_master.txt");
+  const options = ["--horizon", "182", "--cutoffs", "1", "--delimiter", "space"];
+  const named = ["--entity", "customer_id", "--time", "date"];
+
+  test("the active on one day, and nothing is proven by a single cut-off", async () => {
+    const answer = await bench.json(file, ...named, ...options, "--first-cutoff", "1997-12-30");
+    // Of some 70,000 training rows a sample is read, all those that are scored.
+    expectFigures(answer, cdnow?.asServed.result, 0.015);
+    expect(answer.n).toBe(cdnow?.publishedCount ?? 0);
+    expect(answer.shipped).toBe("none");
+  });
+
+  test("its columns by their numbers give the same answer, and the header is left out", async () => {
+    // The first day with a cut-off to train at.
+    const first = ["--first-cutoff", "1997-10-22"];
+    const answer = await bench.json(file, ...named, ...options, ...first);
+    const numbered = ["--no-header", "--entity", "1", "--time", "2", "--json"];
+    const { stdout, stderr } = await bench.run(file, ...numbered, ...options, ...first);
+    expect(JSON.parse(stdout)).toEqual(answer);
+    expect(answer.n).toBeGreaterThan(1_000);
+    expect(stderr).toContain("taken for a header");
+  });
 });

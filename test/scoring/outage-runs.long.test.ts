@@ -28,8 +28,8 @@ function simulatedEvents(organization: number, count: number, length: number): E
 }
 
 test("a training drops the cut-offs with an outage in their horizon, seen in the data or declared", async () => {
-  // A Monday.
-  const day = simulatedFrom + 318;
+  // A Monday, with three cut-offs.
+  const day = simulatedFrom + 234;
   expect((day + 3) % 7).toBe(0);
   const folds = planFolds(simulatedFrom, day, 28);
   const dropped = folds.at(-2)?.cutoffDay ?? 0;
@@ -41,7 +41,7 @@ test("a training drops the cut-offs with an outage in their horizon, seen in the
     return { cutoffs: run?.body.backtest.folds, outages: run?.body.outages };
   };
   const [whole, broken] = [subject.newOrganization(), subject.newOrganization()];
-  const events = simulatedEvents(whole, 200, 330);
+  const events = simulatedEvents(whole, 200, 240);
   await insertEvents(subject, events);
   const received = events.filter((one) => one.day < outage.from || one.day >= outage.to);
   await insertEvents(
@@ -57,7 +57,7 @@ test("a declared outage leaves its days out of all scores after it, and its end 
   const installation = new Installation(subject, 200);
   const id = installation.organization();
   // Fewer than five users: no gap is an outage by itself.
-  await installation.insert(all(id, 4, days(184, 194)));
+  await installation.insert(all(id, 4, days(187, 194)));
   installation.declaredOutages = [{ fromDay: 400, toDay: 410 }];
   await installation.finish();
   const states = async () => {

@@ -104,6 +104,22 @@ function withAccounts(entities: readonly EntityLog[], cutoffDay: number): Entity
   }));
 }
 
+/** The back-test of a log as the product runs it: trained at 26 cut-offs, with accounts and the events that many did. */
+export function servedBacktest(
+  { entities, firstDay }: ActivityLog,
+  cutoffs: readonly number[],
+  horizonDays: number,
+): LogBacktest {
+  const snapshotOn = (cutoffDay: number) =>
+    snapshotOf(withAccounts(entities, cutoffDay), cutoffDay, horizonDays, {
+      countedEvents: frequentEvents(entities, cutoffDay),
+    });
+  return backtestLog(
+    foldsOfLog(entities, foldsAt(cutoffs, firstDay, horizonDays), horizonDays, snapshotOn),
+    horizonDays,
+  );
+}
+
 /** 26 cut-offs in both back-tests of the git log: that is how many give the published counts. */
 const gitFolds = 26;
 
@@ -122,14 +138,7 @@ export function referenceBacktests(): ReferenceBacktest[] {
       .filter(({ trainingDays }) => trainingDays.length > 0);
     return {
       asPublished: backtestLog(foldsOfLog(log.entities, published, horizonDays), horizonDays),
-      asServed: backtestLog(
-        foldsOfLog(log.entities, foldsAt(cutoffs, log.firstDay, horizonDays), horizonDays, (cutoffDay) =>
-          snapshotOf(withAccounts(log.entities, cutoffDay), cutoffDay, horizonDays, {
-            countedEvents: frequentEvents(log.entities, cutoffDay),
-          }),
-        ),
-        horizonDays,
-      ),
+      asServed: servedBacktest(log, cutoffs, horizonDays),
     };
   };
   const from2022 = Array.from({ length: gitFolds }, (_, i) => day("2022-01-01") + 56 * i);

@@ -10,11 +10,11 @@ import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/
 import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
-const day = simulatedFrom + 320;
 
 /** 500 users in that many accounts, scored. Returns the trained model, and the data that it was trained on. */
-async function ladderOf(organization: number, accounts: number) {
-  const logs = simulateLogs(500, 320, 7);
+async function ladderOf(organization: number, accounts: number, days = 320) {
+  const logs = simulateLogs(500, days, 7);
+  const day = simulatedFrom + days;
   await insertEvents(
     subject,
     logs.flatMap(({ log }, index) =>
@@ -70,7 +70,7 @@ test("accounts with a hundred labels of each class have it, with what their memb
 });
 
 test("a handful of accounts has no model, and says what the next rung waits for", async () => {
-  const { accounts } = await ladderOf(subject.newOrganization(), 9);
+  const { accounts } = await ladderOf(subject.newOrganization(), 9, 200);
   expect(accounts.rungs).toEqual([0]);
   expect(accounts.run.choice).toMatchObject({ rung: null, isProven: false });
   expect(accounts.run.choice.next?.missing[0]).toEqual({ what: "entities", have: 9, need: 60 });

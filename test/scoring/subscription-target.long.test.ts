@@ -1,5 +1,5 @@
 /** Subscriptions in the engine, beside the reference: standings, labels, population and facts of random logs. */
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { judgedRows, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
@@ -49,6 +49,13 @@ async function filled(what: string) {
   return { organization, random, use, billing: billingOfRun(random, organization) };
 }
 
+/** One log for all tests that only ask. */
+let whole: Awaited<ReturnType<typeof filled>>;
+beforeAll(async () => {
+  whole = await filled("subscriptions");
+  await loadBilling(subject, whole.billing);
+}, 180_000);
+
 interface StandingRow {
   readonly entity: number;
   readonly hasLeft: boolean;
@@ -86,8 +93,7 @@ async function snapshotsInEngine(organization: number, kind: EntityKind): Promis
 test.each(["user", "account"] as const)(
   "the standing of every %s is the reference's, on any day",
   async (kind) => {
-    const { organization, billing, random } = await filled(`standings of ${kind}s`);
-    await loadBilling(subject, billing);
+    const { organization, billing, random } = whole;
     const standingOn = standingsOf(billing, kind, zone);
     const seen = {
       left: 0,
@@ -133,8 +139,7 @@ test.each(["user", "account"] as const)(
 test.each(["user", "account"] as const)(
   "labels and population of every %s are the reference's",
   async (kind) => {
-    const { organization, use, billing } = await filled(`labels of ${kind}s by subscription`);
-    await loadBilling(subject, billing);
+    const { organization, use, billing } = whole;
     const standingOn = standingsOf(billing, kind, zone);
     const entities = [...logsOf(use, kind)].map(([entity, log]) => ({
       log,
@@ -157,8 +162,7 @@ test.each(["user", "account"] as const)(
   "by the event that ends a subscription, models are not judged by a %s whose end is scheduled",
   async (kind) => {
     const byEvent = { by: "event", event: "subscription_canceled", undoneBy: null } as const;
-    const { organization, use, billing } = await filled(`labels of ${kind}s by cancellation`);
-    await loadBilling(subject, billing);
+    const { organization, use, billing } = whole;
     const standingOn = standingsOf(billing, kind, zone);
     const entities = [...logsOf(use, kind)].map(([entity, log]) => ({
       log,
@@ -217,8 +221,7 @@ test("the order of arrival changes nothing", async () => {
 }, 180_000);
 
 test("an entity that was asked for alone has the same standing", async () => {
-  const { organization, billing } = await filled("one entity");
-  await loadBilling(subject, billing);
+  const { organization } = whole;
   const [day = 0] = cutoffs;
   const all = await standingsInEngine(organization, "account", day);
   const [entity = 0] = all.keys();

@@ -25,7 +25,7 @@ function turnTaking() {
 
 test("a query that waits for a training run has a turn after the present statement, and does not change the run", async () => {
   const [alone, among] = [subject.newOrganization(), subject.newOrganization()];
-  const days = Array.from({ length: 70 }, (_, index) => 20 + 4 * index);
+  const days = Array.from({ length: 50 }, (_, index) => 20 + 4 * index);
   for (const id of [alone, among]) await insertEvents(subject, all(id, 8, days));
   const inTurn = turnTaking();
   const order: string[] = [];
@@ -38,14 +38,14 @@ test("a query that waits for a training run has a turn after the present stateme
   );
   const request = (id: number) => ({
     organization: { id, zone: new Zone("UTC"), settings: defaultSettings },
-    ...{ day: 300, report: () => undefined, nowMs: Date.now },
+    ...{ day: 220, report: () => undefined, nowMs: Date.now },
   });
   await scoreDay(warehouse, request(among));
   await scoreDay(subject.warehouse, request(alone));
   expect(order.length).toBeGreaterThan(60);
   expect(order.every((what, index) => what === (index % 2 === 0 ? "statement" : "other"))).toBe(true);
   const [runAmong, runAlone] = await Promise.all(
-    [among, alone].map(async (id) => (await newestRun(subject.warehouse, id, "account", 300))?.body),
+    [among, alone].map(async (id) => (await newestRun(subject.warehouse, id, "account", 220))?.body),
   );
   expect(runAmong?.backtest.folds).toBeDefined();
   expect(runAmong?.backtest).toEqual(runAlone?.backtest ?? expect.unreachable());
