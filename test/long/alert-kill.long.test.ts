@@ -19,8 +19,6 @@ import { quietZone } from "../far-from-midnight.ts";
 import { until } from "../until.ts";
 import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./alert-kills.ts";
 
-export const runsOn = { disk: true };
-
 interface KillPoint extends HoldPoint {
   readonly victim: Victim;
 }

@@ -12,8 +12,6 @@ import { differences, Workload } from "../durability/workload.ts";
 import { rekindle, Server, startRekindle } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { disk: true };
-
 /** Of each of 24 senders: up to 1,200 requests a second. */
 const pauseMs = 20;
 const base = mkdtempSync(join(tmpdir(), "rekindle-backup-load-"));

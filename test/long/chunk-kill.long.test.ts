@@ -16,8 +16,6 @@ import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { idsOf, msPerDay, RuleLedger, serviceWithRules } from "./alert-kills.ts";
 
-export const runsOn = { disk: true };
-
 const name = "Killed chunks";
 const beganMs = Date.now();
 const zone = new Zone(quietZone);

@@ -2,8 +2,6 @@
 import { expect, test } from "bun:test";
 import { type Blow, survive } from "../cluster/killing.ts";
 
-export const runsOn = { disk: true };
-
 test("an event that any of three nodes acknowledged is stored once, after many kills and restarts", async () => {
   const blows: Blow[] = ["kill a node", "restart PostgreSQL", "kill a node", "kill a node"];
   expect(await survive([...blows, ...blows], 300)).toEqual([]);

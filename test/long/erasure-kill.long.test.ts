@@ -12,8 +12,6 @@ import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { disk: true };
-
 const as = { entry: heldServer, time: quick };
 let server: Server = await ownServer(() => server, { ...as, env: await ownPort() });
 const start = (before: Server) => restart(before, as);

@@ -5,8 +5,6 @@ import { importBench } from "../import/bench.ts";
 import { countsOf, purchases } from "../import/support.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { disk: true };
-
 const bench = importBench();
 
 /** The values of `n` that are stored, in their order. */

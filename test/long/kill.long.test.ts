@@ -11,8 +11,6 @@ import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 
-export const runsOn = { disk: true };
-
 /** Keeps nothing once it is loaded, so that a kill can hit a deletion. */
 const ledger = { inboxMaxRetainedBytes: 0 };
 const as = { entry: heldServer, ledger };

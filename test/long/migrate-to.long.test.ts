@@ -12,8 +12,6 @@ import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { disk: true };
-
 const organization = "Movers & Söhne";
 /** Its day does not end meanwhile: figures are compared with those of some minutes ago. */
 const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");

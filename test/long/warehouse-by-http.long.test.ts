@@ -2,8 +2,6 @@
 import { openedOn, serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 import { openWarehousesBy } from "../warehouse/support.ts";
 
-export const runsOn = { disk: true };
-
 openWarehousesBy(openedOn(await serverOfThisFile(), { readers: 4 }));
 
 await import("../warehouse/warehouse.test.ts");

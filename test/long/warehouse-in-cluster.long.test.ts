@@ -3,8 +3,6 @@
 import { openedOn, serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 import { openWarehousesBy } from "../warehouse/support.ts";
 
-export const runsOn = { disk: true };
-
 const cluster = "main";
 openWarehousesBy(openedOn(await serverOfThisFile({ cluster }), { cluster, readers: 4 }));
 
