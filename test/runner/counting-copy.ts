@@ -1,5 +1,6 @@
 /** Makes the copy of the project that counts (counting.ts). */
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,8 @@ import { type CountedFile, countingFolder, countingVariable, idsOf, isCounted } 
  * @returns its folder, and what removes it @throws Error when git fails */
 export function countingCopy(): { readonly path: string; remove(): void } {
   const parent = mkdtempSync(join(tmpdir(), "rekindle-counting-"));
+  // PostgreSQL's and a container's user run there, too.
+  chmodSync(parent, 0o755);
   const path = join(parent, "project");
   git(root, "clone", "--quiet", "--shared", root, path);
   symlinkSync(realpathSync(join(root, "node_modules")), join(path, "node_modules"));
@@ -27,6 +30,7 @@ export function countingCopy(): { readonly path: string; remove(): void } {
   if (existsSync(shared)) symlinkSync(realpathSync(shared), join(parent, "shared"));
   const counting = join(path, countingFolder);
   mkdirSync(counting);
+  chmodSync(counting, 0o777);
   writeFileSync(join(path, ".git/info/exclude"), `/${countingFolder}/\n/node_modules\n`);
   const ran = join(counting, "ran.ts");
   const files = listPaths().filter(isCounted);
@@ -50,7 +54,7 @@ function git(folder: string, ...words: readonly string[]): void {
 }
 
 /** Processes whose test gave them an environment without the variable are known by their group: every file of tests has
- * one of its own. */
+ * one of its own. Each user has another file. */
 function ranModule(counting: string, ids: number): string {
   return `import { appendFileSync, readFileSync } from "node:fs";
 const seen = new Uint8Array(${ids});
@@ -58,7 +62,7 @@ let file = process.env.${countingVariable};
 export function reach(id: number): void {
   if (seen[id] === 1) return;
   seen[id] = 1;
-  file ??= ${JSON.stringify(`${counting}/`)} + readFileSync("/proc/self/stat", "utf8").replace(/^.*\\) /s, "").split(" ")[2];
+  file ??= ${JSON.stringify(`${counting}/`)} + readFileSync("/proc/self/stat", "utf8").replace(/^.*\\) /s, "").split(" ")[2] + "." + process.getuid();
   appendFileSync(file, id + "\\n");
 }
 `;

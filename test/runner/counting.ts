@@ -3,7 +3,7 @@
  * file writes down that it ran. Bun's own coverage sees one process; this sees the servers, commands and workers, too,
  * that a file of tests starts.
  */
-import { appendFileSync, cpSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../tidy/source-files.ts";
 
@@ -57,7 +57,8 @@ const outputOf = (name: string) => join(folder, name.replaceAll(/[/ ]/g, "-"));
 
 /** The files of the product that a run ran, in the copy. @param group the process group of its file of tests */
 export function ranFiles(name: string, group: number): string[] {
-  const own = filesIn([outputOf(name), join(folder, String(group))]);
+  const ofGroup = readdirSync(folder).filter((file) => file.startsWith(`${group}.`));
+  const own = filesIn([outputOf(name), ...ofGroup.map((file) => join(folder, file))]);
   return own.some((path) => path.startsWith("server/warehouse/"))
     ? [...new Set([...own, ...filesIn([outputOf(makingTables)])])]
     : own;
