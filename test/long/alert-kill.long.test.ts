@@ -65,7 +65,9 @@ const ofMoments: readonly (KillPoint & { readonly payments?: number })[] = [
   { step: "after", of: "INSERT INTO events", victim: "both" },
   { step: "arrived", of: "inbox.finish", victim: "both" },
   // No chunk is committed, and one is committed of which analysis has not heard.
-  ...[...ofCommit("before"), ...ofCommit("arrived"), ...ofCommit("after")],
+  ...ofCommit("before"),
+  ...ofCommit("arrived"),
+  ...ofCommit("after"),
   // More than a chunk holds: the first is committed, and the second is not.
   { step: "before", of: commit, count: 2, victim: "both", payments: 105 },
   // Messages are claimed, under way, and arrived without a recorded outcome. Four are under way at most, so that the ninth follows outcomes that
@@ -174,10 +176,12 @@ const ofDays: ReadonlyMap<number, readonly KillPoint[]> = new Map([
     silentDays,
     [
       ...ofScores("both").slice(0, 2),
-      ...[...ofCommit("before"), ...ofCommit("arrived").toReversed(), ...ofCommit("after")],
+      ...ofCommit("before"),
+      ...ofCommit("arrived").toReversed(),
+      ...ofCommit("after"),
     ],
   ],
-  // Those about accounts begin. On the second of two days without the condition those about users end.
+  // Alerts about accounts begin. On the second of two days without the condition the alerts about users end.
   [16, ofScores("analysis")],
   [17, ofScores("intake")],
 ]);

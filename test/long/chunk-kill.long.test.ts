@@ -169,7 +169,9 @@ function expectMessages(receiver: Receiver, ids: readonly number[]): void {
 test("a kill between two chunks of a rule's day loses no alert, decides none twice, and keeps ids and the cap", async () => {
   const receiver = await startReceiver();
   const { server, start, send, preview, ids } = await serviceWithRules(receiver, {
-    ...{ name, dataDir, rules },
+    name,
+    dataDir,
+    rules,
   });
   const service = new KilledService(server, start);
   await send(server, everybody());

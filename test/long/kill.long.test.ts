@@ -9,6 +9,7 @@ import { Holds, heldServer, killed } from "../durability/holds.ts";
 import { killWhileDeleting, ownPort, remains, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 
 /** Keeps nothing once it is loaded, so that a kill can hit a deletion. */
@@ -101,8 +102,9 @@ test("killing the analysis process fails no write, and it is brought back at onc
     if (pid === undefined) throw new Error("there is no analysis process");
     process.kill(pid, "SIGKILL");
     // The first pause is the shortest.
-    while (!/"delayMs":250\b.*analysis ended; restarting it/.test(server.output())) await Bun.sleep(20);
-    while ([undefined, pid].includes(server.analysisPid())) await Bun.sleep(20);
+    const restarting = /"delayMs":250\b.*analysis ended; restarting it/;
+    await until("analysis is restarted at once", () => restarting.test(server.output()));
+    await until("another process has its place", () => ![undefined, pid].includes(server.analysisPid()));
     await server.ready();
   });
 });
@@ -125,6 +127,5 @@ test("SIGTERM under load leaves in order, with exit code 0", async () => {
 
 test("a second start on the same data folder is refused with a clear message", async () => {
   const second = Server.start({ dataDir: server.dataDir });
-  expect(second).rejects.toThrow(/is in use by another rekindle: stop that one, or set DATA_DIR/);
-  await second.catch(() => undefined);
+  await expect(second).rejects.toThrow(/is in use by another rekindle: stop that one, or set DATA_DIR/);
 });

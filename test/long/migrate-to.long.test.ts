@@ -132,7 +132,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   const failed = await moving();
   expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining("disk full")]);
   const tooEarly = openClickHouseWarehouse({ url: cluster.env.CLICKHOUSE_URL ?? "" });
-  expect(tooEarly).rejects.toThrow("migrate-to was not finished");
+  await expect(tooEarly).rejects.toThrow("migrate-to was not finished");
 
   // The same behind the ledger's commit: neither side takes writes before the next try has finished it.
   cluster.clickhouse.plan(/CREATE MATERIALIZED VIEW/, { kind: "fail", code: 243, text: "disk full" });
@@ -141,7 +141,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   const here = await Server.start({ dataDir }).catch(String);
   expect(here).toContain("being moved to PostgreSQL and ClickHouse");
   const there = openPostgresLedger({ url: cluster.env.DATABASE_URL ?? "" });
-  expect(there).rejects.toThrow("migrate-to was not finished");
+  await expect(there).rejects.toThrow("migrate-to was not finished");
 
   const { exitCode, stderr, stdout } = await moving();
   expect([stderr, exitCode]).toEqual([expect.stringContaining("had been cut off is finished"), 0]);

@@ -36,7 +36,7 @@ describe("the rows", () => {
     for (const [index, { cells, rows }] of few.entries()) {
       const { cells: allCells, rows: allRows = [] } = all[index] ?? {};
       expect(cells).toEqual(allCells ?? []);
-      // Those with the lowest hashes come first.
+      // Rows with the lowest hashes come first.
       expect(rows).toEqual(allRows.slice(0, rows.length));
     }
   });
