@@ -70,14 +70,17 @@ test("npm start, the first block, prints a token and two requests that work as t
   }
 });
 
-test.each(blocks.slice(1).map((block, index) => [index + 2, block] as const))(
-  "block %d does what it says",
-  async (_number, block) => {
-    const printed = await runScript(block.replaceAll("http://127.0.0.1:8080", await address()));
-    expect(printed).not.toContain("error");
-    for (const answer of printed.match(/\{"success":true\}|\{"message"[^\n]*/g) ?? []) {
-      expect(answer).toBe('{"success":true}');
-    }
-    expect(printed).not.toBe("");
-  },
-);
+/** The others, and the demonstration last: no other block reads it, and the service scores its past days for minutes. */
+const others = blocks
+  .slice(1)
+  .map((block, index) => [index + 2, block] as const)
+  .toSorted(([, a], [, b]) => Number(a.includes("rekindle demo")) - Number(b.includes("rekindle demo")));
+
+test.each(others)("block %d does what it says", async (_number, block) => {
+  const printed = await runScript(block.replaceAll("http://127.0.0.1:8080", await address()));
+  expect(printed).not.toContain("error");
+  for (const answer of printed.match(/\{"success":true\}|\{"message"[^\n]*/g) ?? []) {
+    expect(answer).toBe('{"success":true}');
+  }
+  expect(printed).not.toBe("");
+});
