@@ -157,7 +157,10 @@ describe("a file that fails", () => {
 
 test("runs on PostgreSQL are taken first where one prefers them, and no run of the others before the last of these", () => {
   const on = (file: string, nodes: number) => ({ name: `${file} ${nodes}`, file, nodes });
-  const waiting = () => [[on("a", 0), on("b", 0), on("a", 1), on("b", 3)], [on("c", 0), on("c", 1)]];
+  const waiting = () => [
+    [on("a", 0), on("b", 0), on("a", 1), on("b", 3)],
+    [on("c", 0), on("c", 1)],
+  ];
   const order = (prefersPostgres: boolean) => {
     const left = waiting();
     return left.flat().map(() => nextRun(left, prefersPostgres)?.name);
