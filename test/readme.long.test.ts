@@ -54,8 +54,8 @@ const requests = () =>
     .slice(0, -1)
     .filter((line) => line.trim().startsWith("curl "));
 
-/** npx takes more processor time to find the program of this folder than the program takes. It is proven by the second block; in the
- * others this runs the program. */
+/** npx takes more processor time to find the program of this folder than the program takes. The second block
+ * shows that it does; in the others this runs the program. */
 const standIns = mkdtempSync(join(tmpdir(), "rekindle-npx-"));
 const program = `[ "$1" = rekindle ] || exit 1\nshift\nexec '${join(root, "cli/rekindle")}' "$@"\n`;
 writeFileSync(join(standIns, "npx"), `#!/bin/sh\n${program}`, { mode: 0o755 });
@@ -80,7 +80,8 @@ test("npm start, the first block, prints a token and two requests that work as t
   }
 });
 
-/** The others, and the demonstration last: no other block reads it, and the service scores its past days for minutes. */
+/** The others, and the demonstration last: no other block reads it, and the service scores its past days for
+ * minutes. */
 const others = blocks
   .slice(1)
   .map((block, index) => [index + 2, block] as const)

@@ -24,8 +24,8 @@ export function stages(): Stages {
   return { build, final };
 }
 
-/** Makes what the build stage has before its first ARG in a folder: copies files and runs npm and the other commands. Images with other
- * arguments have these layers in common. */
+/** Makes what the build stage has before its first ARG in a folder: copies files and runs npm and the other
+ * commands. Images with other arguments have these layers in common. */
 export async function buildUntilArguments(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const { instructions } = stages().build;

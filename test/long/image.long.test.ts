@@ -14,7 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
 chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The build stage of both images. The second goes on from the layers of the first, as Docker does: only its last instruction differs. */
+/** The build stage of both images. The second goes on from the layers of the first, as Docker does: only its
+ * last instruction differs. */
 const build = join(folder, "build");
 beforeAll(() => buildUntilArguments(build), 900_000);
 

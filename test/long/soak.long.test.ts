@@ -16,7 +16,8 @@ export const runsOn = { disk: true };
 
 /** Two minutes where CI runs what a change reaches. */
 const seconds = Number(process.env.SOAK_SECONDS ?? (process.env.TEST_SAMPLE === undefined ? 300 : 120));
-/** Of each of the 24 senders. Half of it sends 700 requests a second, which keeps a core busy that other files could have. */
+/** Of each of the 24 senders. With half of it they kept more than half a core busy, which other files could
+ * have. */
 const pauseMs = 50;
 const base = mkdtempSync(join(tmpdir(), "rekindle-soak-"));
 

@@ -259,8 +259,9 @@ export class Runner {
 }
 
 /**
- * Takes the next run out of what waits. Runs on PostgreSQL wait four fifths of their time, so one of them runs beside the others from
- * the beginning: when they ran together at the end, the last five minutes used a third of the processor.
+ * Takes the next run out of what waits. Runs on PostgreSQL wait four fifths of their time, so one of them
+ * runs beside the others from the beginning: when they ran together at the end, the last five minutes used a
+ * third of the processor.
  * @param waiting lists, of which a later one begins when the earlier ones are empty
  * @param prefersPostgres whether runs on PostgreSQL come first
  */
