@@ -24,11 +24,33 @@ export function stages(): Stages {
   return { build, final };
 }
 
-/** Makes the build stage in a folder: copies files and runs npm and the other commands. @param args as of --build-arg */
-export async function buildIn(folder: string, args: Readonly<Record<string, string>> = {}): Promise<void> {
+/** Makes what the build stage has before its first ARG in a folder: copies files and runs npm and the other
+ * commands. Images with other arguments have these layers in common. */
+export async function buildUntilArguments(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
+  const { instructions } = stages().build;
+  await carryOut(instructions.slice(0, firstArgument(instructions)), folder, {});
+}
+
+/** Makes the rest of the build stage in its folder. @param args as of --build-arg */
+export async function buildWithArguments(
+  folder: string,
+  args: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { instructions } = stages().build;
+  await carryOut(instructions.slice(firstArgument(instructions)), folder, args);
+}
+
+const firstArgument = (instructions: readonly Instruction[]) =>
+  instructions.findIndex(({ word }) => word === "ARG");
+
+async function carryOut(
+  instructions: readonly Instruction[],
+  folder: string,
+  args: Readonly<Record<string, string>>,
+): Promise<void> {
   const env: Record<string, string> = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
-  for (const instruction of stages().build.instructions) {
+  for (const instruction of instructions) {
     if (instruction.word === "COPY") copy(instruction, root, folder);
     if (instruction.word === "ARG") {
       const [name = "", value = ""] = instruction.rest.split("=");

@@ -1,10 +1,10 @@
 /** Both stages of deploy/Dockerfile, with npm, in folders. The result starts as a container would, from an empty volume. */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TestCluster } from "../cluster/support.ts";
-import { buildIn, Container, finishIn } from "../deploy/image.ts";
+import { buildUntilArguments, buildWithArguments, Container, finishIn } from "../deploy/image.ts";
 import { freePort, printed, untilHealthy } from "../deploy/running.ts";
 import { megabytesOf } from "../disk.ts";
 
@@ -14,10 +14,15 @@ const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
 chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the Dockerfile. @returns the program's folder */
+/** The build stage of both images. The second goes on from the layers of the first, as Docker does: only its
+ * last instruction differs. */
+const build = join(folder, "build");
+beforeAll(() => buildUntilArguments(build), 900_000);
+
+/** Runs the rest of the Dockerfile. @returns the program's folder */
 async function imageOf(name: string, args: Readonly<Record<string, string>>): Promise<string> {
-  const [build, program] = [join(folder, `${name}-build`), join(folder, name)];
-  await buildIn(build, args);
+  const program = join(folder, name);
+  await buildWithArguments(build, args);
   finishIn(program, build);
   return program;
 }

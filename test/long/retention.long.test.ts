@@ -14,8 +14,6 @@ import {
 } from "../warehouse/retention-support.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 
-export const runsOn = { disk: true };
-
 const subject = new WarehouseUnderTest();
 const isSample = process.env.TEST_SAMPLE === "1";
 const random = randomOfThisRun("retention");

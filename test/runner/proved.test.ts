@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listTestFiles, type Run } from "../runs.ts";
 import { reachedBy, recordOf } from "./proved.ts";
-import { Runner } from "./runner.ts";
+import { nextRun, Runner } from "./runner.ts";
 import { whyRed } from "./unstable.ts";
 
 const run = (name: string): Run => ({
@@ -153,6 +153,21 @@ describe("a file that fails", () => {
     );
     expect(why("test/load.test.ts", "", "(fail) the page shows the figure")).toBeUndefined();
   });
+});
+
+test("runs on PostgreSQL are taken first where one prefers them, and no run of the others before the last of these", () => {
+  const on = (file: string, nodes: number) => ({ name: `${file} ${nodes}`, file, nodes });
+  const waiting = () => [
+    [on("a", 0), on("b", 0), on("a", 1), on("b", 3)],
+    [on("c", 0), on("c", 1)],
+  ];
+  const order = (prefersPostgres: boolean) => {
+    const left = waiting();
+    return left.flat().map(() => nextRun(left, prefersPostgres)?.name);
+  };
+  expect(order(false)).toEqual(["a 0", "b 0", "a 1", "b 3", "c 0", "c 1"]);
+  expect(order(true)).toEqual(["a 1", "b 3", "a 0", "b 0", "c 1", "c 0"]);
+  expect(nextRun([[], []], true)).toBeUndefined();
 });
 
 test("no file begins when the time is over: the reached ones count as failed, by name", async () => {

@@ -14,7 +14,8 @@ const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const target = { by: "event", event: "canceled", undoneBy: null } as const;
 const settings = { ...defaultSettings, churnTargets: { ...defaultSettings.churnTargets, user: target } };
-const monday = simulatedFrom + 326;
+/** The first of three Mondays in a row. */
+const monday = simulatedFrom + 318;
 /** From the last activity to the event that means churn: until then silence tells of it. */
 const silentDays = 20;
 const logs = simulateLogs(700, 333, 7).map(({ log }) => ({ log, lastDay: log.at(-1)?.day ?? 0 }));
@@ -27,15 +28,15 @@ function insert(organization: number): Promise<unknown> {
   );
   return insertEvents(
     subject,
-    rows.filter(({ day }) => day < monday + 7),
+    rows.filter(({ day }) => day < monday + 14),
   );
 }
 
 /** Says a trait of all users from the beginning on. */
-async function say(organization: number, traitOf: (index: number) => string): Promise<void> {
+async function say(organization: number, trait: string, traitOf: (index: number) => string): Promise<void> {
   const versions = logs.map((_, index) =>
     userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
-      ...{ atMs: (simulatedFrom - 1) * msPerDay, account: 0, traits: { sort: traitOf(index) } },
+      ...{ atMs: (simulatedFrom - 1) * msPerDay, account: 0, traits: { [trait]: traitOf(index) } },
     }),
   );
   await subject.insert("user_versions", versions);
@@ -55,14 +56,15 @@ async function scoredOn(organization: number, day: number) {
 /** A letter that says nothing about the user. */
 const letter = (index: number) => "abcd".charAt((index * 7_919) % 4);
 
+const [weekly, first] = [subject.newOrganization(), subject.newOrganization()];
+
 test("traits that are worth nothing do not replace the model without them, which a first training takes", async () => {
-  const [weekly, first] = [subject.newOrganization(), subject.newOrganization()];
   for (const organization of [weekly, first]) await insert(organization);
   const before = await scoredOn(weekly, monday);
   expect(before).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: undefined });
   expect(before.groups).toContain("mix");
   expect(before.groups).not.toContain("traits");
-  for (const organization of [weekly, first]) await say(organization, letter);
+  for (const organization of [weekly, first]) await say(organization, "sort", letter);
   const after = await scoredOn(weekly, monday + 7);
   expect(after).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: true });
   expect(after.groups).toEqual(before.groups ?? []);
@@ -71,12 +73,11 @@ test("traits that are worth nothing do not replace the model without them, which
   expect(alone.groups).toContain("traits");
 });
 
-test("traits that tell of leaving replace it", async () => {
-  const organization = subject.newOrganization();
-  await insert(organization);
-  const before = await scoredOn(organization, monday);
-  await say(organization, (index) => ((logs[index]?.lastDay ?? 0) < monday - 60 ? "leaves" : letter(index)));
-  const after = await scoredOn(organization, monday + 7);
-  expect([before.choice.rung, after.choice.rung, after.keepsGroups]).toEqual([3, 3, false]);
+test("traits that tell of leaving replace it on the next Monday", async () => {
+  await say(weekly, "mood", (index) =>
+    (logs[index]?.lastDay ?? 0) < monday - 60 ? "leaves" : letter(index),
+  );
+  const after = await scoredOn(weekly, monday + 14);
+  expect([after.choice.rung, after.keepsGroups]).toEqual([3, false]);
   expect(after.groups).toContain("traits");
 });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Inbox } from "../../server/ledger/ports/inbox.ts";
+import type { FrozenBatch, Inbox } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime, type Time } from "../../server/process/process.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { append } from "../ledger/writes.ts";
@@ -57,9 +57,13 @@ function events(organization: number, count: number): EventRow[] {
 /** A loader that runs while `work` does. */
 async function whileLoading(
   work: (loader: Loader) => Promise<void>,
-  { inbox = ledger.inbox, warehouse = subject.warehouse }: { inbox?: Inbox; warehouse?: Warehouse } = {},
+  {
+    inbox = ledger.inbox,
+    warehouse = subject.warehouse,
+    time = systemTime,
+  }: { inbox?: Inbox; warehouse?: Warehouse; time?: Time } = {},
 ): Promise<void> {
-  const loader = new Loader({ time: systemTime, inbox, warehouse });
+  const loader = new Loader({ time, inbox, warehouse });
   await loader.replay();
   loader.start();
   try {
@@ -244,11 +248,43 @@ describe("failures that say nothing about the rows", () => {
   });
 });
 
+/** The pace of a loader that looks for rows as often as it can. */
+const { intervals } = systemTime;
+const restless: Time = {
+  ...systemTime,
+  intervals: { ...intervals, loadMs: 1, quietLoadMs: 1, emptyInboxMs: 1 },
+};
+
+/** An inbox, and how often a loader asked it to freeze rows. */
+function freezesOf(inbox: Inbox): { readonly inbox: Inbox; readonly count: number } {
+  const counted = {
+    count: 0,
+    inbox: {
+      freeze(maxRows: number) {
+        counted.count += 1;
+        return inbox.freeze(maxRows);
+      },
+      read: (batch: FrozenBatch) => inbox.read(batch),
+      finish: (...done: Parameters<Inbox["finish"]>) => inbox.finish(...done),
+      backlog: () => inbox.backlog(),
+    },
+  };
+  return counted;
+}
+
+const emptyInbox: Inbox = {
+  freeze: async () => [],
+  read: () => Promise.reject(new Error("nothing is frozen")),
+  finish: () => Promise.reject(new Error("nothing is frozen")),
+  backlog: () => ledger.inbox.backlog(),
+};
+
 describe("pausing", () => {
   test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
     const organization = subject.newOrganization();
     const stored = mixedEvents(randomOfThisRun("pause"), organization, 40);
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const freezes = freezesOf(ledger.inbox);
     const warehouse = failing(() => {
       begun.resolve();
       return goOn.promise;
@@ -262,18 +298,23 @@ describe("pausing", () => {
         expect(loader.status().state).toBe("running");
         goOn.resolve();
         await paused;
+        const before = freezes.count;
         expect(loader.status().state).toBe("paused");
         expect(await subject.count("events", organization)).toBe(20);
         expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
         const drained = drain(loader);
-        // As long as the loader's own cycle.
-        await Bun.sleep(600);
+        const other = freezesOf(emptyInbox);
+        const otherLoader = new Loader({ time: restless, inbox: other.inbox, warehouse });
+        otherLoader.start();
+        await until("a loader that is not paused has looked ten times", () => other.count >= 10);
+        await otherLoader.stop();
+        expect(freezes.count).toBe(before);
         expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
         await drained;
       },
-      { warehouse },
+      { warehouse, inbox: freezes.inbox, time: restless },
     );
     await expectStored(organization, stored);
   });
