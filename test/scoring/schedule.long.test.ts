@@ -114,7 +114,7 @@ describe("by itself", () => {
     expect(await installation.work()).toBe(1);
     expect((await scoresOf(subject, id, "user", 200))[0]).toMatchObject({ idle_days: 4 });
     await installation.insert([on(id, 1, 195)]);
-    installation.lastImportAtMs = 200.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 200.5 * msPerDay;
     await installation.work();
     expect(await staleDays(id)).toContain(199);
   });
@@ -147,7 +147,7 @@ describe("by itself", () => {
     await installation.finish();
     const before = await scoresOf(subject, id, "user", 197);
     expect(before.length).toBe(6);
-    installation.lastImportAtMs = 200.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 200.5 * msPerDay;
     await installation.insert([on(id, 1, 197)]);
     await installation.work();
     expect(await staleDays(id)).toEqual([198, 199]);
@@ -222,7 +222,7 @@ describe("by itself", () => {
       [201, 14],
     ];
     expect([...(await horizonsOf(id))]).toEqual(kept);
-    installation.lastImportAtMs = 201.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 201.5 * msPerDay;
     await installation.insert([on(id, 1, 197)]);
     await installation.finish();
     expect([...(await horizonsOf(id))]).toEqual(kept);

@@ -19,6 +19,7 @@ interface Freshness {
   readonly timezone: string;
   readonly silentSources: readonly object[];
   readonly earlierScores: object | null;
+  readonly loading: object | null;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-health-"));
@@ -59,7 +60,7 @@ test("every figure says up to when it is complete, and of which timezone its day
     const found = await freshness(path);
     expect(found).toEqual({
       ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
-      ...{ silentSources: [], earlierScores: null, failures: [] },
+      ...{ silentSources: [], earlierScores: null, loading: null, failures: [] },
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

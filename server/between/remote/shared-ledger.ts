@@ -69,7 +69,7 @@ const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "flush",
   "dayCounts",
-  "lastImportAtMs",
+  "lastBulkLoadAtMs",
   "populations",
   "freshness",
   "findUser",

@@ -76,16 +76,6 @@ export function importStore(engine: Engine): Imports {
   };
 }
 
-const lastRow = new RowOf<{ readonly atMs: number | null }>({
-  atMs: nullable(integer("max(updated_at_ms)")),
-});
-
-/** When an import of an organization last stored rows; null without one. */
-export function* lastImportAtMs(organization: number): Work<number | null> {
-  const [last] = yield* select(lastRow)`FROM imports WHERE organization = ${organization} AND stored > 0`;
-  return last?.atMs ?? null;
-}
-
 /** Moves an import's position.
  * @throws Refusal when another run has decided these rows. Then the transaction is rolled back */
 export function* advanceImport(progress: ImportProgress, nowMs: number): Work<void> {

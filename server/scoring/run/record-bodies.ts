@@ -17,6 +17,9 @@ export interface SegmentsOfRun {
   readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
 }
 
+/** Of a run whose data had grown so much when it ended that it is done again. */
+export const unpublished = 0;
+
 /** A finished run for one kind of entity: everything that its scores follow from, besides their features. */
 export interface RunBody {
   /** Its rows of scores have this version, or the higher one of a run that was cut off. */
@@ -52,7 +55,7 @@ export interface RunBody {
   readonly awaitsTraining?: boolean;
   readonly entities: number;
   readonly scored: number;
-  /** When scores of this day under these settings were first shown to users. */
+  /** When scores of this day under these settings were first shown to users; `unpublished` when they were not. */
   readonly firstPublishedAtMs: number;
   readonly finishedAtMs: number;
   readonly tookMs: number;

@@ -25,7 +25,7 @@ import {
   type ScoredOrganization,
   withOutages,
 } from "./population.ts";
-import type { RunBody } from "./record-bodies.ts";
+import { type RunBody, unpublished } from "./record-bodies.ts";
 import { keepRecord, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
 import { Trainings } from "./trainings.ts";
@@ -42,6 +42,9 @@ export interface DayRequest {
   readonly beforeTraining?: boolean;
   /** Whether the day is of the past: then its model may be up to four weeks older. */
   readonly isOfPast?: boolean;
+  /** Whether the run's data has grown so much since it began that it is done again: then its scores are not shown as the first ones.
+   * Never without it. */
+  readonly isOvertaken?: () => Promise<boolean>;
 }
 
 export interface KindSummary {
@@ -89,7 +92,7 @@ async function scoreKind(
 ): Promise<Run> {
   const startedMs = performance.now();
   const { organization, day, report, nowMs, trainings = new Trainings(nowMs) } = request;
-  const { beforeTraining = false, isOfPast = false } = request;
+  const { beforeTraining = false, isOfPast = false, isOvertaken } = request;
   const { settings, id, outages = [] } = organization;
   const { churnHorizonDays: horizonDays, healthWeights, healthTraits } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
@@ -117,23 +120,26 @@ async function scoreKind(
     ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
   });
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
+  const isAgain = (await isOvertaken?.()) === true;
   const body: RunBody = {
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), outages, ...scale, model, ...rest, riskScale, scored },
     declaredOutages: declaredKey(organization, day),
     ...(beforeTraining && { awaitsTraining: true }),
     entities: await countScores(warehouse, id, kind, day, version),
-    firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
+    firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? (isAgain ? unpublished : nowMs()),
     finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
-  await keepRecord(warehouse, key, { day, version, stale: beforeTraining, body });
+  await keepRecord(warehouse, key, { day, version, stale: beforeTraining || isAgain, body });
   return { day, version, body };
 }
 
-/** When the scores of before were first shown, if the settings are the same. */
+/** When the scores of before were first shown, if they were and the settings are the same. */
 function firstPublishedAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
-  return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
+  return before !== undefined &&
+    before.firstPublishedAtMs !== unpublished &&
+    settingsKey(before.settings) === settingsKey(settings)
     ? before.firstPublishedAtMs
     : undefined;
 }

@@ -11,9 +11,10 @@ import { appliedSettings } from "../../warehouse/warehouse.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { resultBy, withDeadline } from "../preview/deadline.ts";
 import { type KindPreview, previewSettings } from "../preview/preview.ts";
-import { noticeChanges } from "./changed-days.ts";
+import { eventsBefore, noticeChanges } from "./changed-days.ts";
 import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
+import { markStale } from "./records.ts";
 import { type DayRequest, type KindSummary, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
@@ -29,7 +30,7 @@ export interface ScoringHost {
 
 export interface ScoringParts {
   readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastImportAtMs">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastBulkLoadAtMs">;
   readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -71,6 +72,10 @@ export interface ScoringService {
   /** The effect of a change of settings. @throws Refusal when it is not done within a minute */
   preview(request: PreviewRequest): Promise<readonly KindPreview[]>;
 }
+
+/** A run is done again when the events before its day grew by this share while it ran, at most so often. */
+const overtakingShare = 0.02;
+const maxAgain = 3;
 
 /** A change of the horizon trains and back-tests models of both kinds. */
 const longestPreviewMs = 60_000;
@@ -156,7 +161,7 @@ export class Scoring implements ScoringService {
       noticeChanges(host.warehouse, {
         ...{ organization: id, today, nowMs: nowMs() },
         dayOf: (atMs) => zone.dayOf(atMs),
-        lastImportAtMs: await ledger.lastImportAtMs(id),
+        lastBulkLoadAtMs: await ledger.lastBulkLoadAtMs(id),
       }),
     );
   }
@@ -184,10 +189,19 @@ export class Scoring implements ScoringService {
         ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
-      if (await isFirstOfMany(warehouse, organization.id, day)) {
-        await scoreDay(warehouse, { ...request, beforeTraining: true });
+      for (let again = maxAgain; ; again -= 1) {
+        const events = await eventsBefore(warehouse, organization.id, day);
+        const isOvertaken = async () =>
+          again > 0 && (await eventsBefore(warehouse, organization.id, day)) > events * (1 + overtakingShare);
+        if (await isFirstOfMany(warehouse, organization.id, day)) {
+          await scoreDay(warehouse, { ...request, isOvertaken, beforeTraining: true });
+        }
+        const scored = await scoreDay(warehouse, { ...request, isOvertaken });
+        if (!(await isOvertaken())) return scored;
+        // Its scale, snapshots and model are of the smaller data.
+        await markStale(warehouse, organization.id, 0);
+        await this.#noticeChanges(organization, today);
       }
-      return scoreDay(warehouse, request);
     });
     return { day, kinds, stopped: null };
   }
