@@ -17,9 +17,6 @@ export interface SegmentsOfRun {
   readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
 }
 
-/** Of a run whose data had grown so much when it ended that it is done again. */
-export const unpublished = 0;
-
 /** A finished run for one kind of entity: everything that its scores follow from, besides their features. */
 export interface RunBody {
   /** Its rows of scores have this version, or the higher one of a run that was cut off. */
@@ -55,7 +52,7 @@ export interface RunBody {
   readonly awaitsTraining?: boolean;
   readonly entities: number;
   readonly scored: number;
-  /** When scores of this day under these settings were first shown to users; `unpublished` when they were not. */
+  /** When scores of this day under these settings were first shown to users. */
   readonly firstPublishedAtMs: number;
   readonly finishedAtMs: number;
   readonly tookMs: number;

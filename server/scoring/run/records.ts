@@ -75,16 +75,6 @@ export async function newestRecord<W extends What>(
   return (await find<W>(warehouse, key, condition, { day: uptoDay }))[0];
 }
 
-/** The newest run of this day or an earlier one whose scores were shown. A run that was overtaken by its data was not. */
-export async function newestShownRun(
-  warehouse: Warehouse,
-  key: Omit<Key<"run">, "what">,
-  uptoDay: number,
-): Promise<ScoreRecord<RunBody> | undefined> {
-  const condition = `AND first_published_at_ms > 0 AND day <= ${dayOf("day")} ORDER BY day DESC LIMIT 1`;
-  return (await find<"run">(warehouse, { ...key, what: "run" }, condition, { day: uptoDay }))[0];
-}
-
 /** The records of these days, as far as there are some, by day. */
 export async function recordsOf<W extends What>(
   warehouse: Warehouse,
@@ -96,13 +86,13 @@ export async function recordsOf<W extends What>(
   return new Map(found.map((record) => [record.day, record]));
 }
 
-/** The runs of days between two whose scores were shown, both included, in the order of days. */
+/** The runs of days between two, both included, in the order of days. */
 export async function runsBetween(
   warehouse: Warehouse,
   key: Omit<Key<"run">, "what">,
   days: { readonly fromDay: number; readonly toDay: number },
 ): Promise<ScoreRecord<RunBody>[]> {
-  const condition = `AND first_published_at_ms > 0 AND day BETWEEN ${dayOf("fromDay")} AND ${dayOf("toDay")} ORDER BY day`;
+  const condition = `AND day BETWEEN ${dayOf("fromDay")} AND ${dayOf("toDay")} ORDER BY day`;
   return find<"run">(warehouse, { ...key, what: "run" }, condition, days);
 }
 

@@ -13,9 +13,8 @@ import { settingsKey } from "../scores/settings.ts";
 import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";
 import { declaredKey, firstDayOf, type ScoredOrganization } from "./population.ts";
-import { unpublished } from "./record-bodies.ts";
 import { listRuns, recordOf } from "./records.ts";
-import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
+import { maxOvertaken, type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
 
 /** The parts of analysis that the schedule needs. */
 interface ScheduledHost extends ScoringHost {
@@ -115,6 +114,8 @@ interface Memory {
   hasEarlierEvents: boolean;
   /** Since when the past comes in bulk, by the monotonic clock; undefined while it does not. */
   bulkLoadSinceMs?: number | undefined;
+  /** Runs in a row that their data overtook. */
+  overtaken: number;
   /** The stop of data that the log has: one line says it for all days. */
   stopSaid?: string;
   last: RunTime;
@@ -374,9 +375,8 @@ export class Scheduler {
     const key = { organization: id, kind: "user", what: "run" } as const;
     const published = (await recordOf(host.warehouse, key, day))?.body;
     const today = zone.dayOf(time.nowMs() - settleMs);
-    if (published === undefined || published.firstPublishedAtMs === unpublished || day >= today)
+    if (published === undefined || day >= today || zone.dayOf(published.firstPublishedAtMs) >= today)
       return organization;
-    if (zone.dayOf(published.firstPublishedAtMs) >= today) return organization;
     return { ...organization, settings: published.settings };
   }
 
@@ -395,13 +395,26 @@ export class Scheduler {
     const startedMs = performance.now();
     try {
       const asPublished = await this.#withPublishedSettings(organization, day);
-      await scoring.scoreAsOf(asPublished, { day, isOfPast: day !== memory.plan?.today }, () => undefined);
+      const isOfPast = day !== memory.plan?.today;
+      const mayBeOvertaken = memory.overtaken < maxOvertaken;
+      const { isOvertaken } = await scoring.scoreAsOf(
+        asPublished,
+        { day, isOfPast, mayBeOvertaken },
+        () => undefined,
+      );
+      memory.overtaken = isOvertaken ? memory.overtaken + 1 : 0;
     } finally {
       const endedMs = performance.now();
       memory.last = { endedMs, tookMs: endedMs - startedMs };
       if (day === memory.plan?.today) memory.lastOfToday = memory.last;
     }
-    log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) }, "scored");
+    const what = { organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) };
+    if (memory.overtaken === 0) {
+      log.info(what, "scored");
+    } else {
+      log.info(what, "events of earlier days arrived while they were scored: it is done again");
+      delete memory.plan;
+    }
     return true;
   }
 }
@@ -409,5 +422,8 @@ export class Scheduler {
 function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
   const none = { endedMs: never, tookMs: 0 };
-  return { hasEarlierEvents: false, lookedAtMs: never, readAtMs: never, last: none, lastOfToday: none };
+  return {
+    ...{ hasEarlierEvents: false, lookedAtMs: never, readAtMs: never },
+    ...{ last: none, lastOfToday: none, overtaken: 0 },
+  };
 }

@@ -25,7 +25,7 @@ import {
   type ScoredOrganization,
   withOutages,
 } from "./population.ts";
-import { type RunBody, unpublished } from "./record-bodies.ts";
+import type { RunBody } from "./record-bodies.ts";
 import { keepRecord, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
 import { Trainings } from "./trainings.ts";
@@ -42,9 +42,15 @@ export interface DayRequest {
   readonly beforeTraining?: boolean;
   /** Whether the day is of the past: then its model may be up to four weeks older. */
   readonly isOfPast?: boolean;
-  /** Whether the run's data has grown so much since it began that it is done again: then its scores are not shown as the first ones.
-   * Never without it. */
+  /** Whether the run's data has grown so much since it began that its scores would be false. Asked before they are stored. */
   readonly isOvertaken?: () => Promise<boolean>;
+}
+
+/** Ends a run that its data has overtaken. Nothing of it is shown. */
+export class Overtaken extends Error {
+  constructor() {
+    super("events of earlier days arrived while they were scored");
+  }
 }
 
 export interface KindSummary {
@@ -55,7 +61,7 @@ export interface KindSummary {
   readonly tookMs: number;
 }
 
-/** Scores all entities as of a day; none when there is no event before it. */
+/** Scores all entities as of a day; none when there is no event before it. @throws Overtaken */
 export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
   const { day } = request;
   const organization = await withOutages(warehouse, request.organization, day);
@@ -119,27 +125,25 @@ async function scoreKind(
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
     ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
   });
+  if (await isOvertaken?.()) throw new Overtaken();
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
-  const isAgain = (await isOvertaken?.()) === true;
   const body: RunBody = {
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), outages, ...scale, model, ...rest, riskScale, scored },
     declaredOutages: declaredKey(organization, day),
     ...(beforeTraining && { awaitsTraining: true }),
     entities: await countScores(warehouse, id, kind, day, version),
-    firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? (isAgain ? unpublished : nowMs()),
+    firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
     finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
-  await keepRecord(warehouse, key, { day, version, stale: beforeTraining || isAgain, body });
+  await keepRecord(warehouse, key, { day, version, stale: beforeTraining, body });
   return { day, version, body };
 }
 
-/** When the scores of before were first shown, if they were and the settings are the same. */
+/** When the scores of before were first shown, if the settings are the same. */
 function firstPublishedAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
-  return before !== undefined &&
-    before.firstPublishedAtMs !== unpublished &&
-    settingsKey(before.settings) === settingsKey(settings)
+  return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
     ? before.firstPublishedAtMs
     : undefined;
 }

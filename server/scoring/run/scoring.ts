@@ -15,7 +15,7 @@ import { eventsBefore, noticeChanges } from "./changed-days.ts";
 import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { markStale } from "./records.ts";
-import { type DayRequest, type KindSummary, scoreDay } from "./score-day.ts";
+import { type DayRequest, type KindSummary, Overtaken, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -47,6 +47,8 @@ export interface ScoreSummary {
   readonly kinds: readonly KindSummary[];
   /** The data that has stopped, so that no entity was scored; null otherwise. */
   readonly stopped: StoppedData | null;
+  /** Whether so many events of earlier days arrived meanwhile that nothing was kept. Never of the last of several tries. */
+  readonly isOvertaken: boolean;
 }
 
 export interface ScoreRequest {
@@ -73,9 +75,10 @@ export interface ScoringService {
   preview(request: PreviewRequest): Promise<readonly KindPreview[]>;
 }
 
-/** A run is done again when the events before its day grew by this share while it ran, at most so often. */
+/** A run is done again when the events before its day grew by more than this share while it ran. */
 const overtakingShare = 0.02;
-const maxAgain = 3;
+/** After so many runs in a row that their data overtook, the next one is kept. */
+export const maxOvertaken = 3;
 
 /** A change of the horizon trains and back-tests models of both kinds. */
 const longestPreviewMs = 60_000;
@@ -116,9 +119,13 @@ export class Scoring implements ScoringService {
     const asOf = day ?? today;
     if (!evenIfStopped) {
       const stopped = await this.stoppedFor(organization, asOf);
-      if (stopped !== null) return { day: asOf, kinds: [], stopped };
+      if (stopped !== null) return { day: asOf, kinds: [], stopped, isOvertaken: false };
     }
-    return this.scoreAsOf(organization, { day: asOf }, report);
+    for (let overtaken = 0; ; overtaken += 1) {
+      const mayBeOvertaken = overtaken < maxOvertaken;
+      const summary = await this.scoreAsOf(organization, { day: asOf, mayBeOvertaken }, report);
+      if (!summary.isOvertaken) return summary;
+    }
   }
 
   /** The data for which scores as of a day wait; null when they do not wait. */
@@ -171,10 +178,15 @@ export class Scoring implements ScoringService {
     this.#stopping = true;
   }
 
-  /** Scores an organization as of a day, a statement at a time, after other runs of it. */
+  /** Scores an organization as of a day, a statement at a time, after other runs of it. With `mayBeOvertaken`, nothing is kept of a run
+   * whose data grew so much meanwhile that its scores, scale and model would be of a part of it. */
   async scoreAsOf(
     organization: ScoredOrganization,
-    { day, isOfPast = false }: Pick<DayRequest, "day" | "isOfPast">,
+    {
+      day,
+      isOfPast = false,
+      mayBeOvertaken = false,
+    }: Pick<DayRequest, "day" | "isOfPast"> & { readonly mayBeOvertaken?: boolean },
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const { host, nowMs } = this.#parts;
@@ -189,21 +201,23 @@ export class Scoring implements ScoringService {
         ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
-      for (let again = maxAgain; ; again -= 1) {
-        const events = await eventsBefore(warehouse, organization.id, day);
-        const isOvertaken = async () =>
-          again > 0 && (await eventsBefore(warehouse, organization.id, day)) > events * (1 + overtakingShare);
+      const events = () => eventsBefore(warehouse, organization.id, day);
+      const eventsAtFirst = await events();
+      const isOvertaken = async () =>
+        mayBeOvertaken && (await events()) > eventsAtFirst * (1 + overtakingShare);
+      try {
         if (await isFirstOfMany(warehouse, organization.id, day)) {
           await scoreDay(warehouse, { ...request, isOvertaken, beforeTraining: true });
         }
-        const scored = await scoreDay(warehouse, { ...request, isOvertaken });
-        if (!(await isOvertaken())) return scored;
+        return await scoreDay(warehouse, { ...request, isOvertaken });
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error;
         // Its scale, snapshots and model are of the smaller data.
         await markStale(warehouse, organization.id, 0);
-        await this.#noticeChanges(organization, today);
+        return undefined;
       }
     });
-    return { day, kinds, stopped: null };
+    return { day, kinds: kinds ?? [], stopped: null, isOvertaken: kinds === undefined };
   }
 
   /** An organization as runs take it, with its settings of now as they are applied. */

@@ -2,7 +2,7 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { RunBody } from "./record-bodies.ts";
-import { newestShownRun, type ScoreRecord } from "./records.ts";
+import { newestRecord, type ScoreRecord } from "./records.ts";
 
 /** The newest finished run as of a day or before. */
 export function newestRun(
@@ -11,15 +11,14 @@ export function newestRun(
   kind: EntityKind,
   uptoDay: number,
 ): Promise<ScoreRecord<RunBody> | undefined> {
-  return newestShownRun(warehouse, { organization, kind }, uptoDay);
+  return newestRecord(warehouse, { organization, kind, what: "run" }, uptoDay);
 }
 
 /** Whether scores of an organization were ever shown. @throws WarehouseError */
 export async function hasShownScores(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [found] = await warehouse.rows<{ has: boolean }>(
     `SELECT toBool(count() > 0) AS has FROM (
-       SELECT 1 FROM score_records
-       WHERE organization = {organization:UInt32} AND what = 'run' AND first_published_at_ms > 0 LIMIT 1)`,
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run' LIMIT 1)`,
     { organization },
   );
   return found?.has === true;
