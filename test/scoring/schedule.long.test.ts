@@ -211,6 +211,11 @@ describe("by itself", () => {
     await installation.finish();
     expect([...(await horizonsOf(id)).values()]).toEqual([28, 28, 28]);
     installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
+    await installation.work();
+    // Some days are under the new settings, and the others wait for them.
+    const asked = { organization: id, kind: "user", fromDay: 0, toDay: 300 } as const;
+    expect(new Set((await horizonsOf(id)).values())).toEqual(new Set([28, 56]));
+    expect(await marksOf(subject.warehouse, zone, asked)).toEqual([]);
     await installation.finish();
     // The past of an import was not published before today.
     expect([...(await horizonsOf(id)).values()]).toEqual([56, 56, 56]);
@@ -229,8 +234,7 @@ describe("by itself", () => {
     expect((await scoresOf(subject, id, "user", 199))[0]).toMatchObject({ idle_days: 2 });
     installation.restart();
     expect(await installation.work()).toBe(0);
-    const asked = { organization: id, kind: "user", fromDay: 0, toDay: 300 } as const;
-    expect(await marksOf(subject.warehouse, asked)).toEqual([
+    expect(await marksOf(subject.warehouse, zone, asked)).toEqual([
       { day: 201, changes: [{ setting: "churnHorizonDays", from: 56, to: 14 }], exclusionsChanged: false },
     ]);
   });

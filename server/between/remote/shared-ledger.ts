@@ -70,6 +70,7 @@ const ledgerCalls = [
   "flush",
   "dayCounts",
   "lastBulkLoadAtMs",
+  "imported",
   "populations",
   "freshness",
   "findUser",

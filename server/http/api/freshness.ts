@@ -21,7 +21,8 @@ export async function freshnessOf(context: OrganizationContext): Promise<Freshne
     ...rest,
     silentSources: silent.map(({ sinceMs, ...each }) => ({ ...each, since: instant(sinceMs) })),
     earlierScores: scheduler.earlierScores(id),
-    loading: silent.some(({ freezesScores }) => freezesScores) ? null : await loadingOf(context),
+    loading:
+      scheduler.isOn && !silent.some(({ freezesScores }) => freezesScores) ? await loadingOf(context) : null,
     failures: failures(id).map(({ of, sinceMs }) => ({ of, since: instant(sinceMs) })),
   };
 }

@@ -89,6 +89,8 @@ export interface Ledger {
   /** When rows of the past last came in bulk, or by an import of any size, by the clock of the process that stored them; null when
    * they never did. */
   lastBulkLoadAtMs(organization: number): Promise<number | null>;
+  /** The rows that imports have stored, and when the last of them was. */
+  imported(organization: number): Promise<{ readonly rows: number; readonly lastAtMs: number | null }>;
   /** Notes that rows of the past came in bulk until an instant. */
   noteBulkLoad(organization: number, atMs: number): Promise<void>;
   /** The numbers of users and accounts, and the sums of their versions. */

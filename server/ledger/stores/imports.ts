@@ -76,6 +76,19 @@ export function importStore(engine: Engine): Imports {
   };
 }
 
+const total = new RowOf<{ readonly rows: number; readonly lastAtMs: number | null }>({
+  rows: integer("CAST(coalesce(sum(stored), 0) AS bigint)"),
+  lastAtMs: nullable(integer("max(updated_at_ms)")),
+});
+
+/** The rows that imports of an organization have stored, and when the last of them was. */
+export function* importedRows(
+  organization: number,
+): Work<{ readonly rows: number; readonly lastAtMs: number | null }> {
+  const [found] = yield* select(total)`FROM imports WHERE organization = ${organization} AND stored > 0`;
+  return found ?? { rows: 0, lastAtMs: null };
+}
+
 /** Moves an import's position.
  * @throws Refusal when another run has decided these rows. Then the transaction is rolled back */
 export function* advanceImport(progress: ImportProgress, nowMs: number): Work<void> {

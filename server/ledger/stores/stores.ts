@@ -47,7 +47,7 @@ import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
 import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
-import { importStore } from "./imports.ts";
+import { importedRows, importStore } from "./imports.ts";
 import { loginStore, tidyLogins } from "./logins.ts";
 import { memberStore } from "./members.ts";
 import { organizationStore, Rebuilds } from "./organizations.ts";
@@ -145,6 +145,10 @@ export abstract class LedgerStores {
 
   lastBulkLoadAtMs(organization: number): Promise<number | null> {
     return lastBulkLoadAtMs(this.#engine, organization);
+  }
+
+  imported(organization: number): Promise<{ rows: number; lastAtMs: number | null }> {
+    return this.#engine.alone(importedRows(organization));
   }
 
   noteBulkLoad(organization: number, atMs: number): Promise<void> {

@@ -145,6 +145,11 @@ export class Scheduler {
     );
   }
 
+  /** Whether days are scored by themselves. Otherwise only `rekindle score` scores. */
+  get isOn(): boolean {
+    return this.#parts.time.intervals.scheduleMs !== null;
+  }
+
   /** Starts to check for due runs, and checks sooner after a round that had some. */
   start(): void {
     this.#endPolling = every(this.#parts.time.intervals.scheduleMs, () => this.#begin());
