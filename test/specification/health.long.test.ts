@@ -56,6 +56,7 @@ async function restartedAfter(change: (run: RunInLedger) => Promise<unknown>): P
 test("every figure says up to when it is complete, and of which timezone its days are", async () => {
   const beforeMs = Date.now();
   await server.exported("events", "Acme");
+  await becomes(async () => (await freshness()).loading, null);
   for (const path of ["/api/retention", "/api/active-users?days=3"]) {
     const found = await freshness(path);
     expect(found).toEqual({
