@@ -35,7 +35,15 @@ function request(kind: Kind, organization: number, n: number): Admitted {
     };
   }
   const day = zone.dayOf(nowMs);
-  return { ...common, kind, event: `event_${n % 60}`, timeMs: nowMs, day, properties: '{"page":"home"}' };
+  return {
+    ...common,
+    kind,
+    event: `event_${n % 60}`,
+    timeMs: nowMs,
+    day,
+    properties: '{"page":"home"}',
+    isOfPast: false,
+  };
 }
 
 type Commits = (organization: number) => GroupCommit;

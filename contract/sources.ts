@@ -66,6 +66,10 @@ export const SourceAnswer = Type.Object({
 
 export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
+  imported: Type.Object({
+    rows: Field.count("Rows of files that `rekindle import` has stored."),
+    lastAt: nullable(Field.instant("When it last stored some.")),
+  }),
   held: Type.Object({
     people: Field.count("People who are not identified yet, of whom something was said."),
     items: Field.count("Their items, held until an identify or an alias names them."),

@@ -121,6 +121,7 @@ class AnalysisNode implements AnalysisHost {
       },
       sources: this.#sources,
       scheduler: {
+        isOn: this.#parts.time.intervals.scheduleMs !== null,
         earlierScores: (organization) => this.#saidByLeader()?.earlierScores[String(organization)] ?? null,
       },
       failures: (organization) => this.#saidByLeader()?.failures?.[String(organization)] ?? [],

@@ -19,6 +19,7 @@ import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { printLine } from "../print.ts";
 import { Progress } from "../progress.ts";
+import { scoreLoaded } from "../score-loaded.ts";
 
 export function importCommand(): Command {
   return addImportOptions(
@@ -39,6 +40,9 @@ export function importCommand(): Command {
         const record = await importFile({ service, organization, file, options: { ...options, ...report } });
         if (record !== undefined) records.push(record);
       }
+      const scored =
+        records.some(({ stored }) => stored > 0) && (await scoreLoaded(installation, organization));
+      if (scored) printLine(scored);
       refuseRejected(records, options);
     }),
   );

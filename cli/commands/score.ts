@@ -7,7 +7,7 @@ import { withAnalysis } from "../analysis.ts";
 import { eachOrganization } from "../each-organization.ts";
 import { dateIn } from "../numbers.ts";
 import { printable } from "../output.ts";
-import { Progress } from "../progress.ts";
+import { scoreWithProgress } from "../score-loaded.ts";
 
 interface Options {
   readonly organization?: string;
@@ -37,17 +37,10 @@ export function scoreCommand(): Command {
     .action(({ organization: name, asOf, evenIfStopped }: Options) =>
       withAnalysis(async ({ ledger }, _analysis, scoring) => {
         await eachOrganization(ledger, name, async (organization) => {
-          const progress = new Progress("steps");
-          let done = 0;
-          const summary = await scoring
-            .score(
-              { organization: organization.id, evenIfStopped, ...(asOf !== undefined && { day: asOf }) },
-              ({ step }) => {
-                progress.show({ step: `${organization.name}, ${step}`, done, fraction: undefined });
-                done += 1;
-              },
-            )
-            .finally(() => progress.end());
+          const summary = await scoreWithProgress(scoring, organization, {
+            evenIfStopped,
+            ...(asOf !== undefined && { day: asOf }),
+          });
           process.stderr.write(`${printable(sentence(organization.name, summary))}\n`);
           return summary.stopped === null;
         });

@@ -19,6 +19,7 @@ import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
 import { addOwner } from "../people.ts";
 import { Progress } from "../progress.ts";
+import { scoreLoaded } from "../score-loaded.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
 
@@ -64,9 +65,9 @@ export async function loadDemo(
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
     const loaded = await sendAll(organization, { ...options, endMs: nowMs() }, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
-    process.stdout.write(
-      summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
-    );
+    const scored = isVisible ? await scoreLoaded(installation, organization) : undefined;
+    const seconds = (performance.now() - startedMs) / 1_000;
+    process.stdout.write(summary({ ...loaded, ...options, url, isVisible, scored, seconds }));
   } finally {
     await resetLimits(ledger, organization, secret, nowMs());
   }

@@ -16,6 +16,8 @@ export interface Loaded {
   /** Items that were there before. */
   readonly duplicates: number;
   readonly isVisible: boolean;
+  /** What was scored, in a sentence; undefined when nothing was. */
+  readonly scored: string | undefined;
   readonly seconds: number;
   readonly truth: Truth;
   /** The e-mail of its owner, who is a member or has been invited. */
@@ -24,14 +26,27 @@ export interface Loaded {
 
 /** The text for standard output. */
 export function summary(loaded: Loaded): string {
-  const { organization, url, seed, events, firstDay, lastDay, duplicates, seconds, isVisible, truth } =
-    loaded;
+  const {
+    organization,
+    url,
+    seed,
+    events,
+    firstDay,
+    lastDay,
+    duplicates,
+    seconds,
+    isVisible,
+    scored,
+    truth,
+  } = loaded;
   const { users, accounts } = truth;
   const now = users.map(({ history }) => stateOn(history, lastDay));
   const count = (state: string) => grouped(now.filter((each) => each === state).length);
   const again = duplicates === 0 ? "" : ` ${grouped(duplicates)} items were there before.`;
   const visible = isVisible
-    ? ""
+    ? scored === undefined
+      ? ""
+      : `\n${scored}`
     : "\nThey are stored; figures and exports follow when the analysis process runs.";
   const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}

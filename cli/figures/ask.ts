@@ -72,7 +72,7 @@ async function withOwn<Result>(
   const sources = new SourceWatch(ledger, nowMs);
   const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs });
   const parts = { ledger, registry: new Registry(), log, nowMs };
-  const scheduler = { earlierScores: () => null };
+  const scheduler = { isOn: false, earlierScores: () => null };
   const started = { analysis, scoring, sources, scheduler, failures: () => [] };
   const headers = headersFor(organization);
   try {

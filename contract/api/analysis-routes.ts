@@ -24,6 +24,10 @@ export const analysisRoutes = {
   ...segmentFigures,
   ...alertFigures,
   ...digestFigures,
+  "GET /api/freshness": figure({
+    summary: "How far figures are to be trusted at this moment",
+    answer: common.FreshnessOnlyAnswer,
+  }),
   "GET /api/users": figure({
     summary: "Users with their traits and scores, searched, filtered and sorted, a page at a time",
     query: lists.UserListParameters,

@@ -133,6 +133,15 @@ export const FreshnessAnswer = Type.Object({
     "While earlier days are being scored, after an import say: history and changes are not whole yet.",
     { done: Field.count("Earlier days that are scored."), of: Field.count("All of them.") },
   ),
+  loading: objectOrNull(
+    "While the past comes in bulk, or has come and is not scored yet. Scores wait for its end, at most an hour.",
+    {
+      events: Field.count("Events that were stored so far."),
+      hasScores: Field.boolean(
+        "False before the first scores: then figures of half of the data are in the answer. True: scores are those of before the load.",
+      ),
+    },
+  ),
   failures: listOf("Work that fails for this organization at this moment. It is tried again.", {
     of: Field.oneOf(
       ["exclusions", "subscriptions", "scores", "training"],
@@ -141,6 +150,9 @@ export const FreshnessAnswer = Type.Object({
     since: Field.instant("The first failure in a row."),
   }),
 });
+
+/** An answer that has nothing but its freshness. */
+export const FreshnessOnlyAnswer = Type.Object({});
 
 export const WarningsParameters = closedObject({
   limit: Parameter.positive(10_000, 100, "At most this many warnings."),

@@ -32,8 +32,8 @@ type Parameters<Query> =
 export type ReadOptions<Path extends keyof Reads> = Parameters<Reads[Path]["query"]> & {
   /** Not asked while false. */
   readonly enabled?: boolean;
-  /** Asked again so often. */
-  readonly everyMs?: number;
+  /** Asked again so often, which may depend on the last answer. */
+  readonly everyMs?: number | ((answer: Reads[Path]["answer"] | undefined) => number);
   /** Shows the answer to the parameters before until the new one is there: for tables and charts. */
   readonly keepsPrevious?: boolean;
 } & (unknown extends PathParameters<Path> ? unknown : { readonly path: PathParameters<Path> });
@@ -87,7 +87,10 @@ export function useRead<Path extends keyof Reads>(
     queryKey: [id, path, address],
     queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
     enabled,
-    refetchInterval: everyMs ?? (({ state }) => isBeingScored(path, state.data) && whileScoringMs),
+    refetchInterval:
+      typeof everyMs === "function"
+        ? ({ state }) => everyMs(state.data)
+        : (everyMs ?? (({ state }) => isBeingScored(path, state.data) && whileScoringMs)),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
   });
 }

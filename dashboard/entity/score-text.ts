@@ -71,21 +71,15 @@ export function cancelingText({ endsAt }: Pick<Score, "endsAt">, timezone: strin
   return `The end of the last subscription is scheduled for ${day}.`;
 }
 
-/** The text in place of a churn risk: why there is none, and the rank by activity. Undefined where a model gives one. */
+/** Why there is no churn risk. Undefined where a model gives one. */
 export function activityText(
   { activityRank, model }: Pick<Score, "activityRank" | "model">,
   what: "user" | "account",
 ): string | undefined {
   if (activityRank === null || model === null) return undefined;
-  const why = model.lacksData
+  return model.lacksData
     ? tooLittleData(what)
     : `No model passed the back-test, so there is no churn risk: ${what}s are ordered by activity.`;
-  return `${why} This ${what} is ${rankOfAll(activityRank)}, from the most active.`;
-}
-
-/** "number 12 of 40" */
-export function rankOfAll({ position, of }: NonNullable<Score["activityRank"]>): string {
-  return `number ${numbers.count(position)} of ${numbers.count(of)}`;
 }
 
 /** A churn risk compared with the base rate. Undefined without a base rate. */

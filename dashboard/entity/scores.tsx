@@ -13,7 +13,6 @@ import {
   cancelingText,
   churnText,
   modelSentence,
-  rankOfAll,
   rankText,
   reasonLabel,
   riskSentence,
@@ -35,7 +34,7 @@ export function ScoreStats({
 }: Pick<ScoreProps, "asked"> & { children?: ReactNode }): ReactElement {
   return (
     <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
-      {({ state, health, engagement, risk, activityRank, momentum, change, model }) => (
+      {({ state, health, engagement, risk, momentum, change, model }) => (
         <Stats isDense>
           <Stat
             label="Health, 0 to 100"
@@ -46,13 +45,7 @@ export function ScoreStats({
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
-            note={
-              activityRank !== null
-                ? `${rankOfAll(activityRank)} by activity`
-                : risk === null || model === null
-                  ? undefined
-                  : `within ${counted(model.horizonDays, "day")}`
-            }
+            note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
           />
           <Stat
             label="Engagement, 0 to 100"

@@ -56,7 +56,7 @@ export interface StartedAnalysis {
   readonly analysis: ServedAnalysis;
   readonly scoring: ScoringService;
   readonly sources: SourceWatch;
-  readonly scheduler: Pick<Scheduler, "earlierScores">;
+  readonly scheduler: Pick<Scheduler, "isOn" | "earlierScores">;
   readonly failures: (organization: number) => readonly Failure[];
 }
 

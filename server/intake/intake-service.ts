@@ -13,6 +13,7 @@ import { SourcedRequests, type SourcedWatcher } from "./commit/source-parts.ts";
 import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide/requests.ts";
 import { admitIdentify } from "./identify.ts";
 import { admitTrack } from "./track.ts";
+import { BulkLoads } from "./watch/bulk-loads.ts";
 import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./watch/notes.ts";
 import { SourceCounts } from "./watch/source-counts.ts";
 import { IngestionWarnings } from "./watch/warnings.ts";
@@ -25,13 +26,15 @@ export class Intake {
   readonly #sourced: SourcedRequests;
   readonly #warnings: IngestionWarnings;
   readonly #sources: SourceCounts;
+  readonly #bulkLoads: BulkLoads;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
     this.room = new Room(ledger, dataDir, limits, nowMs);
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
     this.#sources = new SourceCounts(ledger.sources);
-    this.#commits = new GroupCommit(ledger, nowMs);
+    this.#bulkLoads = new BulkLoads(ledger);
+    this.#commits = new GroupCommit(ledger, nowMs, (ofPast) => this.#bulkLoads.stored(ofPast, nowMs()));
     this.#sourced = new SourcedRequests(this.#commits);
   }
 
@@ -171,9 +174,9 @@ export class Intake {
     return this.#warnings.flush();
   }
 
-  /** Writes the counts of sources down. Called every few seconds. */
-  recordSources(): Promise<void> {
-    return this.#sources.flush();
+  /** Writes the counts of sources down, and which organizations load their past. Called every few seconds. */
+  async recordSources(): Promise<void> {
+    await Promise.all([this.#sources.flush(), this.#bulkLoads.flush()]);
   }
 
   /** Writes the warnings that name a user down, so that they can be deleted, and forgets newer ones. */

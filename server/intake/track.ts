@@ -11,7 +11,15 @@ import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { TrackBody } from "../../contract/write-api.ts";
 import { parseEventTime, type Zone } from "../calendar/calendar.ts";
 import { admitBilling } from "./admission/admit-billing.ts";
-import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission/admit-event.ts";
+import {
+  type Arrival,
+  compile,
+  explain,
+  identifier,
+  isOfPast,
+  messageIdOf,
+  wrong,
+} from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
 import type { SentAccount } from "./identify.ts";
 
@@ -30,6 +38,8 @@ export interface AdmittedTrack {
   /** As in `MessageKey`. Only imports set it. */
   readonly lastingDay?: number;
   readonly receivedAtMs: number;
+  /** Whether it is dated before the day of its arrival, and does not come by a browser token. */
+  readonly isOfPast: boolean;
   /** False: no figure of activity counts the event. Billing events have it, and imported events that were exported with
    * it. Default: true. */
   readonly isActivity?: boolean;
@@ -50,6 +60,7 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
   const sentMs = eventTime(value, arrival.zone);
   if (isInvalid(sentMs)) return sentMs;
   const timeMs = sentMs ?? arrival.receivedAtMs;
+  const day = arrival.zone.dayOf(timeMs);
   const properties = objectOf(value.properties);
   const billing = admitBilling(value.event, properties, arrival);
   if (isInvalid(billing)) return billing;
@@ -59,10 +70,11 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
     userId,
     event: value.event,
     timeMs,
-    day: arrival.zone.dayOf(timeMs),
+    day,
     properties: JSON.stringify(properties),
     messageId,
     receivedAtMs: arrival.receivedAtMs,
+    isOfPast: sentMs !== undefined && isOfPast(day, arrival),
     ...(billing && { isActivity: billing.isActivity, account: billing.payer }),
   };
 }

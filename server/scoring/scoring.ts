@@ -102,7 +102,7 @@ export { excludedOfKey, outagesBefore, populationOf } from "./run/population.ts"
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export { runsBetween, type ScoreRecord } from "./run/records.ts";
-export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
+export { bulkLoadOverMs, defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export {
   type PreviewRequest,
   type ScoreProgress,
@@ -110,7 +110,7 @@ export {
   Scoring,
   type ScoringService,
 } from "./run/scoring.ts";
-export { newestRun } from "./run/status.ts";
+export { hasShownScores, newestRun } from "./run/status.ts";
 export { statementByStatement } from "./run/turns.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";

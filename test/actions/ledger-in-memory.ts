@@ -45,7 +45,7 @@ export class LedgerInMemory {
     ...{ sequence: 1, version: 1, decidedThrough: null, part: null, takesOver: true, cursor: null },
   };
   commits = 0;
-  importedAtMs: number | null = null;
+  bulkLoadedAtMs: number | null = null;
   erasures: readonly ErasedAccounts[] = [];
   /** The process dies before or after some commits. */
   #seenOwners = new SeenOwners();
@@ -109,7 +109,7 @@ export class LedgerInMemory {
       isPastImported: (question) => isPastImported(warehouse, question),
       lateEvents: (question) => lateEventsOfPast(warehouse, question),
       erasedSince: async (_, sinceMs) => this.erasures.filter((one) => one.requestedAtMs >= sinceMs),
-      lastImportAtMs: async () => this.importedAtMs,
+      lastBulkLoadAtMs: async () => this.bulkLoadedAtMs,
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
     };

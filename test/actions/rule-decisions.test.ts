@@ -183,9 +183,9 @@ describe("an import after the last decided day", () => {
     await storeEvents(organization, imported);
     const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
     await live(ledger, [today - 2]);
-    ledger.importedAtMs = 1;
+    ledger.bulkLoadedAtMs = 1;
     await live(ledger, [today - 1]);
-    ledger.importedAtMs = null;
+    ledger.bulkLoadedAtMs = null;
     await live(ledger, [today]);
     expect(firedUsers(ledger)).toEqual(
       isTakenOver
@@ -207,7 +207,7 @@ test("a new rule with those who are inside fires for them, also after an import 
   );
   const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
   ledger.watermark = { ...ledger.watermark, takesOver: false };
-  ledger.importedAtMs = 1;
+  ledger.bulkLoadedAtMs = 1;
   await live(ledger, [today]);
   expect(firedUsers(ledger)).toEqual([
     [1, 0],

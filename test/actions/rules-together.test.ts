@@ -52,7 +52,7 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
     ...{
       isPastImported: async () => false,
       lateEvents: async () => "none",
-      lastImportAtMs: async () => null,
+      lastBulkLoadAtMs: async () => null,
     },
     erasedSince: async () => [],
     nowMs: () => (firstDay + 2.5) * msPerDay,

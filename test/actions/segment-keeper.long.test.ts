@@ -128,7 +128,7 @@ test("changes by an edit, by an import and by exclusions are marked", async () =
   world.members = [2];
   world.edit();
   await world.lookAgain();
-  world.importedAtMs = world.nowMs + 1;
+  world.bulkLoadedAtMs = world.nowMs + 1;
   world.load(3);
   await world.lookAgain();
   world.nowMs += 60_000;

@@ -22,7 +22,7 @@ export class World {
   nowMs = today * msPerDay + 3_600_000;
   members: number[] = [];
   batches = 0;
-  importedAtMs: number | null = null;
+  bulkLoadedAtMs: number | null = null;
   revision = 1;
   erased: ErasedAccounts[] = [];
   isStopped = false;
@@ -125,7 +125,7 @@ export class World {
           accountsSince: async (_: number, sinceMs: number) =>
             this.erased.filter(({ requestedAtMs }) => requestedAtMs >= sinceMs),
         },
-        lastImportAtMs: async () => this.importedAtMs,
+        lastBulkLoadAtMs: async () => this.bulkLoadedAtMs,
         freshness: async () => ({ loadedUptoMs: this.nowMs }),
       },
       host: {

@@ -74,7 +74,7 @@ beforeAll(async () => {
     nowMs: Date.now,
     freshness: absent,
     sources: { statuses: absent, silent: absent, stoppedFor: absent },
-    scheduler: { earlierScores: () => null },
+    scheduler: { isOn: false, earlierScores: () => null },
     failures: () => [],
     log: createLogger("analysis", "error"),
   };

@@ -27,6 +27,8 @@ test("/readyz answers before a silent analysis node is given up, and says that w
 });
 
 test("a request to analysis is given up when analysis stands still while it works", async () => {
+  const { timeout } = AbortSignal;
+  using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout.call(AbortSignal, ms / 1_000));
   let looks = 0;
   const peer: Peer = {
     fetch: async (path, init) => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { joined } from "../people/support.ts";
 import { demonstrationDay } from "../scored-demonstration.ts";
+import { Server } from "../server.ts";
 import { axe, openInOrganization, settled } from "./support.ts";
 import { world } from "./world.ts";
 
@@ -15,8 +16,8 @@ interface Done {
 }
 
 /** An organization whose users sent these events, the first of them identified last. */
-async function organization(name: string, done: readonly Done[]): Promise<void> {
-  const token = await server.organization(name);
+async function organization(name: string, done: readonly Done[], of = server): Promise<void> {
+  const token = await of.organization(name);
   const users = [...new Set(done.map(({ user }) => user))].toReversed();
   const batch = [
     ...users.map((userId) => ({
@@ -25,12 +26,12 @@ async function organization(name: string, done: readonly Done[]): Promise<void> 
     })),
     ...done.map(({ user, daysAgo, event = "opened" }) => ({
       ...{ type: "track", userId: user, event },
-      timestamp: new Date(server.nowMs() - daysAgo * 86_400_000).toISOString(),
+      timestamp: new Date(of.nowMs() - daysAgo * 86_400_000).toISOString(),
     })),
   ];
-  const response = await server.post("/batch", token, { batch });
+  const response = await of.post("/batch", token, { batch });
   expect(await response.json()).toMatchObject({ rejected: [] });
-  await server.exported("events", name);
+  await of.exported("events", name);
 }
 
 const history = (user: string, from: number, to: number): Done[] =>
@@ -109,6 +110,36 @@ describe("scoring at once", () => {
     expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(2);
   });
 });
+
+test("while the past arrives, pages say so in place of figures, which come by themselves", async () => {
+  // Its schedule looks for the first time after the test.
+  const loading = await Server.start({ time: { scheduleMs: 3_600_000 } });
+  try {
+    await loading.ready();
+    await organization("Loading", [...history("ada", 40, 1), ...history("bob", 40, 1)], loading);
+    const { page, id, complaints } = await openInOrganization(browser, loading, "/overview", "Loading");
+    const said = page.getByText("Your data is still loading: 80 events so far");
+    for (const path of ["overview", "accounts", "retention", "users/ada"]) {
+      await page.goto(`${loading.url}/o/${id}/${path}`);
+      await said.waitFor();
+      expect(await page.getByRole("table").count()).toBe(0);
+    }
+    expect(await axe(page)).toEqual([]);
+    await page.goto(`${loading.url}/o/${id}/sources`);
+    await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
+    await page.goto(`${loading.url}/o/${id}/overview`);
+    await said.waitFor();
+    await loading.command("score", "--organization", "Loading");
+    await page
+      .getByRole("region", { name: "Health of users" })
+      .getByRole("row", { name: /^Healthy/ })
+      .waitFor();
+    expect(await said.count()).toBe(0);
+    expect(complaints).toEqual([]);
+  } finally {
+    await loading.stop();
+  }
+}, 180_000);
 
 test("the Start page shows the last event of all users, with its user, and not that of the newest user", async () => {
   await organization("Latest", [

@@ -172,13 +172,15 @@ function timeOfImports(subject: LedgerUnderTest): void {
   test("an importer: the ledger knows when an import last stored rows", async () => {
     const importer = importerOf(subject, []);
     const { id, organization } = await beginImport(subject);
-    expect(await subject.ledger.lastImportAtMs(organization)).toBeNull();
+    expect(await subject.ledger.lastBulkLoadAtMs(organization)).toBeNull();
+    expect(await subject.ledger.imported(organization)).toEqual({ rows: 0, lastAtMs: null });
     await importer.append(id, 0, [{ invalid: "unreadable" }]);
-    expect(await subject.ledger.lastImportAtMs(organization)).toBeNull();
+    expect(await subject.ledger.lastBulkLoadAtMs(organization)).toBeNull();
     const row = JSON.stringify({ type: "identify", userId: "u", email: "a@example.com" });
     const answer = await importer.append(id, 1, [row]);
     if ("closedBecause" in answer) throw new Error("nothing was taken");
-    expect(await subject.ledger.lastImportAtMs(organization)).toBe(answer.updatedAtMs);
+    expect(await subject.ledger.lastBulkLoadAtMs(organization)).toBe(answer.updatedAtMs);
+    expect(await subject.ledger.imported(organization)).toEqual({ rows: 1, lastAtMs: answer.updatedAtMs });
   });
 }
 

@@ -44,7 +44,7 @@ const card: Card = {
   ...{ withCanceling: [], reliability: [], realised: [] },
   freshness: {
     ...{ loadedUpto: null, rebuilding: null, excludedUsers: 0, timezone: "UTC", silentSources: [] },
-    ...{ earlierScores: null, failures: [] },
+    ...{ earlierScores: null, loading: null, failures: [] },
   },
 };
 

@@ -54,6 +54,7 @@ const track: fc.Arbitrary<AdmittedTrack> = fc.record({
   timeMs: fc.constantFrom(0, Date.UTC(2025, 11, 31, 23), Date.UTC(2026, 0, 1)),
   day: fc.constant(20_000),
   properties: fc.constant("{}"),
+  isOfPast: fc.constant(false),
   ...common,
 });
 /** Identifies and tracks in a random order. */

@@ -77,7 +77,7 @@ export function admitted(one: Sent): Decidable {
   const { userId, name: event } = one;
   const common = { organization: of, userId, messageId: null, receivedAtMs: nowMs };
   return one.type === "track"
-    ? { ...common, kind: "track", event, timeMs: nowMs, day: 20_000, properties: "{}" }
+    ? { ...common, kind: "track", event, timeMs: nowMs, day: 20_000, properties: "{}", isOfPast: false }
     : {
         ...{ ...common, kind: "identify", email: "a@example.com", traits: {}, isAccountOwner: undefined },
         ...{ account: undefined, timestampMs: nowMs, zone: arrival.zone },

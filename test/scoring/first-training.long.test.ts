@@ -4,7 +4,6 @@ import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { leastLogDays } from "../../server/scoring/churn/folds.ts";
-import { listRuns } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
@@ -71,31 +70,6 @@ test("the first scores do not wait for the first training, which a kill only del
   expect(users?.body.backtest.folds).toBeGreaterThan(0);
   await decide();
   expect(rule.commits).toBeGreaterThan(0);
-});
-
-const runDays = async (organization: number) =>
-  (await listRuns(subject.warehouse, organization))
-    .filter(({ kind }) => kind === "user")
-    .map(({ day }) => day);
-
-test("earlier days wait while an import stores rows, today does not, and a day that ran just before delays neither", async () => {
-  const installation = new Installation(subject, 200);
-  installation.restBeforeTodayMs = 3_600_000;
-  installation.restWhileImportingMs = 20_000;
-  installation.restart();
-  const organization = installation.organization();
-  await installation.insert(all(organization, 6, [170, 185, 190]));
-  // An import in the order of time has come as far as day 190.
-  installation.stopped = { source: null, sinceMs: 190.5 * msPerDay };
-  installation.lastImportAtMs = 200.5 * msPerDay - 19_000;
-  expect([await installation.work(), await runDays(organization)]).toEqual([0, []]);
-  installation.lastImportAtMs = 200.5 * msPerDay + 21_000;
-  expect([await installation.work(), (await runDays(organization)).length]).toEqual([1, 1]);
-  await installation.insert(all(organization, 6, [195, 199]));
-  installation.stopped = null;
-  installation.lastImportAtMs = 200.5 * msPerDay;
-  expect(await installation.work()).toBe(1);
-  expect(await runDays(organization)).toContain(200);
 });
 
 test("a small organization is scored once, with its first model", async () => {

@@ -68,7 +68,7 @@ async function score(): Promise<void> {
   const [{ imported } = { imported: 0 }] = await warehouse.rows<{ imported: number }>(
     "SELECT count() AS imported FROM events WHERE event = 'imported'",
   );
-  installation.lastImportAtMs = imported > 0 ? (today + 0.5) * msPerDay + 1 : null;
+  installation.lastBulkLoadAtMs = imported > 0 ? (today + 0.5) * msPerDay + 1 : null;
   const scored = await scoring.scoredOrganization({
     id: organization,
     name: "killed",

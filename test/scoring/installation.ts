@@ -20,7 +20,7 @@ export class Installation {
   today: number;
   settings: Settings = defaultSettings;
   stopped: StoppedData | null = null;
-  lastImportAtMs: number | null = null;
+  lastBulkLoadAtMs: number | null = null;
   declaredOutages: readonly OutageDays[] = [];
   rebuildsPending: readonly number[] = [];
   /** Of all organizations: they wait for the loader. */
@@ -35,8 +35,8 @@ export class Installation {
   restBetweenLooksMs = 0;
   /** Read by restart(). */
   restTimesRunBeforeLateEvents = 0;
-  /** Read by restart(): how long earlier days wait after an import has stored rows. */
-  restWhileImportingMs = 0;
+  /** Read by restart(): how long runs wait after the last rows of a load in bulk, and at most. */
+  restForBulkLoad = { overAfterMs: 0, longestMs: 3_600_000 };
   /** Before each statement of a run. */
   beforeStatement: (...query: Parameters<Warehouse["command"]>) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
@@ -128,7 +128,7 @@ export class Installation {
         read: refuse,
         finish: refuse,
       },
-      lastImportAtMs: async () => this.lastImportAtMs,
+      lastBulkLoadAtMs: async () => this.lastBulkLoadAtMs,
       rebuildsPending: async () => this.rebuildsPending,
       outages: {
         list: async () =>
@@ -158,7 +158,7 @@ export class Installation {
         beforeTodayMs: this.restBeforeTodayMs,
         beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },
         shareBeforeHistory: 0,
-        whileImportingMs: this.restWhileImportingMs,
+        forBulkLoad: this.restForBulkLoad,
         forLoaderMs: this.longestWaitForLoaderMs,
         betweenLooks: { eachMs: this.restBetweenLooksMs, longestMs: this.restBetweenLooksMs },
         afterFailureMs: this.restAfterFailureMs,

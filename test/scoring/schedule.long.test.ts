@@ -114,7 +114,7 @@ describe("by itself", () => {
     expect(await installation.work()).toBe(1);
     expect((await scoresOf(subject, id, "user", 200))[0]).toMatchObject({ idle_days: 4 });
     await installation.insert([on(id, 1, 195)]);
-    installation.lastImportAtMs = 200.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 200.5 * msPerDay;
     await installation.work();
     expect(await staleDays(id)).toContain(199);
   });
@@ -147,7 +147,7 @@ describe("by itself", () => {
     await installation.finish();
     const before = await scoresOf(subject, id, "user", 197);
     expect(before.length).toBe(6);
-    installation.lastImportAtMs = 200.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 200.5 * msPerDay;
     await installation.insert([on(id, 1, 197)]);
     await installation.work();
     expect(await staleDays(id)).toEqual([198, 199]);
@@ -211,6 +211,11 @@ describe("by itself", () => {
     await installation.finish();
     expect([...(await horizonsOf(id)).values()]).toEqual([28, 28, 28]);
     installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
+    await installation.work();
+    // Some days are under the new settings, and the others wait for them.
+    const asked = { organization: id, kind: "user", fromDay: 0, toDay: 300 } as const;
+    expect(new Set((await horizonsOf(id)).values())).toEqual(new Set([28, 56]));
+    expect(await marksOf(subject.warehouse, zone, asked)).toEqual([]);
     await installation.finish();
     // The past of an import was not published before today.
     expect([...(await horizonsOf(id)).values()]).toEqual([56, 56, 56]);
@@ -222,15 +227,14 @@ describe("by itself", () => {
       [201, 14],
     ];
     expect([...(await horizonsOf(id))]).toEqual(kept);
-    installation.lastImportAtMs = 201.5 * msPerDay;
+    installation.lastBulkLoadAtMs = 201.5 * msPerDay;
     await installation.insert([on(id, 1, 197)]);
     await installation.finish();
     expect([...(await horizonsOf(id))]).toEqual(kept);
     expect((await scoresOf(subject, id, "user", 199))[0]).toMatchObject({ idle_days: 2 });
     installation.restart();
     expect(await installation.work()).toBe(0);
-    const asked = { organization: id, kind: "user", fromDay: 0, toDay: 300 } as const;
-    expect(await marksOf(subject.warehouse, asked)).toEqual([
+    expect(await marksOf(subject.warehouse, zone, asked)).toEqual([
       { day: 201, changes: [{ setting: "churnHorizonDays", from: 56, to: 14 }], exclusionsChanged: false },
     ]);
   });

@@ -46,7 +46,7 @@ function watchWithDays(daysAgo: readonly number[], ...senders: readonly Sender[]
   const ledger = {
     sources,
     dayCounts: () => Promise.resolve(days),
-    lastImportAtMs: () => Promise.resolve(null),
+    lastBulkLoadAtMs: () => Promise.resolve(null),
   };
   return new SourceWatch(ledger, () => nowHour * msPerHour);
 }
@@ -152,15 +152,15 @@ describe("an organization from which nothing is received", () => {
 
   test("is heard of again when an import stores its newer rows within the same hour", async () => {
     const days = (newest: number) => Array.from({ length: 40 }, (_, index) => index + newest);
-    let [newest, importedAtMs] = [300, 1];
+    let [newest, bulkLoadedAtMs] = [300, 1];
     const ledger = {
       sources: { totals: () => Promise.resolve([]), hours: () => Promise.resolve([]) },
       dayCounts: () => Promise.resolve(countsOf(days(newest))),
-      lastImportAtMs: () => Promise.resolve(importedAtMs),
+      lastBulkLoadAtMs: () => Promise.resolve(bulkLoadedAtMs),
     };
     const watched = new SourceWatch(ledger, () => nowHour * msPerHour);
     expect(await watched.stoppedFor(organization, today)).not.toBeNull();
-    [newest, importedAtMs] = [1, 2];
+    [newest, bulkLoadedAtMs] = [1, 2];
     expect(await watched.stoppedFor(organization, today)).toBeNull();
   });
 

@@ -214,11 +214,11 @@ describe("a snapshot", () => {
       nowMs: 100 * msPerDay,
       dayOf: (ms: number) => Math.floor(ms / msPerDay),
     };
-    await noticeChanges(subject.warehouse, { ...look, lastImportAtMs: null });
+    await noticeChanges(subject.warehouse, { ...look, lastBulkLoadAtMs: null });
     const who = population(organization, "user");
     for (const day of [93, 100]) await rowsOf(who, day);
     await insertEvents(subject, [on(organization, 3, 85)]);
-    await noticeChanges(subject.warehouse, { ...look, nowMs: look.nowMs + 1, lastImportAtMs: null });
+    await noticeChanges(subject.warehouse, { ...look, nowMs: look.nowMs + 1, lastBulkLoadAtMs: null });
     expect((await rowsOf(who, 93)).map(({ entity }) => entity)).toEqual([1, 2]);
     expect((await rowsOf(who, 100)).map(({ entity }) => entity)).toEqual([1, 2, 3]);
   });

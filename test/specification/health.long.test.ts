@@ -19,6 +19,7 @@ interface Freshness {
   readonly timezone: string;
   readonly silentSources: readonly object[];
   readonly earlierScores: object | null;
+  readonly loading: object | null;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-health-"));
@@ -55,11 +56,12 @@ async function restartedAfter(change: (run: RunInLedger) => Promise<unknown>): P
 test("every figure says up to when it is complete, and of which timezone its days are", async () => {
   const beforeMs = Date.now();
   await server.exported("events", "Acme");
+  await becomes(async () => (await freshness()).loading, null);
   for (const path of ["/api/retention", "/api/active-users?days=3"]) {
     const found = await freshness(path);
     expect(found).toEqual({
       ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
-      ...{ silentSources: [], earlierScores: null, failures: [] },
+      ...{ silentSources: [], earlierScores: null, loading: null, failures: [] },
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

@@ -12,7 +12,7 @@ import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { numbers } from "../../text/format.ts";
+import { counted, numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { presetEntries } from "./entries.ts";
 import { PresetRow } from "./preset-row.tsx";
@@ -40,9 +40,9 @@ export default function SourcesPage(): ReactElement {
           </Panel>
         }
       >
-        {({ sources, held }) => (
+        {({ sources, imported, held }) => (
           <div className="grid gap-5">
-            <Sources sources={sources} />
+            <Sources sources={sources} imported={imported} />
             <Held held={held} />
           </div>
         )}
@@ -51,7 +51,7 @@ export default function SourcesPage(): ReactElement {
   );
 }
 
-function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
+function Sources({ sources, imported }: Pick<Answer, "sources" | "imported">): ReactElement {
   const [{ open }, change] = useFilters(filters);
   const [tokens, setTokens] = useState<NewTokens>({});
   const list: ListState = {
@@ -74,8 +74,14 @@ function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
         note="Accepted items in 24 hours and 7 days, and rejected items in 7 days"
         isFlush
       >
+        {imported.lastAt !== null && (
+          <p className="border-t border-line px-4 py-3 text-soft">
+            Imported from files: {counted(imported.rows, "row")}, last{" "}
+            <RelativeTime instant={imported.lastAt} />
+          </p>
+        )}
         {known.length === 0 ? (
-          <Empty title="No data yet">
+          <Empty title={imported.lastAt === null ? "No data yet" : "No source sends yet"}>
             Connect one of the tools below, or use the write API as the Start page shows. Requests with an
             unknown token are rejected (401) and not shown.
           </Empty>

@@ -17,7 +17,7 @@ export function Freshness({
 }): ReactElement {
   if (freshness === undefined)
     return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
-  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } =
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, loading, failures } =
     freshness;
   return (
     <span className="text-sm">
@@ -38,6 +38,11 @@ export function Freshness({
       {rebuilding !== null && (
         <b className="font-medium text-watch">
           {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done
+        </b>
+      )}
+      {loading?.hasScores && (
+        <b className="font-medium text-watch">
+          {" · "}data is being loaded, {numbers.count(loading.events)} events so far: scores follow
         </b>
       )}
       {earlierScores !== null && (

@@ -15,13 +15,16 @@ import { OwnerPick } from "../work/owner-pick.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
-import { riskColumn, ScoresOf, UsualChange } from "./score-columns.tsx";
+import { riskColumn, type ScoredRow, ScoresOf, UsualChange } from "./score-columns.tsx";
 import type { Column } from "./table-model.ts";
 import { ViewStrip } from "./view-strip.tsx";
 
 const pageSize = 200;
 
-interface ListPageProps<Kind extends "users" | "accounts", Row extends Payer> {
+/** A row of either list. */
+type ListedRow = Payer & Pick<ScoredRow, "activityPosition">;
+
+interface ListPageProps<Kind extends "users" | "accounts", Row extends ListedRow> {
   readonly kind: Kind;
   /** The name of the page: Users. */
   readonly title: string;
@@ -49,7 +52,7 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends Payer> {
   readonly none: ReactNode;
 }
 
-export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
+export function ListPage<Kind extends "users" | "accounts", Row extends ListedRow>(
   props: ListPageProps<Kind, Row>,
 ): ReactElement {
   const { kind, title, one, values, onChange, query, rowsOf, rowId, isFiltered, onClear } = props;
@@ -111,7 +114,15 @@ export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
                   onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
                 }}
                 csv={csvAddress(path, query)}
-                tools={<ScoresOf answer={answer} />}
+                tools={
+                  <ScoresOf
+                    answer={answer}
+                    isByActivity={
+                      values.sort === firstSort &&
+                      rows.some(({ activityPosition }) => activityPosition !== null)
+                    }
+                  />
+                }
               />
             </UsualChange>
           )}

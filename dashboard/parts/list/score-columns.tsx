@@ -55,17 +55,16 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: riskColumn, header: "Churn risk", sort: "risk", isNumber: true },
-      hint: "Probability of churn within the churn horizon. Where no model gives one, the order is by activity.",
+      hint: "Probability of churn within the churn horizon. Where no model gives one, the least active come first.",
       cell: ({ risk, ratioToBaseRate, activityPosition }) =>
-        activityPosition !== null ? (
-          <span
-            title="No churn risk: this is the position by activity, from the most active"
-            className="text-soft"
-          >
-            No. {numbers.count(activityPosition)} by activity
-          </span>
-        ) : risk === null ? (
-          <None why="Only active and new ones have a churn risk" />
+        risk === null ? (
+          <None
+            why={
+              activityPosition === null
+                ? "Only active and new ones have a churn risk"
+                : "No model gives a churn risk yet"
+            }
+          />
         ) : (
           <span title={ratioText(ratioToBaseRate)}>{numbers.risk(risk)}</span>
         ),
@@ -118,17 +117,20 @@ function Change({ points }: { points: number | null }): ReactElement {
   );
 }
 
-/** The day of the scores, and since when their changes are shown. */
+/** The day of the scores, since when their changes are shown, and what the order by risk means without one. */
 export function ScoresOf({
   answer,
+  isByActivity,
 }: {
   answer: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
+  isByActivity: boolean;
 }): ReactElement {
   if (answer.day === null) {
     return <p className="text-sm text-soft">No scores yet: they appear after the first night with events.</p>;
   }
   return (
     <p className="text-sm text-soft">
+      {isByActivity && "No churn risk yet: the least active come first · "}
       Scores as of the start of {dayText(answer.day)}
       {answer.sinceDay !== null && `, changes since ${dayText(answer.sinceDay)}`}
       {answer.dataStoppedSince !== null && (

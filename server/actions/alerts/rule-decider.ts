@@ -28,7 +28,7 @@ import { clockOf } from "./next-morning.ts";
 export interface RuleDeciderParts {
   readonly ledger: Pick<
     SharedLedger,
-    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs" | "erasures"
+    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastBulkLoadAtMs" | "erasures"
   >;
   readonly warehouse: Warehouse;
   readonly host: { loadedUserBatches(organization: number): number };
@@ -77,7 +77,7 @@ export class RuleDecider {
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
       erasedSince: readOnce((id, sinceMs) => ledger.erasures.accountsSince(id, sinceMs)),
-      lastImportAtMs: (id) => ledger.lastImportAtMs(id),
+      lastBulkLoadAtMs: (id) => ledger.lastBulkLoadAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
     };
   }

@@ -7,7 +7,7 @@ type Run = ScoreRecord<RunBody>;
 /** The stores that know of bulk changes. */
 export interface BulkParts {
   /** When an import last stored rows, if there was one. */
-  readonly lastImportAtMs: (organization: number) => Promise<number | null>;
+  readonly lastBulkLoadAtMs: (organization: number) => Promise<number | null>;
   /** Whether an import that came later changed the past in bulk. */
   readonly isPastImported: (question: PastQuestion) => Promise<boolean>;
   /** How much of the past came later. */
@@ -32,15 +32,15 @@ const recentDays = 3;
 
 /** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last decided day. @throws WarehouseError */
 export async function isAfterBulkChange(
-  { lastImportAtMs, isPastImported, lateEvents }: BulkParts,
+  { lastBulkLoadAtMs, isPastImported, lateEvents }: BulkParts,
   organization: number,
   { runs, last, sinceMs, isElsewhere, segments }: Decided,
 ): Promise<boolean> {
   if ((segments.changedAtMs ?? 0) > sinceMs) return true;
-  const importedAtMs = await lastImportAtMs(organization);
+  const bulkLoadedAtMs = await lastBulkLoadAtMs(organization);
   const beforeDay = last.day - recentDays;
   // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
-  if (importedAtMs !== null && importedAtMs > sinceMs) {
+  if (bulkLoadedAtMs !== null && bulkLoadedAtMs > sinceMs) {
     return isPastImported({ organization, sinceMs, beforeDay });
   }
   if (!haveScoresChanged(runs, last.day, sinceMs)) return false;

@@ -39,16 +39,16 @@ export function isDue(
 
 /** Why members changed since the last evaluation. Every doubt is for a cause that starts nothing.
  * @param readsScores whether scores decide who is a member
- * @param importedAtMs when an import last stored rows, if there was one */
+ * @param bulkLoadedAtMs when an import last stored rows, if there was one */
 export function causeOf(
   last: Evaluation | undefined,
   now: EvaluationGround,
-  { readsScores, importedAtMs }: { readonly readsScores: boolean; readonly importedAtMs: number | null },
+  { readsScores, bulkLoadedAtMs }: { readonly readsScores: boolean; readonly bulkLoadedAtMs: number | null },
 ): SegmentCause {
   if (last === undefined) return "first";
   if (last.content !== now.content) return "edit";
   if (readsScores && last.rules !== now.rules) return "scores";
-  const isAfterImport = importedAtMs !== null && importedAtMs >= unknownSinceMs(last, readsScores);
+  const isAfterImport = bulkLoadedAtMs !== null && bulkLoadedAtMs >= unknownSinceMs(last, readsScores);
   // Days without an evaluation are those of stopped data, or of a service that was off.
   const isAfterGap = Math.abs(now.day - last.day) > 1;
   return isAfterImport || isAfterGap || last.ground !== now.ground ? "bulk" : "change";

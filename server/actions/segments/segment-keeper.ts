@@ -45,7 +45,7 @@ export interface SegmentKeeperParts {
     | "rebuildsPending"
     | "settings"
     | "exclusions"
-    | "lastImportAtMs"
+    | "lastBulkLoadAtMs"
     | "freshness"
     | "erasures"
   >;
@@ -264,7 +264,7 @@ export class SegmentKeeper {
     const now = await evaluate(organization, segments, inTurns);
     const found = await this.#membersOf(id, now, segments);
     // Rows of an import that are in the warehouse by now were stored before.
-    const importedAtMs = await ledger.lastImportAtMs(id);
+    const bulkLoadedAtMs = await ledger.lastBulkLoadAtMs(id);
     const sinceMs = found.flatMap(({ segment }) => {
       const last = memory.last.get(segment.id)?.evaluation;
       return last === undefined ? [] : [unknownSinceMs(last, now.readsScores(segment.id))];
@@ -279,7 +279,7 @@ export class SegmentKeeper {
       const last = memory.last.get(segment.id)?.evaluation;
       const whole = { ...ground, content, loadedUptoMs: loadedUptoMs ?? 0 };
       const readsScores = now.readsScores(segment.id);
-      const cause = causeOf(last, whole, { readsScores, importedAtMs });
+      const cause = causeOf(last, whole, { readsScores, bulkLoadedAtMs });
       const touched =
         last === undefined || cause !== "change"
           ? undefined

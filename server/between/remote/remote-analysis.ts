@@ -20,9 +20,10 @@ import type {
 } from "../../warehouse/warehouse.ts";
 import { readLines } from "./progress-lines.ts";
 
-/** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. */
+/** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. A training
+ * answers nothing for seconds on a busy machine: with 2 s a look, `rekindle score` gave up one that went on. */
 const lookEveryMs = 1_000;
-const lookPatienceMs = 2_000;
+const lookPatienceMs = 10_000;
 const maxSilences = 3;
 
 /** How long a caller waits for an analysis process that is just starting. */

@@ -69,7 +69,8 @@ const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "flush",
   "dayCounts",
-  "lastImportAtMs",
+  "lastBulkLoadAtMs",
+  "imported",
   "populations",
   "freshness",
   "findUser",

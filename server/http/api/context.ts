@@ -23,7 +23,7 @@ export interface ApiParts {
   readonly sources: Pick<SourceWatch, "statuses" | "silent" | "stoppedFor">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
-  readonly scheduler: Pick<Scheduler, "earlierScores">;
+  readonly scheduler: Pick<Scheduler, "isOn" | "earlierScores">;
   /** Work that fails for an organization at this moment. */
   readonly failures: (organization: number) => readonly Failure[];
   readonly log: Logger;

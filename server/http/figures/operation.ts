@@ -40,6 +40,7 @@ export const operationHandlers = {
     return { rows: await ledger.rejectedEvents.drop(selectionOf(context), actor, nowMs()) };
   },
 
+  "GET /api/freshness": async () => ({}),
   "GET /api/exclusions": async ({ ledger, warehouse, organization, freshness }) => {
     const rules = await ledger.exclusions.list(organization.id);
     const [{ excludedUsers }, matches] = await Promise.all([

@@ -111,7 +111,7 @@ async function accountOf({ warehouse, organization, path }: OfAccount): Promise<
 }
 
 async function historyAnswer(
-  { warehouse, organization, query }: HistoryContext,
+  { warehouse, organization, zone, query }: HistoryContext,
   { kind, number }: Entity,
 ): Promise<RouteAnswer<"GET /api/users/:userId/score/history">> {
   const asked = {
@@ -125,7 +125,7 @@ async function historyAnswer(
   const marks =
     first === undefined || last === undefined
       ? []
-      : await marksOf(warehouse, { ...asked, kind, fromDay: first + 1, toDay: last });
+      : await marksOf(warehouse, zone, { ...asked, kind, fromDay: first + 1, toDay: last });
   return {
     days: days.map((each) => ({ ...each, day: formatDay(each.day) })),
     marks: marks.map(({ day, changes, exclusionsChanged }) => {

@@ -22,12 +22,14 @@ export const sourcesHandlers = {
     const thisHour = Math.floor(nowMs() / msPerHour);
     // Asked first: it writes down what was only counted, which the totals then have.
     const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
-    const [statuses, held] = await Promise.all([
+    const [statuses, held, imported] = await Promise.all([
       watch.statuses({ id: organization.id, zone }),
       ledger.heldEvents.counts(organization.id),
+      ledger.imported(organization.id),
     ]);
     const { people, items, droppedFull, droppedExpired, links } = held;
     return {
+      imported: { rows: imported.rows, lastAt: instantOrNull(imported.lastAtMs) },
       held: { people, items, oldestAt: instantOrNull(held.oldestAtMs), droppedFull, droppedExpired, links },
       sources: senderNames.map((source) =>
         sourceAnswer(

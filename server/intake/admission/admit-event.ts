@@ -25,6 +25,19 @@ export interface Arrival {
   readonly isBrowser?: boolean;
 }
 
+/** Whether an event of a day is dated before the day of its arrival, and was not sent with a browser token, which is public.
+ * @param day since 1970-01-01, in the organization's timezone */
+export function isOfPast(
+  day: number,
+  {
+    zone,
+    receivedAtMs,
+    isBrowser = false,
+  }: Pick<Arrival, "zone" | "receivedAtMs"> & { readonly isBrowser?: boolean | undefined },
+): boolean {
+  return !isBrowser && day < zone.dayOf(receivedAtMs);
+}
+
 // In this API a `uri` is something that a browser can show as a picture.
 Format.Set("uri", isPictureUrl);
 

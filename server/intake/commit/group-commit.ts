@@ -58,12 +58,18 @@ export class GroupCommit {
   readonly #lanes = new Map<number, CommitLane>();
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(ledger: CommitLedger, nowMs: () => number) {
+  /** @param stored called after a commit with its events of earlier days that are no browser's, by organization */
+  constructor(
+    ledger: CommitLedger,
+    nowMs: () => number,
+    stored?: (ofPast: ReadonlyMap<number, number>) => void,
+  ) {
     this.#ledger = ledger;
     this.#events = {
       nowMs,
-      committed: () => {
+      committed: (ofPast) => {
         this.#failedAtMs = Number.NEGATIVE_INFINITY;
+        if (ofPast.size > 0) stored?.(ofPast);
       },
       failed: () => {
         this.#failedAtMs = performance.now();

@@ -27,7 +27,8 @@ export interface Apart {
 /** Gets the events of a lane's commits. */
 export interface CommitEvents {
   readonly nowMs: () => number;
-  committed(): void;
+  /** @param ofPast events of earlier days that are no browser's, by organization */
+  committed(ofPast: ReadonlyMap<number, number>): void;
   /** The ledger failed, and the content of the requests was not the cause. */
   failed(): void;
   /** Another transaction holds the lock of the request's organization. A lane of one organization waits for the lock
@@ -110,10 +111,11 @@ export class GroupStore {
       do {
         const left = entries.slice(outcomes.length);
         await this.#ledger.transact(new NeedsOf(left), (stored) => decision.make(left, stored));
-        outcomes.push(...decision.kept());
+        const { outcomes: kept, ofPast } = decision.kept();
+        outcomes.push(...kept);
+        this.#events.committed(ofPast);
       } while (outcomes.length < entries.length);
       this.isHeld = false;
-      this.#events.committed();
       return undefined;
     } catch (reason) {
       const isOfContent = decision.threw(reason) || failedByContent(reason);
@@ -158,11 +160,11 @@ class LastDecision {
     }
   }
 
-  /** The outcomes. They are stored when this is called. */
-  kept(): readonly SourcedOutcome[] {
+  /** The decision. It is stored when this is called. */
+  kept(): ReturnType<typeof decide> {
     if (this.#made === undefined) throw new Error("the ledger stored a group that was not decided");
     if (this.#partOf !== undefined) this.#partOf.moved += this.#made.moved;
-    return this.#made.outcomes;
+    return this.#made;
   }
 
   /** Whether the decision failed with this error. A decision that fails writes nothing. */

@@ -26,6 +26,7 @@ import {
   userKey,
   visitorKey,
 } from "../../ledger/ledger.ts";
+import { isOfPast } from "../admission/admit-event.ts";
 import type {
   AdmittedAlias,
   AdmittedPersonItem,
@@ -277,7 +278,10 @@ export class DecidedSources {
     }
     const day = zone.dayOf(atMs);
     this.#rows.event(
-      { organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+      {
+        ...{ organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+        isOfPast: isOfPast(day, { zone, receivedAtMs, isBrowser }),
+      },
       { number: user.number, account },
     );
     return "stored";

@@ -44,6 +44,8 @@ export interface Decided {
   readonly writes: Writes;
   /** Links and held items that aliases moved. */
   readonly moved: number;
+  /** Events of earlier days that are no browser's, by organization. */
+  readonly ofPast: ReadonlyMap<number, number>;
 }
 
 /**
@@ -63,7 +65,7 @@ export function decide(
     if (!stored.exists(entry.organization)) throw new OrganizationGone();
     outcomes.push(decision.decide(entry));
   }
-  return { outcomes, writes: decision.writes(nowMs), moved: decision.moved };
+  return { outcomes, writes: decision.writes(nowMs), moved: decision.moved, ofPast: decision.ofPast };
 }
 
 class Decision {
@@ -90,6 +92,11 @@ class Decision {
   /** Links and held items that aliases moved. */
   get moved(): number {
     return this.#held?.sources.moved ?? 0;
+  }
+
+  /** Events of earlier days that are no browser's, by organization. */
+  get ofPast(): ReadonlyMap<number, number> {
+    return this.#rows.ofPast;
   }
 
   decide(entry: Decidable): SourcedOutcome {

@@ -22,7 +22,10 @@ import {
 import type { News } from "./merge.ts";
 
 /** An event before its user is known. */
-type SentEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
+type SentEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account"> & {
+  /** As `AdmittedTrack` has it. */
+  readonly isOfPast: boolean;
+};
 
 type VersionRowsOf = Writes["versionRows"][number];
 
@@ -35,6 +38,8 @@ export class DecidedRows {
   /** As the group leaves them. A row is a whole user or account, and its last version alone is read. */
   readonly #users = new Map<string, User>();
   readonly #accounts = new Map<string, Account>();
+  /** Events of earlier days, by organization. */
+  readonly ofPast = new Map<number, number>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -44,6 +49,7 @@ export class DecidedRows {
   /** @param of its user and account */
   event(event: SentEvent, of: KnownUser): void {
     const { organization, messageId, timeMs } = event;
+    if (event.isOfPast) this.ofPast.set(organization, (this.ofPast.get(organization) ?? 0) + 1);
     const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
     this.#add(
       "events",

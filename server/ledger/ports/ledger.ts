@@ -86,8 +86,13 @@ export interface Ledger {
 
   /** Totals of acknowledged events per organization and UTC day. */
   dayCounts(organization: number): Promise<readonly DayCount[]>;
-  /** When an import last stored rows, by the clock of the process that stored them; null without an import. */
-  lastImportAtMs(organization: number): Promise<number | null>;
+  /** When rows of the past last came in bulk, or by an import of any size, by the clock of the process that stored them; null when
+   * they never did. */
+  lastBulkLoadAtMs(organization: number): Promise<number | null>;
+  /** The rows that imports have stored, and when the last of them was. */
+  imported(organization: number): Promise<{ readonly rows: number; readonly lastAtMs: number | null }>;
+  /** Notes that rows of the past came in bulk until an instant. */
+  noteBulkLoad(organization: number, atMs: number): Promise<void>;
   /** The numbers of users and accounts, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
   /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */
@@ -125,6 +130,7 @@ type OwnCalls =
   | "groupsAtOnce"
   | "locksOrganizations"
   | "tidy"
+  | "noteBulkLoad"
   | "loadedUptoMs"
   | "close"
   | "place"

@@ -76,14 +76,17 @@ export function importStore(engine: Engine): Imports {
   };
 }
 
-const lastRow = new RowOf<{ readonly atMs: number | null }>({
-  atMs: nullable(integer("max(updated_at_ms)")),
+const total = new RowOf<{ readonly rows: number; readonly lastAtMs: number | null }>({
+  rows: integer("CAST(coalesce(sum(stored), 0) AS bigint)"),
+  lastAtMs: nullable(integer("max(updated_at_ms)")),
 });
 
-/** When an import of an organization last stored rows; null without one. */
-export function* lastImportAtMs(organization: number): Work<number | null> {
-  const [last] = yield* select(lastRow)`FROM imports WHERE organization = ${organization} AND stored > 0`;
-  return last?.atMs ?? null;
+/** The rows that imports of an organization have stored, and when the last of them was. */
+export function* importedRows(
+  organization: number,
+): Work<{ readonly rows: number; readonly lastAtMs: number | null }> {
+  const [found] = yield* select(total)`FROM imports WHERE organization = ${organization} AND stored > 0`;
+  return found ?? { rows: 0, lastAtMs: null };
 }
 
 /** Moves an import's position.

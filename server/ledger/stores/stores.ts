@@ -38,6 +38,7 @@ import { destinationStore } from "./actions/sending/destinations.ts";
 import { taskStore } from "./actions/tasks.ts";
 import { workTimeline } from "./actions/work-timeline.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
+import { lastBulkLoadAtMs, noteBulkLoad } from "./bulk-loads.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
 import type { Engine, InboxWriter } from "./engine/engine.ts";
@@ -46,7 +47,7 @@ import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
 import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
-import { importStore, lastImportAtMs } from "./imports.ts";
+import { importedRows, importStore } from "./imports.ts";
 import { loginStore, tidyLogins } from "./logins.ts";
 import { memberStore } from "./members.ts";
 import { organizationStore, Rebuilds } from "./organizations.ts";
@@ -142,8 +143,16 @@ export abstract class LedgerStores {
     return this.#engine.alone(dayCountsOf(organization));
   }
 
-  lastImportAtMs(organization: number): Promise<number | null> {
-    return this.#engine.alone(lastImportAtMs(organization));
+  lastBulkLoadAtMs(organization: number): Promise<number | null> {
+    return lastBulkLoadAtMs(this.#engine, organization);
+  }
+
+  imported(organization: number): Promise<{ rows: number; lastAtMs: number | null }> {
+    return this.#engine.alone(importedRows(organization));
+  }
+
+  noteBulkLoad(organization: number, atMs: number): Promise<void> {
+    return noteBulkLoad(this.#engine, organization, atMs);
   }
 
   populations(organization: number): Promise<Populations> {

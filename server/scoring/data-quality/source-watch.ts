@@ -40,7 +40,7 @@ export interface StoppedData {
 }
 
 /** The parts of the ledger that say what was received. */
-export type ReceiptLedger = Pick<SharedLedger, "dayCounts" | "lastImportAtMs"> & {
+export type ReceiptLedger = Pick<SharedLedger, "dayCounts" | "lastBulkLoadAtMs"> & {
   readonly sources: Pick<SharedLedger["sources"], "totals" | "hours">;
 };
 
@@ -113,7 +113,7 @@ export class SourceWatch {
   ): Promise<JudgedOrganization> {
     const thisHour = hourOf(this.#nowMs());
     const heard = totals.map((each) => [each.source, hourOf(each.lastHeardMs ?? 0), each.retiredAtMs]);
-    const key = JSON.stringify([thisHour, zone.name, heard, await this.#ledger.lastImportAtMs(id)]);
+    const key = JSON.stringify([thisHour, zone.name, heard, await this.#ledger.lastBulkLoadAtMs(id)]);
     const known = this.#judged.get(id);
     if (known?.key === key) return known;
     const hours = await this.#ledger.sources.hours(id, thisHour - sourceLimits.keptHours);

@@ -32,7 +32,7 @@ export interface Look {
   /** The day of an instant in the organization's timezone. */
   readonly dayOf: (atMs: number) => number;
   /** When an import last stored rows, if there was one. */
-  readonly lastImportAtMs: number | null;
+  readonly lastBulkLoadAtMs: number | null;
 }
 
 /**
@@ -99,12 +99,12 @@ function firstStaleDay(
 /** Whether new events may be of an import. One that ended shortly before the last look is over after a while: otherwise the next single
  * late event would count as its. */
 function isOfImport(
-  { lastImportAtMs, nowMs }: Pick<Look, "lastImportAtMs" | "nowMs">,
+  { lastBulkLoadAtMs, nowMs }: Pick<Look, "lastBulkLoadAtMs" | "nowMs">,
   lastLookMs: number,
 ): boolean {
-  if (lastImportAtMs === null) return false;
-  if (lastImportAtMs > lastLookMs) return true;
-  return lastImportAtMs > lastLookMs - clocksDifferMs && nowMs < lastImportAtMs + importSettlesMs;
+  if (lastBulkLoadAtMs === null) return false;
+  if (lastBulkLoadAtMs > lastLookMs) return true;
+  return lastBulkLoadAtMs > lastLookMs - clocksDifferMs && nowMs < lastBulkLoadAtMs + importSettlesMs;
 }
 
 /** Which events of an organization are looked at. */
@@ -165,6 +165,16 @@ function lateEventsOf(
 ): number {
   if (lastLookMs === 0 || day < start || (seen === null && day === today - 1)) return 0;
   return Math.max(0, late + events - (seen ?? 0));
+}
+
+/** How many events of days before a day are in the warehouse. @throws WarehouseError */
+export async function eventsBefore(warehouse: Warehouse, organization: number, day: number): Promise<number> {
+  const [found] = await warehouse.rows<{ events: number }>(
+    `SELECT sum(count) AS events FROM user_event_days WHERE organization = {organization:UInt32} AND day < ${dayParameter("day")}`,
+    { organization, day },
+    { maxSeconds: 600 },
+  );
+  return found?.events ?? 0;
 }
 
 function daysOf(warehouse: Warehouse, organization: number, today: number): Promise<DayEvents[]> {

@@ -3,6 +3,7 @@
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
+import type { Zone } from "../../calendar/calendar.ts";
 import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
@@ -25,6 +26,8 @@ interface ChangedRun {
   readonly dayBefore: number;
   readonly settingsKey: string;
   readonly settingsKeyBefore: string;
+  readonly shownAtMs: number;
+  readonly shownAtMsBefore: number;
 }
 
 export interface MarksQuestion {
@@ -34,16 +37,22 @@ export interface MarksQuestion {
   readonly toDay: number;
 }
 
-/** The marks of all scored days between two, both included, the oldest first. */
-export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Promise<Mark[]> {
+/** The marks of all scored days between two, both included, the oldest first. Days that were first shown on one day, by `zone`, are scored
+ * again together when settings change: they differ only until the last of them is done, and have no mark. */
+export async function marksOf(
+  warehouse: Warehouse,
+  zone: Pick<Zone, "dayOf">,
+  question: MarksQuestion,
+): Promise<Mark[]> {
   const changed = await warehouse.rows<ChangedRun>(
-    `SELECT toInt32(day) AS day, toInt32(dayBefore) AS dayBefore, settingsKey, settingsKeyBefore
+    `SELECT toInt32(day) AS day, toInt32(dayBefore) AS dayBefore, settingsKey, settingsKeyBefore, shownAtMs, shownAtMsBefore
      FROM (
        SELECT * FROM (
-         SELECT day, settings_key AS settingsKey, row_number() OVER byDay AS number,
-           lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore
+         SELECT day, settings_key AS settingsKey, first_published_at_ms AS shownAtMs, row_number() OVER byDay AS number,
+           lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore,
+           lagInFrame(first_published_at_ms) OVER byDay AS shownAtMsBefore
          FROM (
-           SELECT day, settings_key FROM score_records FINAL
+           SELECT day, settings_key, first_published_at_ms FROM score_records FINAL
            WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
          WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
        WHERE number > 1 AND settingsKey != settingsKeyBefore
@@ -53,9 +62,12 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
     { ...question },
   );
   const { organization, kind } = question;
-  const days = [...new Set(changed.flatMap(({ day, dayBefore }) => [day, dayBefore]))];
+  const apart = changed.filter(
+    ({ shownAtMs, shownAtMsBefore }) => zone.dayOf(shownAtMs) !== zone.dayOf(shownAtMsBefore),
+  );
+  const days = [...new Set(apart.flatMap(({ day, dayBefore }) => [day, dayBefore]))];
   const runs = await recordsOf(warehouse, { organization, kind, what: "run" }, days);
-  return changed
+  return apart
     .map(({ day, dayBefore, settingsKey, settingsKeyBefore }) => {
       const [before, now] = [runs.get(dayBefore)?.body.settings, runs.get(day)?.body.settings];
       return {

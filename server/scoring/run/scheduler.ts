@@ -14,7 +14,7 @@ import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";
 import { declaredKey, firstDayOf, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";
-import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
+import { maxOvertaken, type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
 
 /** The parts of analysis that the schedule needs. */
 interface ScheduledHost extends ScoringHost {
@@ -26,7 +26,7 @@ interface ScheduledHost extends ScoringHost {
 export interface SchedulerParts {
   readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "stoppedFor">;
   readonly host: ScheduledHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending" | "lastImportAtMs">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending" | "lastBulkLoadAtMs">;
   readonly log: Logger;
   readonly time: Time;
   readonly rests?: Rests;
@@ -41,9 +41,9 @@ interface Rests {
   readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
   /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
-  /** How long earlier days wait after an import has stored rows. The next rows would change them again, and a run in hand when the import
-   * ends would delay today's. */
-  readonly whileImportingMs: number;
+  /** A load of the past in bulk is over so long after its last rows, and runs wait for its end at most so long: its next rows would
+   * change all scores again. */
+  readonly forBulkLoad: { readonly overAfterMs: number; readonly longestMs: number };
   /** Of an organization with nothing to do, from a look at its settings, sources and outages to the next, unless a day begins or
    * events of earlier days are loaded: for each organization of the installation, and at most. */
   readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
@@ -53,6 +53,8 @@ interface Rests {
   readonly forLoaderMs: number;
 }
 
+/** A load of the past is over so long after its last rows. */
+export const bulkLoadOverMs = 30_000;
 /** Each may hold the 50,000 rows of a training. */
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
@@ -64,7 +66,7 @@ export const defaultRests: Rests = {
   beforeTodayMs: 60_000,
   beforeLateEvents: { timesRun: 99, longestMs: 15 * 60_000 },
   shareBeforeHistory: 0.5,
-  whileImportingMs: 20_000,
+  forBulkLoad: { overAfterMs: bulkLoadOverMs, longestMs: 3_600_000 },
   betweenLooks: { eachMs: 100, longestMs: 60_000 },
   afterFailureMs: 60_000,
   forLoaderMs: 15 * 60_000,
@@ -110,6 +112,10 @@ interface Memory {
   readAtMs: number;
   /** Events of earlier days were loaded since then. */
   hasEarlierEvents: boolean;
+  /** Since when the past comes in bulk, by the monotonic clock; undefined while it does not. */
+  bulkLoadSinceMs?: number | undefined;
+  /** Runs in a row that their data overtook. */
+  overtaken: number;
   /** The stop of data that the log has: one line says it for all days. */
   stopSaid?: string;
   last: RunTime;
@@ -137,6 +143,11 @@ export class Scheduler {
       { firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs },
       parts.time.nowMs,
     );
+  }
+
+  /** Whether days are scored by themselves. Otherwise only `rekindle score` scores. */
+  get isOn(): boolean {
+    return this.#parts.time.intervals.scheduleMs !== null;
   }
 
   /** Starts to check for due runs, and checks sooner after a round that had some. */
@@ -268,6 +279,7 @@ export class Scheduler {
     const { scoring, time } = this.#parts;
     const memory = this.#memories.get(organization.id) ?? newMemory();
     this.#memories.set(organization.id, memory);
+    if (await this.#waitsForBulkLoad(memory, organization.id)) return false;
     const scored = await scoring.scoredOrganization(organization);
     memory.zone = scored.zone;
     memory.readAtMs = performance.now();
@@ -296,11 +308,12 @@ export class Scheduler {
     delete memory.plan;
   }
 
-  /** Events of an import are looked for at once. */
+  /** Events of a load in bulk are looked for when it is over. */
   async #mayLook(memory: Memory, organization: number): Promise<boolean> {
     if (!memory.hasEarlierEvents) return false;
     if (!this.#restsForLateEvents(memory)) return true;
-    const importedAtMs = await this.#parts.ledger.lastImportAtMs(organization);
+    if (memory.bulkLoadSinceMs !== undefined) return false;
+    const importedAtMs = await this.#parts.ledger.lastBulkLoadAtMs(organization);
     return importedAtMs !== null && importedAtMs > memory.lookedAtMs - clocksDifferMs;
   }
 
@@ -332,7 +345,6 @@ export class Scheduler {
     }
     const isTodayNext = plan.isTodayDue && !waitsForMore;
     if (isTodayNext || performance.now() - last.endedMs < shareBeforeHistory * last.tookMs) return false;
-    if (plan.days.length > 0 && (await this.#isImporting(scored.id))) return false;
     for (let day = plan.days.shift(); day !== undefined; day = plan.days.shift()) {
       try {
         if (await this.#run(memory, scored, day, name)) return true;
@@ -345,10 +357,14 @@ export class Scheduler {
     return false;
   }
 
-  async #isImporting(organization: number): Promise<boolean> {
-    const importedAtMs = (await this.#parts.ledger.lastImportAtMs(organization)) ?? Number.NEGATIVE_INFINITY;
-    // A clock that was set back would keep earlier days waiting until it has come to the import's time again.
-    return Math.abs(this.#parts.time.nowMs() - importedAtMs) < this.#rests.whileImportingMs;
+  /** Whether the past comes in bulk, and has not for so long that scores have to go on beside it. */
+  async #waitsForBulkLoad(memory: Memory, organization: number): Promise<boolean> {
+    const { overAfterMs, longestMs } = this.#rests.forBulkLoad;
+    const loadedAtMs = (await this.#parts.ledger.lastBulkLoadAtMs(organization)) ?? Number.NEGATIVE_INFINITY;
+    // A clock that was set back would keep scores waiting until it has come to the load's time again.
+    const isLoading = Math.abs(this.#parts.time.nowMs() - loadedAtMs) < overAfterMs;
+    memory.bulkLoadSinceMs = isLoading ? (memory.bulkLoadSinceMs ?? performance.now()) : undefined;
+    return memory.bulkLoadSinceMs !== undefined && performance.now() - memory.bulkLoadSinceMs < longestMs;
   }
 
   #restsForLateEvents({ lastOfToday }: Memory): boolean {
@@ -384,13 +400,26 @@ export class Scheduler {
     const startedMs = performance.now();
     try {
       const asPublished = await this.#withPublishedSettings(organization, day);
-      await scoring.scoreAsOf(asPublished, { day, isOfPast: day !== memory.plan?.today }, () => undefined);
+      const isOfPast = day !== memory.plan?.today;
+      const mayBeOvertaken = memory.overtaken < maxOvertaken;
+      const { isOvertaken } = await scoring.scoreAsOf(
+        asPublished,
+        { day, isOfPast, mayBeOvertaken },
+        () => undefined,
+      );
+      memory.overtaken = isOvertaken ? memory.overtaken + 1 : 0;
     } finally {
       const endedMs = performance.now();
       memory.last = { endedMs, tookMs: endedMs - startedMs };
       if (day === memory.plan?.today) memory.lastOfToday = memory.last;
     }
-    log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) }, "scored");
+    const what = { organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) };
+    if (memory.overtaken === 0) {
+      log.info(what, "scored");
+    } else {
+      log.info(what, "events of earlier days arrived while they were scored: it is done again");
+      delete memory.plan;
+    }
     return true;
   }
 }
@@ -398,5 +427,8 @@ export class Scheduler {
 function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
   const none = { endedMs: never, tookMs: 0 };
-  return { hasEarlierEvents: false, lookedAtMs: never, readAtMs: never, last: none, lastOfToday: none };
+  return {
+    ...{ hasEarlierEvents: false, lookedAtMs: never, readAtMs: never },
+    ...{ last: none, lastOfToday: none, overtaken: 0 },
+  };
 }

@@ -42,6 +42,15 @@ export interface DayRequest {
   readonly beforeTraining?: boolean;
   /** Whether the day is of the past: then its model may be up to four weeks older. */
   readonly isOfPast?: boolean;
+  /** Whether the run's data has grown so much since it began that its scores would be false. Asked before they are stored. */
+  readonly isOvertaken?: () => Promise<boolean>;
+}
+
+/** Ends a run that its data has overtaken. Nothing of it is shown. */
+export class Overtaken extends Error {
+  constructor() {
+    super("events of earlier days arrived while they were scored");
+  }
 }
 
 export interface KindSummary {
@@ -52,7 +61,7 @@ export interface KindSummary {
   readonly tookMs: number;
 }
 
-/** Scores all entities as of a day; none when there is no event before it. */
+/** Scores all entities as of a day; none when there is no event before it. @throws Overtaken */
 export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
   const { day } = request;
   const organization = await withOutages(warehouse, request.organization, day);
@@ -89,7 +98,7 @@ async function scoreKind(
 ): Promise<Run> {
   const startedMs = performance.now();
   const { organization, day, report, nowMs, trainings = new Trainings(nowMs) } = request;
-  const { beforeTraining = false, isOfPast = false } = request;
+  const { beforeTraining = false, isOfPast = false, isOvertaken } = request;
   const { settings, id, outages = [] } = organization;
   const { churnHorizonDays: horizonDays, healthWeights, healthTraits } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
@@ -116,6 +125,7 @@ async function scoreKind(
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
     ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
   });
+  if (await isOvertaken?.()) throw new Overtaken();
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
   const body: RunBody = {
     rowsVersion: version,

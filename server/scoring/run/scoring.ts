@@ -11,10 +11,11 @@ import { appliedSettings } from "../../warehouse/warehouse.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { resultBy, withDeadline } from "../preview/deadline.ts";
 import { type KindPreview, previewSettings } from "../preview/preview.ts";
-import { noticeChanges } from "./changed-days.ts";
+import { eventsBefore, noticeChanges } from "./changed-days.ts";
 import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
-import { type DayRequest, type KindSummary, scoreDay } from "./score-day.ts";
+import { markStale } from "./records.ts";
+import { type DayRequest, type KindSummary, Overtaken, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -29,7 +30,7 @@ export interface ScoringHost {
 
 export interface ScoringParts {
   readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastImportAtMs">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastBulkLoadAtMs">;
   readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -46,6 +47,8 @@ export interface ScoreSummary {
   readonly kinds: readonly KindSummary[];
   /** The data that has stopped, so that no entity was scored; null otherwise. */
   readonly stopped: StoppedData | null;
+  /** Whether so many events of earlier days arrived meanwhile that nothing was kept. Never of the last of several tries. */
+  readonly isOvertaken: boolean;
 }
 
 export interface ScoreRequest {
@@ -71,6 +74,11 @@ export interface ScoringService {
   /** The effect of a change of settings. @throws Refusal when it is not done within a minute */
   preview(request: PreviewRequest): Promise<readonly KindPreview[]>;
 }
+
+/** A run is done again when the events before its day grew by more than this share while it ran. */
+const overtakingShare = 0.02;
+/** After so many runs in a row that their data overtook, the next one is kept. */
+export const maxOvertaken = 3;
 
 /** A change of the horizon trains and back-tests models of both kinds. */
 const longestPreviewMs = 60_000;
@@ -111,9 +119,13 @@ export class Scoring implements ScoringService {
     const asOf = day ?? today;
     if (!evenIfStopped) {
       const stopped = await this.stoppedFor(organization, asOf);
-      if (stopped !== null) return { day: asOf, kinds: [], stopped };
+      if (stopped !== null) return { day: asOf, kinds: [], stopped, isOvertaken: false };
     }
-    return this.scoreAsOf(organization, { day: asOf }, report);
+    for (let overtaken = 0; ; overtaken += 1) {
+      const mayBeOvertaken = overtaken < maxOvertaken;
+      const summary = await this.scoreAsOf(organization, { day: asOf, mayBeOvertaken }, report);
+      if (!summary.isOvertaken) return summary;
+    }
   }
 
   /** The data for which scores as of a day wait; null when they do not wait. */
@@ -156,7 +168,7 @@ export class Scoring implements ScoringService {
       noticeChanges(host.warehouse, {
         ...{ organization: id, today, nowMs: nowMs() },
         dayOf: (atMs) => zone.dayOf(atMs),
-        lastImportAtMs: await ledger.lastImportAtMs(id),
+        lastBulkLoadAtMs: await ledger.lastBulkLoadAtMs(id),
       }),
     );
   }
@@ -166,10 +178,15 @@ export class Scoring implements ScoringService {
     this.#stopping = true;
   }
 
-  /** Scores an organization as of a day, a statement at a time, after other runs of it. */
+  /** Scores an organization as of a day, a statement at a time, after other runs of it. With `mayBeOvertaken`, nothing is kept of a run
+   * whose data grew so much meanwhile that its scores, scale and model would be of a part of it. */
   async scoreAsOf(
     organization: ScoredOrganization,
-    { day, isOfPast = false }: Pick<DayRequest, "day" | "isOfPast">,
+    {
+      day,
+      isOfPast = false,
+      mayBeOvertaken = false,
+    }: Pick<DayRequest, "day" | "isOfPast"> & { readonly mayBeOvertaken?: boolean },
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const { host, nowMs } = this.#parts;
@@ -184,12 +201,23 @@ export class Scoring implements ScoringService {
         ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
-      if (await isFirstOfMany(warehouse, organization.id, day)) {
-        await scoreDay(warehouse, { ...request, beforeTraining: true });
+      const events = () => eventsBefore(warehouse, organization.id, day);
+      const eventsAtFirst = await events();
+      const isOvertaken = async () =>
+        mayBeOvertaken && (await events()) > eventsAtFirst * (1 + overtakingShare);
+      try {
+        if (await isFirstOfMany(warehouse, organization.id, day)) {
+          await scoreDay(warehouse, { ...request, isOvertaken, beforeTraining: true });
+        }
+        return await scoreDay(warehouse, { ...request, isOvertaken });
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error;
+        // Its scale, snapshots and model are of the smaller data.
+        await markStale(warehouse, organization.id, 0);
+        return undefined;
       }
-      return scoreDay(warehouse, request);
     });
-    return { day, kinds, stopped: null };
+    return { day, kinds: kinds ?? [], stopped: null, isOvertaken: kinds === undefined };
   }
 
   /** An organization as runs take it, with its settings of now as they are applied. */

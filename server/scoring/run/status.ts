@@ -13,3 +13,13 @@ export function newestRun(
 ): Promise<ScoreRecord<RunBody> | undefined> {
   return newestRecord(warehouse, { organization, kind, what: "run" }, uptoDay);
 }
+
+/** Whether scores of an organization were ever shown. @throws WarehouseError */
+export async function hasShownScores(warehouse: Warehouse, organization: number): Promise<boolean> {
+  const [found] = await warehouse.rows<{ has: boolean }>(
+    `SELECT toBool(count() > 0) AS has FROM (
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run' LIMIT 1)`,
+    { organization },
+  );
+  return found?.has === true;
+}

@@ -16,6 +16,7 @@ import {
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
+import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
   destinationsTables,
@@ -122,6 +123,7 @@ export const migrations: readonly Migration[] = [
   deletedRules(postgresTypes),
   controlsOfErasedUsers(postgresTypes),
   alertsOnceAVersion,
+  bulkLoadTimes("bigint"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

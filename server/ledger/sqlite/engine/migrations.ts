@@ -21,6 +21,7 @@ import {
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
 import { workTables } from "../../stores/actions/tables/work-tables.ts";
+import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
   destinationsTables,
@@ -283,6 +284,7 @@ const migrations: readonly Migration[] = [
   deletedRules(sqliteTypes),
   controlsOfErasedUsers(sqliteTypes),
   alertsOnceAVersion,
+  bulkLoadTimes("INTEGER"),
 ];
 
 /** The number of migrations of this code. */
