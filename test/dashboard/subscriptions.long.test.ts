@@ -2,13 +2,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import { dayText } from "../../dashboard/text/format.ts";
 import { company } from "../people/support.ts";
-import { dateOf, sendPayers } from "../revenue/payers-support.ts";
+import { payersAt } from "../revenue/payers-support.ts";
 import { send, user } from "../specification/support.ts";
 import { axe, openInOrganization, phone, settled, sidewaysPixels } from "./support.ts";
 import { columnTexts, untilShown } from "./tables.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
+const { dateOf, sendPayers } = payersAt(server.nowMs());
 const long = "A plan with many words ".repeat(9).trim();
 
 beforeAll(async () => {

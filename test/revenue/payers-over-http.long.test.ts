@@ -4,8 +4,9 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { expectError, send, user } from "../specification/support.ts";
-import { dateOf, onDay, sendPayers } from "./payers-support.ts";
+import { payersAt } from "./payers-support.ts";
 
+const { dateOf, onDay, sendPayers } = payersAt(Date.now());
 type Accounts = RouteAnswer<"GET /api/accounts">;
 type Timeline = RouteAnswer<"GET /api/users/:userId/timeline">;
 type Users = RouteAnswer<"GET /api/users">;

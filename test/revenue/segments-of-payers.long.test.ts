@@ -5,8 +5,9 @@ import { quietZone } from "../far-from-midnight.ts";
 import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { send, user } from "../specification/support.ts";
-import { onDay, sendPayers } from "./payers-support.ts";
+import { payersAt } from "./payers-support.ts";
 
+const { onDay, sendPayers } = payersAt(Date.now());
 const organization = "Segments of payers";
 type Segment = RouteAnswer<"POST /api/segments">;
 type Revenue = RouteAnswer<"GET /api/revenue">;
