@@ -44,7 +44,7 @@ export function FirstLoad({ children }: { children: ReactNode }): ReactElement {
             Your data is still loading: {numbers.count(loading.events)} events so far
           </p>
           <p className="max-w-[56ch] text-soft">
-            Figures appear here by themselves, about a minute after the last event of the past has arrived.
+            Figures appear here by themselves, about a minute after the last event has arrived.
           </p>
         </div>
       </Panel>
