@@ -17,6 +17,7 @@ export const warningKinds = [
   "email_left_out",
   "trait_left_out",
   "browser_field_ignored",
+  "test_mode_ignored",
   "held_full",
   "held_expired",
   "held_refused",

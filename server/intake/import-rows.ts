@@ -13,7 +13,7 @@ import { type Admitted, type Decidable, isStored, type SourcedOutcome } from "./
 export type TranslatedRow =
   | { readonly items: readonly SourcedItem[] }
   /** Why the row has nothing that is kept here. */
-  | { readonly ignored: string };
+  | IgnoredRow;
 
 /** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the reason why it became none. */
 export type ImportRow = string | TranslatedRow | Invalid;
@@ -32,6 +32,8 @@ export interface AdmittedRow {
 
 interface IgnoredRow {
   readonly ignored: string;
+  /** It is of a billing tool's test mode. */
+  readonly isTestMode?: true;
 }
 
 /** An admitted row, or the reason why it is rejected or ignored. */

@@ -155,11 +155,11 @@ export class Intake {
     };
   }
 
-  /** Counts a request that was rejected before its body was parsed. */
+  /** Counts a request that was rejected before its body was parsed, or a message that is not stored on purpose. */
   noteRefused(
     endpoint: Endpoint,
     organization: number,
-    kind: "refused_validation" | "rate_limited",
+    kind: "refused_validation" | "rate_limited" | "test_mode_ignored",
     message: string,
   ): void {
     const detail = kind === "rate_limited" ? null : message;

@@ -70,6 +70,13 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
       "A browser token tried to change the e-mail, the account owner or the account of an existing user. The rest was stored.",
     advice: "Send this field from your server, with a server token.",
   },
+  test_mode_ignored: {
+    ...{ word: "Test mode", tone: "warn" },
+    meaning:
+      "A billing tool sent purchases of its test mode, sandbox or simulator. They are no money, so nothing was stored.",
+    advice:
+      "Connect the tool's live mode. For a first look, choose “Take test purchases” on the page of sources.",
+  },
   event_in_future: {
     ...{ word: "Event in the future", tone: "warn" },
     meaning: "The event was stored. Its time is more than 10 minutes in the future.",

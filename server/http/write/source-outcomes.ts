@@ -19,6 +19,8 @@ interface ItemOutcome {
   readonly outcome: SourceOutcome;
   /** Why it was rejected or ignored. */
   readonly reason?: string | undefined;
+  /** It is of a billing tool's test mode. */
+  readonly isTestMode?: boolean;
   readonly warnings: LiveItem["warnings"];
 }
 
@@ -81,7 +83,10 @@ function outcomeOf(
   decided: readonly Decided[],
 ): ItemOutcome {
   if ("invalid" in translated) return { sent, outcome: "rejected", reason: translated.invalid, warnings: [] };
-  if ("ignored" in translated) return { sent, outcome: "ignored", reason: translated.ignored, warnings: [] };
+  if ("ignored" in translated) {
+    const { ignored, isTestMode = false } = translated;
+    return { sent, outcome: "ignored", reason: ignored, isTestMode, warnings: [] };
+  }
   const outcome = decided.at(-1)?.outcome;
   if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
   const reason = isInvalid(outcome) ? outcome.invalid : undefined;
@@ -109,6 +114,8 @@ function noteOutcomes(
     if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
       intake.noteRefused(source, organization, "refused_validation", reason);
     }
+    if (outcome.isTestMode === true && reason !== undefined)
+      intake.noteRefused(source, organization, "test_mode_ignored", reason);
     watched?.sourcedItem(outcome, items > 1 ? { index, items } : null);
   }
 }

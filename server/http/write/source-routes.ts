@@ -122,13 +122,13 @@ function stripeRoute(ledger: WebhookLedger): SourceRoute {
     senderOf: () => "stripe",
     success: () => Response.json({ received: true }),
     translate: async (body, delivery, { organization, headers, bytes }) => {
-      const { signingSecrets, unknownCustomers } = await ledger.sourceSettings.stripe(organization);
+      const { signingSecrets, unknownCustomers, testMode } = await ledger.sourceSettings.stripe(organization);
       if (signingSecrets.length > 0) {
         const why = whyNotSigned(stripeScheme, headers, bytes, signingSecrets, delivery.receivedAtMs);
         if (why !== undefined) return { invalid: why };
       }
       const known = await findPerson(ledger, organization, stripePerson(body));
-      return translateStripe(body, delivery, known, unknownCustomers);
+      return translateStripe(body, delivery, known, unknownCustomers, testMode);
     },
   };
 }
@@ -151,7 +151,12 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
       const text = () => new TextDecoder().decode(bytes);
       const items =
         "preset" in webhook
-          ? await translatePreset(ledger, organization, { preset: webhook.preset, body }, delivery)
+          ? await translatePreset(
+              ledger,
+              organization,
+              { preset: webhook.preset, body, testMode: webhook.testMode },
+              delivery,
+            )
           : translateWebhook(body, webhook.mapping, delivery, text);
       return "invalid" in items ? items : items.map((item) => ofWebhook(name, item));
     },

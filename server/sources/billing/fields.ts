@@ -43,6 +43,13 @@ export function msOf(value: unknown, ...keys: readonly string[]): number | undef
   return isInvalid(ms) ? undefined : ms;
 }
 
+/** A time of ISO 8601 in Unix microseconds: it orders changes of one millisecond. */
+export function microsecondsOf(value: unknown, ...keys: readonly string[]): number | undefined {
+  const ms = msOf(value, ...keys);
+  const [, micros = "0"] = /\.\d{3}(\d{1,3})/.exec(textOf(value, ...keys) ?? "") ?? [];
+  return ms === undefined ? undefined : ms * 1_000 + Number(micros.padEnd(3, "0"));
+}
+
 /** An amount in minor units: an integer, or a text of digits. */
 export function amountOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const text = textOf(value, ...keys);
