@@ -15,7 +15,7 @@ import { admitIdentify } from "./identify.ts";
 import { admitTrack } from "./track.ts";
 import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./watch/notes.ts";
 import { SourceCounts } from "./watch/source-counts.ts";
-import { IngestionWarnings } from "./watch/warnings.ts";
+import { IngestionWarnings, type Noted } from "./watch/warnings.ts";
 import type { WatchedRequest } from "./watch/watched-request.ts";
 
 export class Intake {
@@ -155,11 +155,16 @@ export class Intake {
     };
   }
 
-  /** Counts a request that was rejected before its body was parsed, or a message that is not stored on purpose. */
+  /** Counts a message that was taken in another way than it was sent. */
+  noteTaken(endpoint: Endpoint, organization: number, kind: Noted["kind"], detail: string): void {
+    this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail });
+  }
+
+  /** Counts a request that was rejected before its body was parsed. */
   noteRefused(
     endpoint: Endpoint,
     organization: number,
-    kind: "refused_validation" | "rate_limited" | "test_mode_ignored",
+    kind: "refused_validation" | "rate_limited",
     message: string,
   ): void {
     const detail = kind === "rate_limited" ? null : message;

@@ -19,6 +19,7 @@ import {
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
+import { preflight, withAnyOrigin } from "./any-origin.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
@@ -166,48 +167,15 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
 /** The paths by purpose, for the OpenAPI document. */
 export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as const;
 
-/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths,
- * with a token and without cookies. No other path allows this. */
+/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths. */
 export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
   const handlers: Record<string, Handler> = {};
   for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute)]) {
     handlers[`POST ${route.path}`] = withAnyOrigin(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
-  // PostHog's client in pages never sends to /batch.
-  handlers["POST /batch"] = sharedBatch(parts);
+  handlers["POST /batch"] = withAnyOrigin(sharedBatch(parts));
+  handlers["OPTIONS /batch"] = preflight;
   handlers[`POST ${webhookPrefix}*`] = webhookHandler(parts);
   return handlers;
-}
-
-function withAnyOrigin(handle: Handler): Handler {
-  return async (request, connection) => allowAnyOrigin(await handle(request, connection));
-}
-
-function allowAnyOrigin(response: Response): Response {
-  response.headers.set("Access-Control-Allow-Origin", "*");
-  // Without this header the client in the page cannot see how long to wait.
-  response.headers.set("Access-Control-Expose-Headers", "Retry-After");
-  return response;
-}
-
-/** Headers that the clients send. Others are allowed too, because a header gives no right here. */
-const usualHeaders = "Authorization, Content-Type, Content-Encoding, X-Write-Key, X-Retry-Count, AnonymousId";
-const maxHeadersCharacters = 500;
-
-function preflight(request: Request): Response {
-  const requested = request.headers.get("access-control-request-headers") ?? "";
-  const isList = requested.length <= maxHeadersCharacters && /^[\w-]+(\s*,\s*[\w-]+)*$/.test(requested);
-  return allowAnyOrigin(
-    new Response(null, {
-      status: 204,
-      headers: {
-        "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": isList ? requested : usualHeaders,
-        // Chromium remembers a preflight for two hours at most.
-        "Access-Control-Max-Age": "7200",
-        Vary: "Access-Control-Request-Headers",
-      },
-    }),
-  );
 }

@@ -13,6 +13,7 @@ import type { SentAccount } from "../identify.ts";
 import { admitBilling } from "./admit-billing.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";
 import { type Invalid, isInvalid, whyUnstorable } from "./json.ts";
+import { isPlaceholderId } from "./placeholder-ids.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from "./sourced.ts";
 
 interface Admitted {
@@ -39,6 +40,8 @@ export interface AdmittedPersonItem extends Admitted {
   readonly anonymousId: string | undefined;
   /** Only of an identify. */
   readonly previousId: string | undefined;
+  /** The browser that sent it. */
+  readonly visitor?: string | undefined;
   readonly content: PersonItemContent;
 }
 
@@ -80,10 +83,13 @@ interface TrackContent {
   readonly isPayer?: boolean;
 }
 
-/** A field of an item that was left out. */
+/** A field of an item that was left out, or changed so that it can be kept. */
 export interface LeftOut {
-  readonly kind: Extract<WarningKind, "email_left_out" | "trait_left_out">;
-  /** The trait's key, or the address. */
+  readonly kind: Extract<
+    WarningKind,
+    "email_left_out" | "trait_left_out" | "number_kept_as_text" | "half_character_replaced" | "placeholder_id"
+  >;
+  /** The trait's key, the address, the field, or the id. */
   readonly detail: string;
 }
 
@@ -121,6 +127,11 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     const account = admitAccount(item.account, note);
     return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
   }
+  if (item.userId !== undefined && isPlaceholderId(item.userId))
+    note({ kind: "placeholder_id", detail: `userId ${item.userId}` });
+  const accountId = item.account?.id;
+  if (accountId !== undefined && isPlaceholderId(accountId))
+    note({ kind: "placeholder_id", detail: `account.id ${accountId}` });
   const content = item.type === "track" ? admitTrack(item, arrival, note) : admitIdentify(item, note);
   if (isInvalid(content)) return content;
   return {
@@ -128,6 +139,7 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     kind: "person",
     userId: item.userId || undefined,
     anonymousId: item.anonymousId || undefined,
+    visitor: isBrowser ? item.visitor || item.anonymousId || undefined : undefined,
     previousId: (item.type === "identify" && item.previousId) || undefined,
     content,
     // An identify cannot have a future time: until then it would override all newer identifies.

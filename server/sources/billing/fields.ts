@@ -1,7 +1,7 @@
 /** Reads fields of billing tools' payloads. A value of another kind counts as absent. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/intake.ts";
-import { isPlaceholderId, parseId, readTime } from "../parse.ts";
+import { isGenericId, parseId, readTime } from "../parse.ts";
 
 /** A field of an object; undefined for null, for an absent field, and without an object. */
 export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
@@ -63,7 +63,7 @@ export function namedIn(holders: readonly unknown[], keys: readonly string[]): s
   for (const holder of holders) {
     for (const key of keys) {
       const id = parseId(fieldOf(holder, key), key);
-      if (id !== undefined && !isInvalid(id) && !isPlaceholderId(id)) return id;
+      if (id !== undefined && !isInvalid(id) && !isGenericId(id)) return id;
     }
   }
   return undefined;

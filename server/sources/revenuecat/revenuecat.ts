@@ -5,7 +5,7 @@ import { fieldOf, msOf, textOf } from "../billing/fields.ts";
 import { partiesOf, type ReadMessage } from "../billing/message.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";
 import type { Party } from "../billing/transfer.ts";
-import { isPlaceholderId, parseId } from "../parse.ts";
+import { isGenericId, parseId } from "../parse.ts";
 import { revenuecatEvents } from "./events.ts";
 
 /** @param body parsed JSON */
@@ -45,7 +45,7 @@ function idsIn(value: unknown): readonly string[] {
   const sent: readonly unknown[] = Array.isArray(value) ? value.slice(0, maxAliases) : [];
   return sent.flatMap((one) => {
     const id = parseId(one, "app_user_id");
-    return id === undefined || isInvalid(id) || isPlaceholderId(id) ? [] : [id];
+    return id === undefined || isInvalid(id) || isGenericId(id) ? [] : [id];
   });
 }
 
