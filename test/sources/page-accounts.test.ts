@@ -1,6 +1,7 @@
 /** Accounts that pages give their users, and the attacks by a browser token that stay without effect. */
 import { describe, expect, test } from "bun:test";
 import { ownServer } from "../own-server.ts";
+import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { identify, sent } from "./subscription-support.ts";
@@ -11,10 +12,13 @@ const server: Server = await ownServer(() => server, { time: quick });
 
 /** An organization with ada, and a browser token: sends to a path with it. */
 async function page(name: string, ...batch: readonly object[]) {
+  return pageWith(name, [], ...batch);
+}
+
+async function pageWith(name: string, options: readonly string[], ...batch: readonly object[]) {
   const token = await sent(server, name, identify("ada"), ...batch);
-  const browser = (
-    await server.command("token", "create", "--organization", name, "--scope", "browser")
-  ).trim();
+  const create = ["token", "create", "--organization", name, "--scope", "browser", ...options];
+  const browser = (await server.command(...create)).trim();
   const send = async (path: string, body: object) => {
     const isOfPosthog = path === "/e/";
     const whole = isOfPosthog ? Object.assign({ api_key: browser }, body) : body;
@@ -56,17 +60,17 @@ const grouped = (who: object = {}) =>
     $group_set: { name: "Acme Inc", tier: "gold" },
   });
 const done = visit("done", { distinct_id: "gina", $groups: { company: "gco" } });
-const joined = { users: ["ada -", "gina gco"], accounts: ['gco Acme Inc {"tier":"gold"}'] };
+const joinedByPage = { users: ["ada -", "gina gco"], accounts: ['gco Acme Inc {"tier":"gold"}'] };
 
 describe("a page gives an account to the user whom its visit has made known", () => {
   test("by PostHog's identify and group, in one body and in several", async () => {
     const one = await page("Posthog at once");
     await one.send("/e/", { batch: [identified, grouped(), done] });
-    expect(await stored("Posthog at once")).toEqual(joined);
+    expect(await stored("Posthog at once")).toEqual(joinedByPage);
     const several = await page("Posthog one by one");
     for (const each of [identified, grouped({ $device_id: "gv1" }), done])
       await several.send("/e/", { batch: [each] });
-    expect(await stored("Posthog one by one")).toEqual(joined);
+    expect(await stored("Posthog one by one")).toEqual(joinedByPage);
   });
 
   test("by PostHog's group before identify, with name and attributes", async () => {
@@ -74,7 +78,7 @@ describe("a page gives an account to the user whom its visit has made known", ()
     const asVisitor = { distinct_id: "gv1", $is_identified: false };
     const event = visit("done", { ...asVisitor, $groups: { company: "gco" } });
     await send("/e/", { batch: [event, grouped(asVisitor), identified] });
-    expect(await stored("Posthog group first")).toEqual(joined);
+    expect(await stored("Posthog group first")).toEqual(joinedByPage);
   });
 
   test("by Segment's identify and group", async () => {
@@ -82,8 +86,34 @@ describe("a page gives an account to the user whom its visit has made known", ()
     const who = { anonymousId: "gv1", userId: "gina" };
     await send("/v1/identify", { ...who, traits: { email: "gina@example.com" } });
     await send("/v1/group", { ...who, groupId: "gco", traits: { name: "Acme Inc", tier: "gold" } });
-    expect(await stored("Segment's order")).toEqual(joined);
+    expect(await stored("Segment's order")).toEqual(joinedByPage);
   });
+});
+
+test("an account that exists is given by a token for which an owner has switched that on, and not changed", async () => {
+  const name = "A token that joins";
+  const of = { type: "identify", userId: "owner", email: "o@example.com" };
+  const account = { id: "gco", name: "Real Inc" };
+  const { send } = await pageWith(name, ["--joins-accounts"], { ...of, account });
+  await send("/e/", { batch: [identified, grouped(), done] });
+  const after = { users: ["ada -", "gina gco", "owner gco"], accounts: ["gco Real Inc {}"] };
+  expect(await stored(name)).toEqual(after);
+  // Users whom a server has made known stay where they are.
+  await send("/v1/group", { anonymousId: "gv2", userId: "ada", groupId: "gco" });
+  expect(await stored(name)).toEqual(after);
+  const [owner, member] = [
+    await joined(server, name, "owner", `${name} owner`),
+    await joined(server, name, "member", `${name} member`),
+  ];
+  const at = `/api/tokens?organization=${owner.organization}`;
+  const wanted = { name: "pages", scope: "browser", joinsAccounts: true };
+  expect((await member.ask("POST", at, wanted)).status).toBe(403);
+  expect((await owner.ask("POST", at, { ...wanted, scope: "server" })).status).toBe(400);
+  await owner.json("POST", at, wanted, 201);
+  const { tokens } = await owner.json<{ tokens: { scope: string; joinsAccounts: boolean }[] }>("GET", at);
+  expect(tokens.map(({ scope, joinsAccounts }) => `${scope} ${joinsAccounts}`).sort()).toEqual([
+    ...["browser true", "browser true", "server false"],
+  ]);
 });
 
 describe("it gives none", () => {
@@ -130,7 +160,7 @@ describe("it gives none", () => {
     await send("/v1/identify", known);
     const reserved = { owner: "evil@example.com", renewsAt: "2027-01-01", contractValue: 1, seats: 9 };
     await send("/v1/group", { ...group, traits: { ...group.traits, ...reserved } });
-    expect(await stored("Reserved attributes")).toEqual(joined);
+    expect(await stored("Reserved attributes")).toEqual(joinedByPage);
   });
 
   test("against a server's word, earlier or later", async () => {

@@ -227,7 +227,8 @@ async function store(
     intake.noteRefused(sender, organization.id, "rate_limited", errorMessages.tooManyItems);
     return tooMany(errorMessages.tooManyItems, waitSeconds, usage.itemsBucket.perSecond);
   }
-  const items = translated.map(({ sent: item, translated: result }, index) => ({
+  const ofPage = caller.isBrowser ? (route.withVisitors?.(translated) ?? translated) : translated;
+  const items = ofPage.map(({ sent: item, translated: result }, index) => ({
     sent: item,
     translated: (isWebhook(route) ? undefined : body.whyUnstorable(item)) ?? result,
     changed: body.changedIn(result, index),
@@ -235,7 +236,7 @@ async function store(
   // Each item of a source has its own message id.
   const arrival: Arrival = {
     ...{ organization: organization.id, zone: current.zone, receivedAtMs },
-    ...{ idempotencyKey: null, isBrowser: caller.isBrowser },
+    ...{ idempotencyKey: null, isBrowser: caller.isBrowser, mayJoin: caller.rights.includes("join") },
   };
   await storeSourced(items, arrival, sender, { intake, watched });
   return route.success(sender, request);

@@ -16,6 +16,7 @@ import {
   translateWebhook,
   whyNotSigned,
   whyNotVerified,
+  withPosthogVisitors,
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
@@ -62,6 +63,7 @@ const posthogRoute = (path: string): SourceRoute => ({
     return token !== undefined && authorizer.canBeSecret(token) ? token : undefined;
   },
   translate: (body, delivery, sent) => translatePosthog(body, delivery, queryOf(sent).get("_")),
+  withVisitors: withPosthogVisitors,
   success: (_sender, request) => posthogSuccess(path, request),
   // posthog-node drops a body that is answered 400, and sends one that is answered 413 again in halves.
   tooLarge: payloadTooLarge,

@@ -23,6 +23,8 @@ export interface Arrival {
   /** Sent with a browser token, which is public. For an existing user, the request changes neither the e-mail nor
    * `isAccountOwner` nor the account. */
   readonly isBrowser?: boolean;
+  /** Of a browser token: whether an owner lets pages give users accounts that exist. */
+  readonly mayJoin?: boolean;
 }
 
 // In this API a `uri` is something that a browser can show as a picture.

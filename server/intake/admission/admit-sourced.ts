@@ -31,6 +31,7 @@ interface Admitted {
   readonly zone: Zone;
   /** As in `Arrival`. */
   readonly isBrowser?: boolean | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** An identify or a track. At least one of the two ids is set. */
@@ -113,12 +114,12 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
   const problem =
     whyUnstorable({ ...item, atMs: 0 }, () => undefined) ?? whyTooLarge(bytes) ?? whyUnclear(item, arrival);
   if (problem !== undefined) return problem;
-  const { organization, zone, receivedAtMs, isBrowser } = arrival;
+  const { organization, zone, receivedAtMs, isBrowser, mayJoin } = arrival;
   const atMs = Math.floor(item.atMs);
   const { lastingDay, formerMessageId } = item;
   const messageId = item.messageId || null;
   const ids = { messageId, formerMessageId, lastingDay };
-  const admitted = { organization, zone, receivedAtMs, ...ids, bytes, isBrowser };
+  const admitted = { organization, zone, receivedAtMs, ...ids, bytes, isBrowser, mayJoin };
   if (item.type === "alias") {
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };

@@ -44,6 +44,7 @@ interface Naming {
   readonly zone: Zone;
   /** As in `PageRequest`. */
   readonly visitor?: string | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** The body of a held item, as JSON. */
@@ -253,7 +254,7 @@ export class DecidedSources {
   /** Stores an identify or an event for an identified user, or for the user that it identifies.
    * @param item `timestampMs`: the time of its fields. `atMs`: the time of its event */
   #become(
-    { organization, zone, receivedAtMs: nowMs, visitor }: Naming,
+    { organization, zone, receivedAtMs: nowMs, visitor, mayJoin }: Naming,
     userId: string,
     item: Pick<AdmittedPersonItem, "content" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
       readonly timestampMs: number;
@@ -261,7 +262,7 @@ export class DecidedSources {
     isIdentified: boolean,
   ): "stored" | "duplicate" | Invalid {
     const { content, messageId, receivedAtMs, atMs, timestampMs, isBrowser } = item;
-    const whose = { organization, userId, receivedAtMs: nowMs, timestampMs, isBrowser, visitor };
+    const whose = { organization, userId, receivedAtMs: nowMs, timestampMs, isBrowser, visitor, mayJoin };
     if (content.kind === "identify") {
       const { kind: _kind, ...what } = content;
       return this.#people.identify({ ...whose, ...what }, isIdentified);

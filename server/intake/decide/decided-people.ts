@@ -16,6 +16,7 @@ interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone
   readonly traitsOnce?: JsonObject | undefined;
   /** As in `PageRequest`. */
   readonly visitor?: string | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** The time of a request that names an account, and the page that sent it. */
@@ -238,12 +239,13 @@ export class DecidedPeople {
   }
 
   /** Whether a page may give a user who exists an account: the same visit made the user known within a day, no server has said an
-   * account, and the account is new or of the same visit. */
+   * account, and the account is new or of the same visit, or an owner lets pages join accounts that exist. */
   #mayJoin(sent: UserFields, before: User, { accountId }: SentAccount): boolean {
     const isSaid = before.account !== 0 || Object.hasOwn(before.fieldTimestampsMs, "account");
     if (!isOfVisit(before, sent) || (isSaid && !isSaidByPage(before, "account"))) return false;
     const account = this.#account(sent.organization, accountId);
-    return account === undefined || account.number === before.account || isOfVisit(account, sent);
+    const isFree = account === undefined || account.number === before.account || isOfVisit(account, sent);
+    return isFree || sent.mayJoin === true;
   }
 
   /** Reserved attributes are for teams: who looks after an account, and what it pays. */

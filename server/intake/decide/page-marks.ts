@@ -15,6 +15,8 @@ export interface PageRequest {
   readonly isBrowser?: boolean | undefined;
   /** The generated id of the browser, which nobody else can guess. */
   readonly visitor?: string | undefined;
+  /** Whether an owner lets pages give users accounts that exist. */
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** The mark of the visitor under whose id a page first made the user or the account known. Its value is the time. Undefined for a server. */

@@ -33,34 +33,26 @@ export function translatePosthog(
   const envelope = posthogEnvelope(body);
   if (isInvalid(envelope)) return envelope;
   const complete = { ...envelope, sentAt: envelope.sentAt ?? querySentAt };
-  const visitors = new Map<string, string>();
-  return envelope.events.map((sent) => {
-    const translated = translateEvent(sent, complete, delivery);
-    return {
-      sent,
-      translated: "items" in translated ? withVisitors(translated.items, sent, visitors) : translated,
-    };
-  });
+  return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, complete, delivery) }));
 }
 
-/** Items of a user with the browser's id, which clients send as `$device_id`, or with the user's `$identify` in the same body.
- * @param visitors browsers by their users, of the events before */
-function withVisitors(
-  items: readonly SourcedItem[],
-  sent: unknown,
-  visitors: Map<string, string>,
-): { readonly items: readonly SourcedItem[] } {
-  const { $device_id } = objectOf(objectOf(sent).properties);
-  const device = parseVisitorId($device_id, "$device_id");
-  return {
-    items: items.map((item) => {
+/** A body's items of users with the browser's id, which pages send as `$device_id`, or with the user's `$identify` in the same
+ * body. */
+export function withPosthogVisitors(translated: readonly TranslatedItem[]): readonly TranslatedItem[] {
+  const visitors = new Map<string, string>();
+  return translated.map(({ sent, translated: one }) => {
+    if (!("items" in one)) return { sent, translated: one };
+    const { $device_id } = objectOf(objectOf(objectOf(sent).properties));
+    const device = parseVisitorId($device_id, "$device_id");
+    const items = one.items.map((item) => {
       if ((item.type !== "identify" && item.type !== "track") || item.userId === undefined) return item;
       const { userId, anonymousId } = item;
       if (anonymousId !== undefined) visitors.set(userId, anonymousId);
       const visitor = typeof device === "string" && device !== userId ? device : visitors.get(userId);
       return visitor === undefined || visitor === anonymousId ? item : { ...item, visitor };
-    }),
-  };
+    });
+    return { sent, translated: { items } };
+  });
 }
 
 /** The parts that all events share. */
