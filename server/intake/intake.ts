@@ -17,7 +17,6 @@ export {
 } from "./admission/json.ts";
 export {
   type Kept,
-  type KeptBody,
   type KeptValue,
   keptDetail,
   keptValue,

@@ -3,7 +3,7 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { isPageAddress } from "../../../contract/pages.ts";
 import type { DashboardPages } from "../docs/dashboard-pages.ts";
-import { preflight, withAnyOrigin } from "../write/any-origin.ts";
+import { preflight, withPages } from "../write/any-origin.ts";
 import { sourceRoutes } from "../write/source-routes.ts";
 import { webhookPrefix } from "../write/source-token.ts";
 import { type WriteParts, writeHandler } from "../write/write.ts";
@@ -34,9 +34,9 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     (request, connection) =>
       mayReadMetrics(request, connection, pages.metricsToken) ? answer() : notFound();
   return {
-    "POST /identify": withAnyOrigin(writeHandler("identify", parts)),
+    "POST /identify": withPages(writeHandler("identify", parts)),
     "OPTIONS /identify": preflight,
-    "POST /track": withAnyOrigin(writeHandler("track", parts)),
+    "POST /track": withPages(writeHandler("track", parts)),
     "OPTIONS /track": preflight,
     // POST /batch is one of them: the write API and PostHog's clients share it.
     ...sourceRoutes(parts),

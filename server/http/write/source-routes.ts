@@ -20,7 +20,7 @@ import {
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
-import { preflight, withAnyOrigin } from "./any-origin.ts";
+import { preflight, withAnyOrigin, withPages } from "./any-origin.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
@@ -176,7 +176,7 @@ export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
     handlers[`POST ${route.path}`] = withAnyOrigin(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
-  handlers["POST /batch"] = withAnyOrigin(sharedBatch(parts));
+  handlers["POST /batch"] = withPages(sharedBatch(parts));
   handlers["OPTIONS /batch"] = preflight;
   handlers[`POST ${webhookPrefix}*`] = webhookHandler(parts);
   return handlers;
