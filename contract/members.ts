@@ -225,8 +225,17 @@ const scope = Type.Enum([...tokenScopes], {
     "changes neither the e-mail nor isAccountOwner nor the account; it joins no two identified users; webhooks refuse it.",
   "x-send": `one of ${tokenScopes.join(", ")}`,
 });
-export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope }) });
-export const TokenCreateBody = closedObject({ name, scope: Type.Optional({ ...scope, default: "server" }) });
+const joinsAccounts = Type.Boolean({
+  description:
+    "Only of the scope `browser`, and only an owner may say so: pages may give an account that exists to a user whom the same visit has made known within 24 hours.",
+  "x-send": "true or false",
+});
+export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope, joinsAccounts }) });
+export const TokenCreateBody = closedObject({
+  name,
+  scope: Type.Optional({ ...scope, default: "server" }),
+  joinsAccounts: Type.Optional({ ...joinsAccounts, default: false }),
+});
 export const TokenCreateAnswer = Type.Object({
   id,
   token: Field.text("Shown this once."),

@@ -127,6 +127,16 @@ const secret = Type.String({
   "x-send": `8 to ${sourceSettingLimits.webhookSecretCharacters} characters of ASCII, as the tool has them`,
 });
 
+/** What becomes of a billing tool's test purchases. */
+const testModes = ["ignore", "take"] as const;
+export type TestMode = (typeof testModes)[number];
+
+const testMode = Type.Enum([...testModes], {
+  description:
+    "Purchases of the tool's test mode, sandbox or simulator: `ignore` stores nothing and counts the warning `test_mode_ignored`; `take` stores them as if they were money, for a first look.",
+  "x-send": `one of ${testModes.join(", ")}`,
+});
+
 export const WebhookAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   name: webhookName,
@@ -135,6 +145,7 @@ export const WebhookAnswer = Type.Object({
   secret: nullable(Type.Object({ lastFour: Type.String() }), {
     description: "Never shown again but for its last four characters. Null: requests are not verified.",
   }),
+  testMode: nullable(testMode, { description: "Null if the webhook has a mapping." }),
   createdAt: Field.instant("When it was made."),
   updatedAt: Field.instant("When it was changed last."),
 });
@@ -148,6 +159,7 @@ export const WebhookCreateBody = closedObject({
   mapping: Type.Optional(WebhookMapping),
   preset: Type.Optional(preset),
   secret: Type.Optional(secret),
+  testMode: Type.Optional(testMode),
 });
 export type WebhookCreateBody = Static<typeof WebhookCreateBody>;
 
@@ -157,8 +169,12 @@ export const WebhookChangeBody = closedObject(
     secret: Type.Optional(
       nullable(secret, { description: "Null stops verifying.", "x-send": "the secret, or null" }),
     ),
+    testMode: Type.Optional(testMode),
   },
-  { minProperties: 1, "x-send": "a JSON object with mapping, or with secret for a webhook with a preset" },
+  {
+    minProperties: 1,
+    "x-send": "a JSON object with mapping, or with secret or testMode for a webhook with a preset",
+  },
 );
 export type WebhookChangeBody = Static<typeof WebhookChangeBody>;
 
@@ -215,6 +231,7 @@ export const StripeSettingsAnswer = Type.Object({
     { lastFour: Type.String() },
   ),
   unknownCustomers: unknownCustomersField,
+  testMode,
   updatedAt: nullable(Field.instant("When it was changed last."), { description: "Null while nothing was." }),
 });
 
@@ -235,7 +252,8 @@ export const StripeSettingsChangeBody = closedObject(
       ),
     ),
     unknownCustomers: Type.Optional(unknownCustomersField),
+    testMode: Type.Optional(testMode),
   },
-  { minProperties: 1, "x-send": "a JSON object with signingSecrets or unknownCustomers" },
+  { minProperties: 1, "x-send": "a JSON object with signingSecrets, unknownCustomers or testMode" },
 );
 export type StripeSettingsChangeBody = Static<typeof StripeSettingsChangeBody>;

@@ -49,10 +49,15 @@ const keyKind: Kind = {
 
 /** The command for project tokens, which write. */
 export function tokenCommand(time: Time): Command {
-  const creating = create<{ scope: TokenScope }>(
+  const creating = create<{ scope: TokenScope; joinsAccounts?: true }>(
     { ...tokenKind, time },
     "the organization it writes to",
-    ({ tokens }, wanted, { scope }) => createProjectToken(tokens, { ...wanted, scope }, commandLine),
+    ({ tokens }, wanted, { scope, joinsAccounts = false }) =>
+      createProjectToken(tokens, { ...wanted, scope, joinsAccounts }, commandLine),
+  );
+  creating.option(
+    "--joins-accounts",
+    "with --scope browser: pages may give an account that exists to a user whom the same visit has just made known",
   );
   creating.addOption(
     new Option(

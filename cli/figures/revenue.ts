@@ -75,17 +75,22 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
   const money = (minorUnits: number) => (minorUnits / 10 ** digits).toFixed(digits);
   const share = (part: number | null) => (part === null ? "-" : `${(part * 100).toFixed(1)}%`);
   const isSplit = options.by !== undefined;
+  const hasTransfers = periods.some((row) => row.transferredInMrr + row.transferredOutMrr > 0);
   printTable(
     [
       ...(isSplit ? ["GROUP"] : []),
-      ...["FROM", "START", "NEW", "REACTIVATED", "EXPANSION", "CONTRACTION", "CHURNED", "END"],
+      ...["FROM", "START", "NEW", "REACTIVATED", "EXPANSION", "CONTRACTION", "CHURNED"],
+      ...(hasTransfers ? ["TRANSFERRED"] : []),
+      "END",
       ...["PAYERS", "NRR", "GRR", "LOGO CHURN"],
     ],
     periods.map((row) => [
       ...(isSplit ? [oneLine(row.value ?? row.kind)] : []),
       row.fromDay,
       ...[row.startMrr, row.newMrr, row.reactivatedMrr, row.expansionMrr].map(money),
-      ...[row.contractionMrr, row.churnedMrr, row.endMrr].map(money),
+      ...[row.contractionMrr, row.churnedMrr].map(money),
+      ...(hasTransfers ? [money(row.transferredInMrr - row.transferredOutMrr)] : []),
+      money(row.endMrr),
       ...[String(row.endPayers), share(row.nrr), share(row.grr), share(row.logoChurn)],
     ]),
   );
@@ -98,7 +103,7 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
 
 /** MRR that is in no figure, not confirmed or unknown, in sentences. */
 function noticesOf(answer: RouteAnswer<"GET /api/revenue">): readonly string[] {
-  const { unrated, unconfirmed, unpriced, reportingCurrency } = answer;
+  const { unrated, unconfirmed, unpriced, paidByMembers, freeAfterPaid, reportingCurrency } = answer;
   const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
   const amounts = unrated
     .filter(({ payers }) => payers > 0)
@@ -115,6 +120,16 @@ function noticesOf(answer: RouteAnswer<"GET /api/revenue">): readonly string[] {
     }),
     ...(unpriced > 0
       ? [`${counted(unpriced, "active subscription")} without a known amount, counted as 0`]
+      : []),
+    ...(paidByMembers > 0
+      ? [
+          `${counted(paidByMembers, "subscription")} paid by members of accounts: not in the MRR of their accounts`,
+        ]
+      : []),
+    ...(freeAfterPaid > 0
+      ? [
+          `${counted(freeAfterPaid, "active subscription")} for free that had MRR before: churned MRR, no departure`,
+        ]
       : []),
   ];
 }

@@ -3,7 +3,13 @@
 
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import type { ImportRow } from "../../server/intake/intake.ts";
-import { type Invalid, identifier, isInvalid, parseBody } from "../../server/intake/intake.ts";
+import {
+  type Invalid,
+  identifier,
+  isInvalid,
+  type KeptValue,
+  parseKeptBody,
+} from "../../server/intake/intake.ts";
 import { fillTemplate, type Mapping, propertyName, type Role } from "./mapping.ts";
 import type { ReadRow, Row } from "./row.ts";
 import { apiTime } from "./time.ts";
@@ -12,7 +18,9 @@ import { apiTime } from "./time.ts";
 export function itemOf(row: Row, mapping: Mapping): ImportRow {
   if ("unreadable" in row) return { invalid: row.unreadable };
   try {
-    return JSON.stringify(itemsByType[mapping.type](row, mapping));
+    const changed: KeptValue[] = [...(row.changed ?? [])];
+    const text = JSON.stringify(itemsByType[mapping.type]({ ...row, changed }, mapping));
+    return changed.length === 0 ? text : { text, changed };
   } catch (error) {
     if (error instanceof Unusable) return { invalid: error.message };
     throw error;
@@ -31,7 +39,12 @@ function usable<Value>(value: Value | Invalid): Value {
 /** A field that is `undefined` is not sent. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function track(row: ReadRow, mapping: Mapping): Fields {
+/** A row that notes further values that are changed. */
+interface ChangingRow extends ReadRow {
+  readonly changed: KeptValue[];
+}
+
+function track(row: ChangingRow, mapping: Mapping): Fields {
   const timestamp = time(row, mapping);
   if (timestamp === undefined) {
     throw new Unusable("timestamp is missing: an imported event needs the time at which it happened.");
@@ -47,7 +60,7 @@ function track(row: ReadRow, mapping: Mapping): Fields {
   };
 }
 
-function identify(row: ReadRow, mapping: Mapping): Fields {
+function identify(row: ChangingRow, mapping: Mapping): Fields {
   const { emailTemplate } = mapping;
   const cellIn = (column: string) => row.cells[row.columns.indexOf(column)];
   return {
@@ -62,7 +75,7 @@ function identify(row: ReadRow, mapping: Mapping): Fields {
   };
 }
 
-function ofAccount(row: ReadRow, mapping: Mapping): Fields {
+function ofAccount(row: ChangingRow, mapping: Mapping): Fields {
   const name = cellOf(row, mapping, "accountName");
   const attributes = properties(row, mapping);
   const { contractValue } = attributes;
@@ -74,7 +87,7 @@ function ofAccount(row: ReadRow, mapping: Mapping): Fields {
     // CSV has only texts, and this attribute is a number.
     properties:
       typeof contractValue === "string"
-        ? { ...attributes, contractValue: numberOf(contractValue, "contractValue") }
+        ? { ...attributes, contractValue: numberOf(contractValue, "contractValue", row) }
         : attributes,
     timestamp: time(row, mapping),
     messageId: id(row, mapping, "messageId"),
@@ -110,14 +123,14 @@ function truth(cell: unknown): unknown {
   return ["false", "no", "0"].includes(text) ? false : cell;
 }
 
-function account(row: ReadRow, mapping: Mapping): unknown {
+function account(row: ChangingRow, mapping: Mapping): unknown {
   const accountId = id(row, mapping, "accountId");
   if (accountId !== undefined && accountId !== null) {
     const name = cellOf(row, mapping, "accountName") ?? accountId;
     return { id: accountId, name, avatar: cellOf(row, mapping, "accountAvatar") };
   }
   const cell = cellOf(row, mapping, "account");
-  const sent = object(cell);
+  const sent = object(cell, row, "account");
   if (sent === undefined) {
     // A column of plain names is ids that are their own names.
     return typeof cell === "string" || typeof cell === "number" ? { id: cell, name: String(cell) } : cell;
@@ -125,10 +138,10 @@ function account(row: ReadRow, mapping: Mapping): unknown {
   return { ...sent, id: idText(sent.id, row, [mapping.columns.account ?? "", "id"]) };
 }
 
-function properties(row: ReadRow, mapping: Mapping): JsonObject {
+function properties(row: ChangingRow, mapping: Mapping): JsonObject {
   const column = mapping.columns.properties;
   const cell = column === undefined ? undefined : row.cells[row.columns.indexOf(column)];
-  const given = object(cell);
+  const given = object(cell, row, "properties");
   if (given === undefined && cell !== undefined && cell !== null) {
     throw new Unusable(`${column} is not a JSON object: send one, or say what are properties by --property.`);
   }
@@ -137,22 +150,25 @@ function properties(row: ReadRow, mapping: Mapping): JsonObject {
     const value = row.cells[index];
     const property = propertyName(mapping, name);
     if (property === undefined || value === undefined) continue;
-    entries.push([property, mapping.numbers.includes(name) ? numberOf(value, name) : value]);
+    entries.push([property, mapping.numbers.includes(name) ? numberOf(value, name, row) : value]);
   }
   return Object.fromEntries(entries);
 }
 
-function object(cell: unknown): JsonObject | undefined {
+function object(cell: unknown, { changed }: ChangingRow, field: string): JsonObject | undefined {
   if (isJsonObject(cell)) return cell;
   if (typeof cell !== "string" || !cell.trimStart().startsWith("{")) return undefined;
-  const body = parseBody(Buffer.from(cell));
-  return isInvalid(body) ? undefined : body.value;
+  const body = parseKeptBody(Buffer.from(cell));
+  if (isInvalid(body)) return undefined;
+  changed.push(...body.changed.map((one) => ({ ...one, path: [field, ...one.path] })));
+  return body.value;
 }
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const maxExactDigits = 15;
 
-function numberOf(value: unknown, column: string): unknown {
+/** A whole number that is too long for an exact one stays text. */
+function numberOf(value: unknown, column: string, { changed }: ChangingRow): unknown {
   if (typeof value !== "string") return value;
   const text = value.trim();
   if (!decimal.test(text)) {
@@ -162,5 +178,9 @@ function numberOf(value: unknown, column: string): unknown {
   const digits = mantissa.replace(/\D/g, "").replace(/^0+/, "");
   const number = Number(text);
   if (digits.length <= maxExactDigits && Number.isFinite(number)) return number;
+  if (/^-?\d+$/.test(text)) {
+    changed.push({ kind: "number_kept_as_text", path: [column], text });
+    return text;
+  }
   throw new Unusable(`${column} is too long for an exact number, ${text.slice(0, 100)}: leave it text.`);
 }

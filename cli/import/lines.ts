@@ -1,6 +1,6 @@
 /** Files of lines: JSON lines, and columns with white space between. A line may be as long as a request. */
 import { limits } from "../../contract/limits.ts";
-import { isInvalid, parseBody } from "../../server/intake/intake.ts";
+import { isInvalid, parseKeptBody } from "../../server/intake/intake.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 
@@ -67,9 +67,10 @@ export async function* jsonRows(content: AsyncIterable<Buffer>): AsyncIterable<R
 }
 
 function jsonRow(line: number, bytes: Buffer): Row {
-  const body = parseBody(bytes);
+  const body = parseKeptBody(bytes);
   if (isInvalid(body)) return { line, unreadable: body.invalid };
-  return { line, columns: Object.keys(body.value), cells: Object.values(body.value), body };
+  const { value, changed } = body;
+  return { line, columns: Object.keys(value), cells: Object.values(value), body, changed };
 }
 
 /** Columns with any run of white space between them; spaces around a line and empty lines count for nothing. */

@@ -1,7 +1,7 @@
 /** The common form of all file formats: rows with their columns, one after another, in the file's order. */
 
 import { Refusal } from "../../contract/refusal.ts";
-import type { ParsedBody } from "../../server/intake/intake.ts";
+import type { KeptValue, ParsedBody } from "../../server/intake/intake.ts";
 
 /** A row, or why it could not be read. */
 export type Row = ReadRow | UnreadableRow;
@@ -14,6 +14,8 @@ export interface ReadRow {
   readonly cells: readonly unknown[];
   /** The JSON that the row was read from, with the spelling of its numbers. */
   readonly body?: ParsedBody;
+  /** Values that were changed so that they can be kept. */
+  readonly changed?: readonly KeptValue[];
 }
 
 interface UnreadableRow {

@@ -38,6 +38,10 @@ export const paymentEventNames: readonly BillingEventName[] = paymentEvents;
 const names: ReadonlySet<string> = new Set(billingEventNames);
 const namesOfPayments: ReadonlySet<string> = new Set(paymentEventNames);
 
+/** What a subscription is, as its billing tool says it. */
+export const toldStatuses = ["trialing", "active", "past_due", "paused", "canceled"] as const;
+export type ToldStatus = (typeof toldStatuses)[number];
+
 /** Limits of billing events. */
 export const billingLimits = {
   /** Of one interval: a daily amount of this size has an MRR that a number represents exactly. */
@@ -79,6 +83,16 @@ export function billingInterval(text: string): BillingInterval | undefined {
 /** Whether a value is a whole number of minor units within the limit. */
 export function isAmount(value: unknown): value is number {
   return isWhole(value, billingLimits.amountMinorUnits);
+}
+
+/** A status in small letters; undefined for a text that is none. */
+export function toldStatus(text: string): ToldStatus | undefined {
+  return toldStatuses.find((status) => status === text.toLowerCase());
+}
+
+/** Whether a value can be the version of a tool's object: a whole number that JSON keeps. */
+export function isResourceVersion(value: unknown): value is number {
+  return isWhole(value, Number.MAX_SAFE_INTEGER);
 }
 
 /** Whether a value is a quantity within the limit. */
@@ -163,6 +177,11 @@ const rulesOfPayments: readonly Rule[] = [
     (value) => typeof value === "string" && currencyCode(value) !== undefined,
     "not a currency of ISO 4217: send three letters, USD say",
   ],
+  [
+    "resourceVersion",
+    isResourceVersion,
+    "not a whole number from 0: send the version of the subscription, which grows with each change",
+  ],
 ];
 
 const rules: readonly Rule[] = [
@@ -173,6 +192,12 @@ const rules: readonly Rule[] = [
     (value) => typeof value === "string" && billingInterval(value) !== undefined,
     "not an interval: send day, week, month or year, with a number before it if it is not 1, 3 months say",
   ],
+  [
+    "status",
+    (value) => typeof value === "string" && toldStatus(value) !== undefined,
+    `not a status: send one of ${toldStatuses.join(", ")}`,
+  ],
+  ["isTransfer", (value) => typeof value === "boolean", "not true or false"],
   ["quantity", isQuantity, `not a whole number from 0 to ${billingLimits.quantity}: send 5 for five seats`],
   ...["currentPeriodEnd", "trialEndsAt", "endsAt", "discountEndsAt"].map(timeRule),
   textRule("plan", limits.identifierCharacters),

@@ -141,7 +141,7 @@ export const SubscriptionsAnswer = Type.Object({
     plan: Field.textOrNull("As the billing tool calls it."),
     status: Field.oneOf(
       ["active", "trialing", "past_due", "paused", "canceled"],
-      "Of this subscription alone. `past_due`: the last payment failed.",
+      "Of this subscription alone. `past_due`: its billing tool says so, or the last payment failed.",
     ),
     mrr: Field.count(`Now. ${minorUnits}`),
     currency: Field.textOrNull("Null until an amount is known."),
@@ -149,7 +149,7 @@ export const SubscriptionsAnswer = Type.Object({
     quantity: nullable(Field.number("Seats, say.")),
     startedAt: Field.instant("When it started, or started again."),
     currentPeriodEnd: nullable(Field.instant("The end of the current period, as it was reported last.")),
-    pastDueSince: nullable(Field.instant("Since when its payments have failed. Null unless it is past due.")),
+    pastDueSince: nullable(Field.instant("Since when it is past due; null unless it is.")),
     endsAt: nullable(Field.instant("When a scheduled end takes effect, or when it ended.")),
     isInvoluntary: Field.boolean("Of one that has ended: whether a failed payment ended it."),
     isUnconfirmed: Field.boolean(

@@ -64,6 +64,12 @@ const reactivated = moved("MRR of payers that had none at the start, and had som
 const expansion = moved("The rise of MRR of payers that had some at the start.");
 const contraction = moved("The fall of MRR of payers that have some left.");
 const churned = moved("MRR at the start of payers that have none at the end.");
+const transferredIn = moved(
+  "MRR of subscriptions that other payers passed to these. It is in no other movement; payers are those who pay only since then.",
+);
+const transferredOut = moved(
+  "MRR of subscriptions that these passed to other payers. It is in no other movement; payers are those who pay no more.",
+);
 const involuntary = moved("The part of it that ended because payments failed.");
 
 const ratio = (description: string) => nullable(Field.number(description));
@@ -89,7 +95,7 @@ export const RevenueAnswer = Type.Object({
     rate: Field.number("Units of the reporting currency for one unit."),
   }),
   periods: listOf(
-    "By group, the oldest period first. startMrr + newMrr + reactivatedMrr + expansionMrr − contractionMrr − churnedMrr is endMrr. Movements of a quarter or year are the sums of its months'; nrr, grr and logo churn compare its two ends.",
+    "By group, the oldest period first. startMrr + newMrr + reactivatedMrr + expansionMrr + transferredInMrr − contractionMrr − churnedMrr − transferredOutMrr is endMrr. Movements of a quarter or year are the sums of its months'; nrr, grr and logo churn compare its two ends.",
     {
       ...group,
       fromDay: Field.day("The first day of the period."),
@@ -103,10 +109,14 @@ export const RevenueAnswer = Type.Object({
       reactivatedPayers: reactivated.payers,
       expansionMrr: expansion.mrr,
       expansionPayers: expansion.payers,
+      transferredInMrr: transferredIn.mrr,
+      transferredInPayers: transferredIn.payers,
       contractionMrr: contraction.mrr,
       contractionPayers: contraction.payers,
       churnedMrr: churned.mrr,
       churnedPayers: churned.payers,
+      transferredOutMrr: transferredOut.mrr,
+      transferredOutPayers: transferredOut.payers,
       churnedInvoluntarilyMrr: involuntary.mrr,
       churnedInvoluntarilyPayers: involuntary.payers,
       endMrr: Field.count(`At the end of the period. ${minorUnits}`),
@@ -130,7 +140,13 @@ export const RevenueAnswer = Type.Object({
     },
   ),
   unpriced: Field.count(
-    "Active and past due subscriptions of which no event said an amount, such as prices in tiers. Their MRR counts 0.",
+    "Active and past due subscriptions of which no event said an amount, such as prices in tiers before their first invoice. Their MRR counts 0.",
+  ),
+  paidByMembers: Field.count(
+    "Subscriptions with MRR that are paid by a user who belongs to an account. Their MRR is the user's and not the account's, until an event names the account by `accountId`.",
+  ),
+  freeAfterPaid: Field.count(
+    "Active subscriptions that cost nothing now and had MRR before. Their payer churned in MRR, and is no departure for the churn target `subscription`.",
   ),
 });
 

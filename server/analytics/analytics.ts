@@ -79,6 +79,7 @@ export {
 } from "./revenue/churn-reasons.ts";
 export { revenueQuestion, unconfirmedSubscriptions, unpricedSubscriptions } from "./revenue/currencies.ts";
 export { type LastPaid, lastPaid } from "./revenue/last-paid.ts";
+export { noticedSubscriptions } from "./revenue/noticed.ts";
 export type { RevenueSplit } from "./revenue/payer-groups.ts";
 export {
   hasPayers,

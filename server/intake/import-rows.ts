@@ -6,17 +6,24 @@ import type { Arrival } from "./admission/admit-event.ts";
 import { type AdmittedAccount, admitSourced, type LeftOut } from "./admission/admit-sourced.ts";
 import { admitItem } from "./admission/batch.ts";
 import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
+import { type KeptValue, keptDetail } from "./admission/kept-values.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
 import { type Admitted, type Decidable, isStored, type SourcedOutcome } from "./decide/requests.ts";
 
 /** A row of another tool's export, translated as its live messages are. */
 export type TranslatedRow =
-  | { readonly items: readonly SourcedItem[] }
+  | { readonly items: readonly SourcedItem[]; readonly changed?: readonly KeptValue[] }
   /** Why the row has nothing that is kept here. */
-  | { readonly ignored: string };
+  | IgnoredRow;
 
 /** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the reason why it became none. */
-export type ImportRow = string | TranslatedRow | Invalid;
+export type ImportRow = string | ChangedRow | TranslatedRow | Invalid;
+
+/** The text of an item, some of whose values were changed so that they can be kept. */
+interface ChangedRow {
+  readonly text: string;
+  readonly changed: readonly KeptValue[];
+}
 
 /** An account has no users. */
 type OwnEntry = Admitted | AdmittedAccount;
@@ -26,12 +33,14 @@ export interface AdmittedRow {
   readonly entries: readonly Decidable[];
   /** The entry of a row that was no other tool's. */
   readonly own?: OwnEntry;
-  /** Fields of a tool's items that were left out. */
+  /** Fields that were left out or changed. */
   readonly leftOut: readonly LeftOut[];
 }
 
 interface IgnoredRow {
   readonly ignored: string;
+  /** It is of a billing tool's test mode. */
+  readonly isTestMode?: true;
 }
 
 /** An admitted row, or the reason why it is rejected or ignored. */
@@ -47,9 +56,10 @@ export function isAdmitted(verdict: RowVerdict): verdict is AdmittedRow {
 
 /** Admits a row. The ids of its items are remembered for good. */
 export function admitRow(row: ImportRow, arrival: Arrival): RowVerdict {
-  if (typeof row === "string") return admitOwn(row, arrival);
+  if (typeof row === "string") return admitOwn({ text: row, changed: [] }, arrival);
+  if ("text" in row) return admitOwn(row, arrival);
   if (!("items" in row)) return row;
-  const leftOut: LeftOut[] = [];
+  const leftOut: LeftOut[] = leftOutOf(row.changed);
   const entries: Decidable[] = [];
   for (const item of row.items) {
     const admitted = admitSourced(item, arrival, (left) => leftOut.push(left));
@@ -59,11 +69,15 @@ export function admitRow(row: ImportRow, arrival: Arrival): RowVerdict {
   return entries.length === 0 ? { ignored: "The row has nothing to store." } : { entries, leftOut };
 }
 
-function admitOwn(text: string, arrival: Arrival): RowVerdict {
+function leftOutOf(changed: readonly KeptValue[] = []): LeftOut[] {
+  return changed.map(({ kind, path }) => ({ kind, detail: keptDetail({ path }) }));
+}
+
+function admitOwn({ text, changed }: ChangedRow, arrival: Arrival): RowVerdict {
   const own = admitText(text, arrival);
   if (isInvalid(own)) return own;
   const entry = { ...own, lastingDay: utcDay(timeOf(own)) };
-  return { entries: [entry], own: entry, leftOut: [] };
+  return { entries: [entry], own: entry, leftOut: leftOutOf(changed) };
 }
 
 function timeOf(own: OwnEntry): number {

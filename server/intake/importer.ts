@@ -115,7 +115,13 @@ export class Importer {
   }
 
   #note(row: RowVerdict, outcome: RowOutcome, { organization, receivedAtMs: atMs }: Arrival): void {
-    if (!isAdmitted(row)) return;
+    if (!isAdmitted(row)) {
+      if ("ignored" in row && row.isTestMode === true) {
+        const detail = row.ignored;
+        this.#warnings.note({ organization, atMs, endpoint: "import", kind: "test_mode_ignored", detail });
+      }
+      return;
+    }
     const { own } = row;
     if (own !== undefined && own.kind !== "account" && outcome !== "ignored" && isStored(outcome)) {
       noteIgnored(this.#warnings, about("import", own), outcome);

@@ -16,7 +16,7 @@ import { admitTrack } from "./track.ts";
 import { BulkLoads } from "./watch/bulk-loads.ts";
 import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./watch/notes.ts";
 import { SourceCounts } from "./watch/source-counts.ts";
-import { IngestionWarnings } from "./watch/warnings.ts";
+import { IngestionWarnings, type Noted } from "./watch/warnings.ts";
 import type { WatchedRequest } from "./watch/watched-request.ts";
 
 export class Intake {
@@ -156,6 +156,11 @@ export class Intake {
         watched.note(noted);
       },
     };
+  }
+
+  /** Counts a message that was taken in another way than it was sent. */
+  noteTaken(endpoint: Endpoint, organization: number, kind: Noted["kind"], detail: string): void {
+    this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail });
   }
 
   /** Counts a request that was rejected before its body was parsed. */

@@ -15,7 +15,16 @@ export {
   whyTooDeep,
   whyUnstorable,
 } from "./admission/json.ts";
-export { mayRoundIntegers, NumberTexts } from "./admission/number-texts.ts";
+export {
+  type Kept,
+  type KeptValue,
+  keptDetail,
+  keptValue,
+  mayLoseValues,
+  parseKeptBody,
+} from "./admission/kept-values.ts";
+export { NumberTexts } from "./admission/number-texts.ts";
+export { isPlaceholderId } from "./admission/placeholder-ids.ts";
 export type {
   SourcedAccount,
   SourcedIdentify,

@@ -80,6 +80,7 @@ export {
   createReadKey,
   hashSecret,
   type Right,
+  type RightOfTokens,
   type SecretPrefix,
   scopeOf,
   secretPrefix,

@@ -114,7 +114,12 @@ export async function tokensOf(
 ): Promise<RouteAnswer<"GET /api/tokens">> {
   await recordUse();
   const tokens = await ledger.tokens.list(organization);
-  return { tokens: tokens.map((token) => ({ ...credentialAnswer(token), scope: scopeOf(token) })) };
+  return {
+    tokens: tokens.map((token) => ({
+      ...credentialAnswer(token),
+      ...{ scope: scopeOf(token), joinsAccounts: token.rights.includes("join") },
+    })),
+  };
 }
 
 /** The read keys, revoked ones too. */
@@ -127,7 +132,7 @@ export async function readKeysOf(
   return {
     readKeys: keys.map((key) => ({
       ...credentialAnswer(key),
-      rights: key.rights.filter((right) => right !== "write" && right !== "browser"),
+      rights: key.rights.filter((right) => right !== "write" && right !== "browser" && right !== "join"),
     })),
   };
 }
@@ -136,10 +141,10 @@ export async function readKeysOf(
 export async function newToken(
   { ledger }: OrganizationParts,
   { organization, by, nowMs }: Ordered,
-  { name, scope = "server" }: RouteBody<"POST /api/tokens">,
+  { name, scope = "server", joinsAccounts = false }: RouteBody<"POST /api/tokens">,
 ) {
   await refuseTooMany(ledger.tokens, organization);
-  const wanted = { organization, name: name.trim(), nowMs, scope };
+  const wanted = { organization, name: name.trim(), nowMs, scope, joinsAccounts };
   const { id, secret } = await createProjectToken(ledger.tokens, wanted, by);
   return { id, token: secret };
 }

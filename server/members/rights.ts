@@ -1,9 +1,9 @@
 /** Rights of team members by their role. */
 import type { Role } from "../../contract/roles.ts";
-import type { Right } from "../ledger/ledger.ts";
+import type { Right, RightOfTokens } from "../ledger/ledger.ts";
 
 /** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read key has it. */
-export type MemberRight = Exclude<Right, "write" | "browser"> | "own";
+export type MemberRight = Exclude<Right, RightOfTokens> | "own";
 
 /** Rights of a role. */
 export const roleRights: Readonly<Record<Role, readonly MemberRight[]>> = {

@@ -1,7 +1,7 @@
 /** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for times. */
 import { limits } from "../../contract/limits.ts";
 import { msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
-import { type Invalid, isInvalid } from "../intake/intake.ts";
+import { type Invalid, isInvalid, isPlaceholderId } from "../intake/intake.ts";
 import type { Delivery } from "./source.ts";
 
 /**
@@ -92,22 +92,20 @@ export function parseId(value: unknown, field: string): string | undefined | Inv
   return text;
 }
 
-/** Ids that programs send when they have none (PostHog's list). As visitors' ids they would join many people into one. */
-const placeholderIds: ReadonlySet<string> = new Set(
-  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
-    .split(" ")
-    .concat("[object object]"),
+/** Further ids that tools send for nobody (PostHog's list). An application may have a user with one of them, such as 0. */
+const genericIds: ReadonlySet<string> = new Set(
+  "anonymous guest distinctid distinct_id id not_authenticated email true false 0".split(" "),
 );
 
-/** Whether programs send this id when they have none. */
-export function isPlaceholderId(id: string): boolean {
-  return placeholderIds.has(id.trim().toLowerCase());
+/** Whether a tool sends this id for nobody: a placeholder, or one that visitors of many sites share. */
+export function isGenericId(id: string): boolean {
+  return isPlaceholderId(id) || genericIds.has(id.trim().toLowerCase());
 }
 
 /** A visitor's id as text; undefined when there is none, or a placeholder. */
 export function parseVisitorId(value: unknown, field: string): string | undefined | Invalid {
   const id = parseId(value, field);
-  return typeof id === "string" && isPlaceholderId(id) ? undefined : id;
+  return typeof id === "string" && isGenericId(id) ? undefined : id;
 }
 
 /**

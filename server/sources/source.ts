@@ -11,7 +11,7 @@ export interface Delivery {
 export type Translated =
   | { readonly items: readonly SourcedItem[] }
   | { readonly invalid: string }
-  | { readonly ignored: string };
+  | { readonly ignored: string; readonly isTestMode?: true };
 
 /** One item as it was sent, for the live view, and its translation. */
 export interface TranslatedItem {

@@ -6,7 +6,7 @@ export type { ExportContext } from "./exports/export.ts";
 export { type ExportTool, exportTools, exportTranslations } from "./exports/exports.ts";
 export { type StripeCustomer, stripeCustomerOf, unmatchedStripeItems } from "./exports/stripe.ts";
 export { posthogToken } from "./posthog/envelope.ts";
-export { translatePosthog } from "./posthog/posthog.ts";
+export { translatePosthog, withPosthogVisitors } from "./posthog/posthog.ts";
 export { type SegmentCall, senderOf, translateSegment } from "./segment/segment.ts";
 export type { Delivery, Translated, TranslatedItem } from "./source.ts";
 export { stripePerson, translateStripe } from "./stripe/stripe.ts";

@@ -159,6 +159,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Retire PostHog": "member",
     "button Save": "member",
     "button Show the password": "member",
+    "combobox Test mode": "member",
     "combobox Unmatched Stripe customers": "member",
     "textbox Signing secret": "member",
   },

@@ -122,7 +122,10 @@ function stripeSettings(subject: LedgerUnderTest): void {
   test("of Stripe what is given is changed, and no secret is in the log", async () => {
     const { id } = await subject.organization();
     const { sourceSettings, audit } = subject.ledger;
-    const initially = { signingSecrets: [], unknownCustomers: "wait" as const, updatedAtMs: null };
+    const initially = {
+      ...{ signingSecrets: [], unknownCustomers: "wait" as const, testMode: "ignore" as const },
+      updatedAtMs: null,
+    };
     expect(await sourceSettings.stripe(id)).toEqual(initially);
     const change = (what: object, atMs: number) => sourceSettings.changeStripe(id, what, commandLine, atMs);
     expect(await change({ unknownCustomers: "wait" }, 5)).toEqual(initially);
@@ -130,6 +133,7 @@ function stripeSettings(subject: LedgerUnderTest): void {
     const after = {
       signingSecrets: ["whsec_secret_1234"],
       unknownCustomers: "create" as const,
+      testMode: "ignore" as const,
       updatedAtMs: 7,
     };
     expect(await change({ unknownCustomers: "create" }, 7)).toEqual(after);
@@ -140,6 +144,10 @@ function stripeSettings(subject: LedgerUnderTest): void {
       "Changed of Stripe: signing secrets",
     ]);
     expect(JSON.stringify(entries)).not.toContain("whsec_secret");
+    await change({ testMode: "take" }, 8);
+    expect(await sourceSettings.stripe(id)).toEqual({ ...after, testMode: "take", updatedAtMs: 8 });
+    const [last] = await audit.list(id, { limit: 1 });
+    expect(last?.summary).toBe("Changed of Stripe: test mode");
   });
 }
 

@@ -18,6 +18,8 @@ test("outcomes are counted up to the first item that was not decided whole", asy
     countSourced: (_source: string, _organization: number, outcome: string) => counted.push(outcome),
     noteRefused: (_endpoint: string, _organization: number, _kind: string, why: string) =>
       turnedAway.push(why),
+    noteTaken: (_endpoint: string, _organization: number, kind: string, detail: string) =>
+      turnedAway.push(`${kind} ${detail}`),
     sourced: async (
       _items: readonly SourcedItem[],
       _arrival: object,
@@ -33,14 +35,15 @@ test("outcomes are counted up to the first item that was not decided whole", asy
   const request = [
     { sent: 0, translated: { items: [track("a")] } },
     { sent: 1, translated: { invalid: "unreadable" } },
+    { sent: 1.5, translated: { ignored: "a sandbox", isTestMode: true as const } },
     { sent: 2, translated: { items: [track("b")] } },
     { sent: 3, translated: { items: [track("c"), track("d")] } },
     { sent: 4, translated: { invalid: "never reached" } },
   ];
   const storing = storeSourced(request, arrival, "segment", { intake, watched: undefined });
   await expect(storing).rejects.toThrow("the disk is full");
-  expect(counted).toEqual(["accepted", "rejected", "duplicate"]);
-  expect(turnedAway).toEqual(["unreadable"]);
+  expect(counted).toEqual(["accepted", "rejected", "ignored", "duplicate"]);
+  expect(turnedAway).toEqual(["unreadable", "test_mode_ignored a sandbox"]);
 });
 
 test("a part holds fewer of large items that are not valid", () => {

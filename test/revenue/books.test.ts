@@ -19,7 +19,7 @@ import { monthEdges, type Statement } from "./books.ts";
 import { rates, type Sent, simulate } from "./lives.ts";
 import { utc } from "./support.ts";
 
-const { sent, books } = simulate(500, 17);
+const { sent, books } = simulate(500, 27);
 
 /** The events in another order, a third of them twice. */
 function shuffled(events: readonly Sent[]): Sent[] {
@@ -59,6 +59,7 @@ function statementOf(movements: Movements): Statement {
   return {
     ...{ opening: startMrr, closing: endMrr, new: fresh.mrr, reactivated: reactivated.mrr },
     ...{ expansion: expansion.mrr, contraction: contraction.mrr, churned: churned.mrr },
+    ...{ transferredIn: movements.transferredIn.mrr, transferredOut: movements.transferredOut.mrr },
     churnedInvoluntarily: movements.churnedInvoluntarily.mrr,
   };
 }
@@ -114,20 +115,21 @@ describe.each(["UTC", "America/Los_Angeles", "Pacific/Auckland"])("in %s", (time
     const total = (value: (payer: (typeof payers)[number]) => number) =>
       payers.reduce((sum, payer) => sum + value(payer), 0);
     const startMrr = total(({ opening }) => opening);
-    const left = payers.filter(({ closing }) => closing === 0);
+    const count = payers.filter(({ opening }) => opening > 0).length;
+    const keptMrr =
+      startMrr - total(({ opening, passed, closing }) => Math.max(0, opening + passed - closing));
+    const endMrr = keptMrr + total(({ opening, passed, closing }) => Math.max(0, closing - opening - passed));
+    const left = payers.filter(({ opening, passed, closing }) => closing === 0 && opening + passed > 0);
     const involuntary = left.filter(({ isInvoluntary }) => isInvoluntary);
     expect(retentionBetween(balances.reported, from, to)).toEqual({
       startMrr,
-      endMrr: total(({ closing }) => closing),
-      keptMrr: total(({ opening, closing }) => Math.min(opening, closing)),
-      nrr: total(({ closing }) => closing) / startMrr,
-      grr: total(({ opening, closing }) => Math.min(opening, closing)) / startMrr,
-      payers: payers.length,
+      ...{ endMrr, keptMrr, nrr: endMrr / startMrr, grr: keptMrr / startMrr },
+      payers: count,
       left: left.length,
       leftInvoluntarily: involuntary.length,
-      churn: left.length / payers.length,
-      voluntaryChurn: (left.length - involuntary.length) / payers.length,
-      involuntaryChurn: involuntary.length / payers.length,
+      churn: left.length / count,
+      voluntaryChurn: (left.length - involuntary.length) / count,
+      involuntaryChurn: involuntary.length / count,
     });
   });
 });

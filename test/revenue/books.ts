@@ -15,6 +15,8 @@ interface Posting extends Money {
   readonly debit: string;
   readonly credit: string;
   readonly isInvoluntary: boolean;
+  /** It passed from one payer to another. */
+  readonly isPassed: boolean;
 }
 
 /** Minor units of a dollar cent for one minor unit of each currency, as [numerator, denominator]. */
@@ -30,6 +32,8 @@ export interface Statement {
   readonly contraction: number;
   readonly churned: number;
   readonly churnedInvoluntarily: number;
+  readonly transferredIn: number;
+  readonly transferredOut: number;
 }
 
 /** A quotient rounded half to even, from the remainder of numbers. */
@@ -61,8 +65,17 @@ export class Books {
   post(atMs: number, payer: string, before: Money, after: Money, isInvoluntary: boolean): void {
     const fall = { debit: "subscriptions", credit: payer };
     const rise = { debit: payer, credit: "subscriptions" };
-    if (before.amount > 0) this.#postings.push({ atMs, payer, ...before, ...fall, isInvoluntary });
-    if (after.amount > 0) this.#postings.push({ atMs, payer, ...after, ...rise, isInvoluntary: false });
+    const own = { atMs, payer, isPassed: false };
+    if (before.amount > 0) this.#postings.push({ ...own, ...before, ...fall, isInvoluntary });
+    if (after.amount > 0) this.#postings.push({ ...own, ...after, ...rise, isInvoluntary: false });
+  }
+
+  /** A subscription's MRR passes from one payer to another. */
+  pass(atMs: number, from: string, to: string, money: Money): void {
+    if (money.amount === 0) return;
+    const passed = { atMs, ...money, isInvoluntary: false, isPassed: true };
+    this.#postings.push({ ...passed, payer: from, debit: "transfers", credit: from });
+    this.#postings.push({ ...passed, payer: to, debit: to, credit: "transfers" });
   }
 
   /** Payers with a currency that has no rate, with their currencies. */
@@ -107,37 +120,44 @@ export class Books {
       };
       for (const postings of payers.values()) {
         const [opening, closing] = [balanceAt(postings, startMs), balanceAt(postings, endMs)];
+        const passed = passedBetween(postings, startMs, endMs);
         transfer("opening", "capital", opening);
         transfer("closing", "capital", closing);
-        const account = accountOf(postings, startMs, opening, closing);
-        if (account !== undefined) transfer("change", account, closing - opening);
+        transfer("change", passed > 0 ? "transferredIn" : "transferredOut", passed);
+        const account = accountOf(postings, startMs, opening, closing, passed);
+        if (account !== undefined) transfer("change", account, closing - opening - passed);
         if (account === "churned" && isInvoluntaryAt(postings, endMs)) {
-          transfer("churnedInvoluntarily", "memorandum", opening);
+          transfer("churnedInvoluntarily", "memorandum", opening + passed);
         }
       }
       const sum = [...accounts.values()].reduce((total, balance) => total + balance, 0);
       const change = [...ledger]
         .filter(({ atMs }) => atMs >= startMs && atMs < endMs)
-        .reduce((total, { debit, amount }) => total + (debit === "subscriptions" ? -amount : amount), 0);
+        .reduce((total, { debit, payer, amount }) => total + (debit === payer ? amount : -amount), 0);
       if (sum !== 0 || change !== (accounts.get("change") ?? 0)) throw new Error("the books do not balance");
       const of = (name: string) => Math.abs(accounts.get(name) ?? 0);
       return {
         ...{ opening: of("opening"), closing: of("closing"), new: of("new"), reactivated: of("reactivated") },
         ...{ expansion: of("expansion"), contraction: of("contraction"), churned: of("churned") },
+        ...{ transferredIn: of("transferredIn"), transferredOut: of("transferredOut") },
         churnedInvoluntarily: of("churnedInvoluntarily"),
       };
     });
   }
 
-  /** Opening and closing balances of each payer in dollars between two instants, of those with an opening balance. */
-  balances(startMs: number, endMs: number): { opening: number; closing: number; isInvoluntary: boolean }[] {
+  /** Opening and closing balances of each payer in dollars between two instants, and what passed to it in between. */
+  balances(
+    startMs: number,
+    endMs: number,
+  ): { opening: number; closing: number; passed: number; isInvoluntary: boolean }[] {
     return [...Map.groupBy(this.#ledger(), ({ payer }) => payer).values()]
       .map((postings) => ({
         opening: balanceAt(postings, startMs),
         closing: balanceAt(postings, endMs),
+        passed: passedBetween(postings, startMs, endMs),
         isInvoluntary: isInvoluntaryAt(postings, endMs),
       }))
-      .filter(({ opening }) => opening > 0);
+      .filter(({ opening, passed }) => opening > 0 || passed > 0);
   }
 }
 
@@ -147,14 +167,24 @@ function balanceAt(postings: readonly Posting[], edgeMs: number): number {
     .reduce((sum, { debit, payer, amount }) => sum + (debit === payer ? amount : -amount), 0);
 }
 
+/** What passed to a payer, less what passed from it. */
+function passedBetween(postings: readonly Posting[], startMs: number, endMs: number): number {
+  return postings
+    .filter(({ isPassed, atMs }) => isPassed && atMs >= startMs && atMs < endMs)
+    .reduce((sum, { debit, payer, amount }) => sum + (debit === payer ? amount : -amount), 0);
+}
+
 function accountOf(
   postings: readonly Posting[],
   startMs: number,
   opening: number,
   closing: number,
+  passed: number,
 ): string | undefined {
-  if (opening === closing) return undefined;
-  if (opening > 0) return closing === 0 ? "churned" : closing > opening ? "expansion" : "contraction";
+  const kept = opening + passed;
+  if (kept === closing) return undefined;
+  if (closing < kept) return closing === 0 ? "churned" : "contraction";
+  if (opening > 0 || passed > 0) return "expansion";
   return postings.some(({ atMs }) => atMs < startMs) ? "reactivated" : "new";
 }
 

@@ -1,5 +1,6 @@
 /** A case for each rule of a subscription's history. Times are days of 2026. */
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../contract/json.ts";
 import {
   type BillingEvent,
   changesOf,
@@ -151,19 +152,63 @@ describe("events of one time apply in the order of their ranks", () => {
     expect(told(started, to(200, "b"), to(100, "a"))).toEqual(["0 active 4900", "5 active 200"]);
     expect(told(started, to(200, "a"), to(100, "b"))).toEqual(["0 active 4900", "5 active 100"]);
   });
+
+  test("but in that of the tool's versions where it sends them", () => {
+    const at = (event: BillingEvent["event"], resourceVersion: number | undefined, amount: number) =>
+      billing(5, event, { amount, currency: "usd", resourceVersion }, { tieBreak: `${9 - amount}` });
+    const [first, second] = [at("subscription_changed", 1, 1), at("subscription_changed", 2, 2)];
+    for (const events of [
+      [first, second],
+      [second, first],
+    ])
+      expect(told(started, ...events)).toEqual(["0 active 4900", "5 active 2"]);
+    const [ended, again] = [at("subscription_canceled", 3, 3), at("subscription_started", 4, 4)];
+    expect(told(again, ended, started)).toEqual(["0 active 4900", "5 active 4"]);
+    // Without a version an event is the first of its time.
+    expect(told(started, at("subscription_changed", undefined, 5), first).at(-1)).toBe("5 active 1");
+  });
 });
 
 describe("a trial", () => {
   const trial = billing(0, "trial_started", { ...monthly, trialEndsAt: timeOf(14) });
 
-  test("counts 0, also after its end, until it is converted", () => {
-    expect(told(trial)).toEqual(["0 trialing 0"]);
-    expect(told(trial, billing(15, "trial_converted"))).toEqual(["0 trialing 0", "15 active 4900"]);
+  test("counts 0 until it is converted, and is lost when its end passes without that", () => {
+    expect(told(trial)).toEqual(["0 trialing 0", "14 canceled 0"]);
+    expect(told(billing(0, "trial_started", monthly))).toEqual(["0 trialing 0"]);
+    expect(changesOf([trial]).at(-1)).toMatchObject({ isInvoluntary: false, endsAtMs: undefined });
+  });
+
+  test.each<[string, BillingEvent]>([
+    ["a conversion", billing(15, "trial_converted")],
+    ["a payment", billing(15, "payment_succeeded", { amount: 4_900, currency: "usd" })],
+    ["a start", billing(15, "subscription_started")],
+    ["the tool's status", billing(15, "subscription_changed", { status: "active" })],
+  ])(
+    "that has just ended was never lost when %s comes, and goes on again when it comes late",
+    (_name, event) => {
+      expect(told(trial, event)).toEqual(["0 trialing 0", "15 active 4900"]);
+      const late: BillingEvent = { ...event, atMs: dayMs(18) };
+      expect(told(trial, late)).toEqual(["0 trialing 0", "14 canceled 0", "18 active 4900"]);
+    },
+  );
+
+  test("is lost at its later end when it is extended, by any news of that", () => {
+    const extended = (day: number, properties: JsonObject = {}) =>
+      billing(day, "subscription_changed", { trialEndsAt: timeOf(30), ...properties });
+    expect(told(trial, extended(10))).toEqual(["0 trialing 0", "10 trialing 0", "30 canceled 0"]);
+    expect(told(trial, extended(16, { status: "trialing" }))).toEqual([
+      ...["0 trialing 0", "16 trialing 0", "30 canceled 0"],
+    ]);
+  });
+
+  test("is not lost by a change that says neither, and not while it is paused", () => {
+    expect(told(trial, billing(15, "subscription_changed", { quantity: 2 }))[1]).toBe("14 canceled 0");
+    expect(told(trial, billing(10, "subscription_paused"))).toEqual(["0 trialing 0", "10 paused 0"]);
   });
 
   test("begins with a start whose trial ends later, and with no other", () => {
     const start = (trialEndsAt: string) => billing(0, "subscription_started", { ...monthly, trialEndsAt });
-    expect(told(start(timeOf(14)))).toEqual(["0 trialing 0"]);
+    expect(told(start(timeOf(14)))[0]).toBe("0 trialing 0");
     expect(told(start(timeOf(0)))).toEqual(["0 active 4900"]);
   });
 
@@ -171,7 +216,7 @@ describe("a trial", () => {
     const change = billing(5, "subscription_changed", { amount: 9_900, currency: "usd" });
     const paid = (day: number, amount: number) =>
       billing(day, "payment_succeeded", { amount, currency: "usd" });
-    expect(told(trial, change, paid(6, 0))).toEqual(["0 trialing 0"]);
+    expect(told(trial, change, paid(6, 0))).toEqual(["0 trialing 0", "14 canceled 0"]);
     expect(told(trial, change, paid(6, 0), paid(14, 9_900))).toEqual(["0 trialing 0", "14 active 9900"]);
   });
 
@@ -181,7 +226,7 @@ describe("a trial", () => {
 
   test("stays one when its payment fails, and its end is no involuntary one", () => {
     const events = [trial, billing(14, "payment_failed"), billing(20, "subscription_canceled")];
-    expect(told(...events)).toEqual(["0 trialing 0", "20 canceled 0"]);
+    expect(told(...events)).toEqual(["0 trialing 0", "14 canceled 0"]);
     expect(changesOf(events).at(-1)?.isInvoluntary).toBe(false);
   });
 });
@@ -224,6 +269,87 @@ describe("a failed payment", () => {
   });
 });
 
+describe("the tool's own status", () => {
+  const says = (day: number, status: string, more: JsonObject = {}) =>
+    billing(day, "subscription_changed", { status, ...more });
+
+  test.each<[string, BillingEvent[], string[]]>([
+    ["makes it past due without a failed charge", [says(10, "past_due")], ["10 past_due 4900"]],
+    ["ends that again", [says(10, "past_due"), says(20, "active")], ["10 past_due 4900", "20 active 4900"]],
+    [
+      "ends a failed payment's",
+      [billing(10, "payment_failed"), says(20, "active")],
+      ["10 past_due 4900", "20 active 4900"],
+    ],
+    [
+      "is not ended by a payment of another invoice",
+      [says(10, "past_due"), billing(12, "payment_succeeded", { amount: 1 })],
+      ["10 past_due 4900"],
+    ],
+    ["pauses it", [says(10, "paused"), says(20, "ACTIVE")], ["10 paused 0", "20 active 4900"]],
+    [
+      "makes it a trial",
+      [says(10, "trialing", { trialEndsAt: timeOf(40) }), says(40, "active")],
+      ["10 trialing 0", "40 active 4900"],
+    ],
+    ["ends it", [says(10, "canceled")], ["10 canceled 0"]],
+    [
+      "reopens nothing that has ended",
+      [billing(10, "subscription_canceled"), says(20, "active")],
+      ["10 canceled 0"],
+    ],
+  ])("%s", (_name, events, then) => {
+    expect(told(started, ...events)).toEqual(["0 active 4900", ...then]);
+    expect(told(...events.toReversed(), started)).toEqual(["0 active 4900", ...then]);
+  });
+
+  test("of a payment is none, and one that is none is left out", () => {
+    expect(told(started, billing(10, "payment_succeeded", { status: "canceled" }))).toEqual([
+      "0 active 4900",
+    ]);
+    expect(told(started, says(10, "in good standing"))).toEqual(["0 active 4900"]);
+  });
+
+  test.each([
+    [60, undefined, true],
+    [61, undefined, false],
+    [20, "payment_failed", true],
+    [20, "switched to a rival", false],
+  ])(
+    "past due for %p days before an end with the reason %p: involuntary %p",
+    (days, reason, isInvoluntary) => {
+      const end = billing(10 + days, "subscription_canceled", { reason });
+      for (const cause of [says(10, "past_due"), billing(10, "payment_failed")]) {
+        expect(changesOf([started, cause, end]).at(-1)).toMatchObject({ status: "canceled", isInvoluntary });
+      }
+    },
+  );
+});
+
+describe("a price that only invoices tell", () => {
+  const tiered = billing(0, "subscription_started", {
+    plan: "pro",
+    currency: "usd",
+    isPricedByInvoice: true,
+  });
+  const paid = (day: number, recurringAmount: number, recurringInterval = "month") =>
+    billing(day, "payment_succeeded", { amount: 1, currency: "usd", recurringAmount, recurringInterval });
+
+  test("is unknown until one is paid, and follows the newest", () => {
+    expect(told(tiered, paid(1, 6_000), paid(31, 7_000))).toEqual([
+      ...["0 active 0", "1 active 6000", "31 active 7000"],
+    ]);
+    expect(told(tiered, paid(1, 12_000, "year")).at(-1)).toBe("1 active 1000");
+  });
+
+  test("is known from an earlier invoice, and gone with an amount of its own", () => {
+    expect(told(paid(0, 6_000), { ...tiered, atMs: dayMs(1) })).toEqual(["1 active 6000"]);
+    const own = billing(5, "subscription_changed", monthly);
+    expect(told(tiered, paid(1, 6_000), own, paid(31, 7_000)).at(-1)).toBe("5 active 4900");
+    expect(told(started, paid(1, 6_000))).toEqual(["0 active 4900"]);
+  });
+});
+
 describe("a scheduled end", () => {
   const scheduled = billing(10, "cancellation_scheduled", { endsAt: timeOf(30) });
 
@@ -261,6 +387,13 @@ describe("a scheduled end", () => {
   test("is moved by another one", () => {
     const later = billing(20, "cancellation_scheduled", { endsAt: timeOf(60) });
     expect(told(started, scheduled, later).at(-1)).toBe("60 canceled 0");
+  });
+
+  test("is also said by any change of a tool that reports all of it", () => {
+    const change = billing(10, "subscription_changed", { endsAt: timeOf(30) });
+    expect(told(started, change)).toEqual(["0 active 4900", "10 active 4900", "30 canceled 0"]);
+    const why = billing(9, "cancellation_scheduled", { endsAt: timeOf(30), reason: "payment_failed" });
+    expect(changesOf([started, why, change]).at(-1)?.isInvoluntary).toBe(true);
   });
 
   test("in the past is at once", () => {
@@ -331,6 +464,56 @@ describe("the payer", () => {
       { account: 0, user: 1 },
       { account: 0, user: 1 },
     ]);
+  });
+
+  const of = (user: number, account: number, more: object = {}): Partial<BillingEvent> => ({
+    ...{ user, account },
+    ...more,
+  });
+  test.each<
+    [string, Partial<BillingEvent>, BillingEvent["event"], JsonObject, Partial<BillingEvent>, Payer | null]
+  >([
+    ["another user of a user's", of(1, 0), "subscription_changed", {}, of(2, 0), { account: 0, user: 2 }],
+    ["another user's account", of(1, 0), "subscription_started", {}, of(2, 8), { account: 8, user: 2 }],
+    [
+      "another user of another account",
+      of(1, 7),
+      "subscription_changed",
+      {},
+      of(2, 8),
+      { account: 8, user: 2 },
+    ],
+    ["nobody else by a user of its account", of(1, 7), "subscription_changed", {}, of(2, 7), null],
+    ["nobody else by a user without an account", of(1, 7), "subscription_changed", {}, of(2, 0), null],
+    [
+      "who takes over from an account",
+      of(1, 7),
+      "subscription_changed",
+      { isTransfer: true },
+      of(2, 0),
+      { account: 0, user: 2 },
+    ],
+    ["nobody else by who pays a bill", of(1, 0), "payment_succeeded", { amount: 1 }, of(2, 8), null],
+    ["nobody else by its own user in another account", of(1, 7), "subscription_started", {}, of(1, 8), null],
+    [
+      "the account that is named, whose ever the user is",
+      of(1, 7),
+      "subscription_changed",
+      {},
+      of(2, 8, { account: 9, isAccountNamed: true }),
+      { account: 9, user: 2 },
+    ],
+  ])("becomes %s", (_name, first, event, properties, who, payer) => {
+    const later = billing(10, event, properties, who);
+    const opened = { ...started, ...first };
+    for (const events of [
+      [opened, later],
+      [later, opened],
+    ]) {
+      expect(changesOf(events).at(-1)?.payer).toEqual(
+        payer ?? changesOf([opened])[0]?.payer ?? { account: -1, user: -1 },
+      );
+    }
   });
 
   test("becomes the account that an event names", () => {

@@ -116,9 +116,10 @@ describe("an amount is converted", () => {
 describe("a payer's movement in a month", () => {
   const name = (...changes: readonly MrrChange[]) =>
     movementsOf(reported(changes), edges).map((movements) => {
-      const names = ["new", "reactivated", "expansion", "contraction", "churned"] as const;
-      return names
-        .filter((one) => movements[one].payers > 0)
+      const rises = ["new", "reactivated", "expansion", "transferredIn"] as const;
+      const falls = ["contraction", "churned", "transferredOut"] as const;
+      return [...rises, ...falls]
+        .filter((one) => movements[one].mrr > 0)
         .map((one) => `${one} ${movements[one].mrr}`)
         .join();
     });
@@ -165,7 +166,49 @@ describe("a payer's movement in a month", () => {
       ...[mrrFrom("a", 10, 100, one), mrrFrom("a", 40, 70, one)],
       ...[mrrFrom("a", 10, 20, other), mrrFrom("a", 40, 50, other), mrrFrom("b", 70, 50, other)],
     ];
-    expect(name(...changes).slice(0, 3)).toEqual(["new 120", "", "new 50,contraction 50"]);
+    expect(name(...changes).slice(0, 3)).toEqual([...["new 120", "", "transferredIn 50,transferredOut 50"]]);
+  });
+
+  const sub = (payer: string, day: number, mrr: number, subscription = "one") =>
+    mrrFrom(payer, day, mrr, { subscription });
+  test.each<[string, MrrChange[], string]>([
+    ["no churn and no new payer", [sub("a", 10, 80), sub("b", 40, 80)], "transferredIn 80,transferredOut 80"],
+    [
+      "a rise of what passed an expansion",
+      [sub("a", 10, 80), sub("b", 40, 100)],
+      "expansion 20,transferredIn 80,transferredOut 80",
+    ],
+    [
+      "what the new payer loses a churn",
+      [sub("a", 10, 80), sub("b", 40, 80), sub("b", 50, 0)],
+      "transferredIn 80,churned 80,transferredOut 80",
+    ],
+    [
+      "what the old payer loses beside it a churn",
+      [sub("a", 10, 80), sub("b", 40, 80), sub("a", 10, 20, "other"), sub("a", 50, 0, "other")],
+      "transferredIn 80,churned 20,transferredOut 80",
+    ],
+    ["what ends as it passes a churn of the old payer", [sub("a", 10, 80), sub("b", 40, 0)], "churned 80"],
+    ["a way back nothing", [sub("a", 10, 80), sub("b", 40, 80), sub("a", 50, 80)], ""],
+    [
+      "what begins and passes in one month new",
+      [sub("a", 40, 80), sub("b", 50, 80)],
+      "new 80,transferredIn 80,transferredOut 80",
+    ],
+  ])("has, when a subscription passes to another payer, %s", (_name, changes, moved) => {
+    expect(name(...changes)[1]).toBe(moved);
+    const [, month] = movementsOf(reported(changes), edges);
+    const rises = ["new", "reactivated", "expansion", "transferredIn"] as const;
+    const falls = ["contraction", "churned", "transferredOut"] as const;
+    const net = (what: "mrr" | "payers", names: typeof rises | typeof falls) =>
+      names.reduce((sum, one) => sum + (month?.[one][what] ?? Number.NaN), 0);
+    const [start = 0, end = 0] = [month?.startMrr, month?.endMrr];
+    expect(start + net("mrr", rises) - net("mrr", falls)).toBe(end);
+    const payersAt = (edge: number) => reported(changes).filter(({ mrrs }) => (mrrs[edge] ?? 0) > 0).length;
+    const gained = [month?.new, month?.reactivated, month?.transferredIn];
+    const lost = [month?.churned, month?.transferredOut];
+    const payers = (all: typeof gained) => all.reduce((sum, one) => sum + (one?.payers ?? 0), 0);
+    expect(payersAt(1) + payers(gained) - payers(lost)).toBe(payersAt(2));
   });
 });
 
@@ -212,6 +255,11 @@ describe("retention", () => {
   test("counts growth in NRR and not in GRR", () => {
     const changes = [mrrFrom("a", 0, 100), mrrFrom("a", 40, 300), mrrFrom("b", 0, 100), mrrFrom("b", 40, 50)];
     expect(retentionBetween(reported(changes), 1, 2)).toMatchObject({ nrr: 1.75, grr: 0.75, churn: 0 });
+    const one = { subscription: "one" };
+    const passed = [mrrFrom("a", 10, 80, one), mrrFrom("b", 40, 80, one)];
+    expect(retentionBetween(reported(passed), 1, 2)).toMatchObject({ nrr: 1, grr: 1, left: 0, payers: 1 });
+    const lost = reported([...passed, mrrFrom("b", 50, 0, one)]);
+    expect(retentionBetween(lost, 1, 2)).toMatchObject({ nrr: 0, grr: 0, left: 1, payers: 1 });
   });
 
   test("has reactivated payers in neither sum, and keeps payers that came back in between", () => {

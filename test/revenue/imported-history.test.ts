@@ -59,11 +59,14 @@ test("a trial, a yearly plan, a scheduled cancellation and its end", () => {
 
 test.each<[string, object, string[]]>([
   ["waits for a card", { status: "paused" }, ["0 trialing 0", "14 paused 0"]],
-  ["is past due since", { status: "past_due", current_period_start: second(14) }, ["0 trialing 0"]],
+  [
+    ...(["is past due since", { status: "past_due", current_period_start: second(14) }] as const),
+    ["0 trialing 0", "14 past_due 4900"],
+  ],
   [
     "is past due after a paid month",
     { status: "past_due", current_period_start: second(44) },
-    ["0 trialing 0", "14 active 4900"],
+    ["0 trialing 0", "14 active 4900", "44 past_due 4900"],
   ],
   [
     "ended without a payment",
@@ -76,7 +79,7 @@ test.each<[string, object, string[]]>([
       },
       cancellation_details: { reason: "payment_failed" },
     },
-    ["0 trialing 0", "35 canceled 0"],
+    ["0 trialing 0", "14 canceled 0"],
   ],
   [
     "is unpaid after a paid month",

@@ -1,5 +1,5 @@
 /** Subscriptions of two years, simulated. Each life sends billing events, and keeps the books of what it does itself. */
-import type { BillingEventName } from "../../contract/billing/events.ts";
+import { type BillingEventName, isPayment } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import { Random } from "../../simulation/random.ts";
@@ -57,6 +57,8 @@ class Life {
   readonly #books: Books;
   readonly #id: string;
   #payer: number;
+  /** Whether an account pays. In the events of `books.test.ts` users with even numbers have one. */
+  #hasAccount: boolean;
   readonly #send: (sent: Sent) => void;
   readonly #currency: string;
   #atMs: number;
@@ -73,6 +75,7 @@ class Life {
 
   constructor(random: Random, books: Books, id: string, payer: number, send: (sent: Sent) => void) {
     [this.#random, this.#books, this.#id, this.#payer, this.#send] = [random, books, id, payer, send];
+    this.#hasAccount = payer % 2 === 0;
     this.#currency = random.pick(["USD", "USD", "USD", "EUR", "EUR", "JPY", "KWD", "SEK"]);
     this.#atMs = beginMs + random.between(0, 480 * msPerDay);
   }
@@ -127,6 +130,7 @@ class Life {
       () => this.#change(),
       () => this.#pause(),
       () => this.#move(),
+      () => this.#move(),
       () => this.#fail(),
       () => this.#fail(),
       () => this.#schedule(),
@@ -149,15 +153,15 @@ class Life {
     this.#book(this.#atMs, false);
   }
 
-  /** An event names another account: it pays from then on. */
+  /** An event names another account, or the tool moves the subscription to another user: it is paid by these from then on. */
   #move(): void {
     const before = this.#payer;
     this.#payer += this.#random.between(1, 20);
-    this.#emit("subscription_changed", {}, true);
-    const [booked, nothing] = [this.#booked, { amount: 0, currency: this.#currency }];
-    const money = { amount: booked, currency: this.#currency };
-    this.#books.post(this.#atMs, `payer ${before}`, money, nothing, false);
-    this.#books.post(this.#atMs, `payer ${this.#payer}`, nothing, money, false);
+    const isNamed = this.#random.chance(0.5);
+    this.#hasAccount = isNamed || this.#payer % 2 === 0;
+    this.#emit("subscription_changed", isNamed ? {} : { isTransfer: true }, isNamed);
+    const money = { amount: this.#booked, currency: this.#currency };
+    this.#books.pass(this.#atMs, `payer ${before}`, `payer ${this.#payer}`, money);
   }
 
   #pause(): void {
@@ -236,13 +240,16 @@ class Life {
     return this.#random.chance(0.1) ? firstMs : ms;
   }
 
-  /** Sends an event: now and then by another user, whose account does not pay. */
+  /** Sends an event: now and then by another user, who has no account where one pays, or who pays the bill of a user. */
   #emit(event: BillingEventName, properties: JsonObject = {}, isNamed = false): void {
     if (event === "payment_failed") this.#failedMs = this.#atMs;
     if (event === "payment_succeeded" || event === "subscription_started") this.#failedMs = undefined;
     this.#number += 1;
-    const isOther = this.#number > 1 && !isNamed && this.#random.chance(0.1);
-    const from = isOther ? this.#random.between(1, 300) : this.#payer;
+    const isMoved = isNamed || properties.isTransfer === true;
+    const isOther = this.#number > 1 && !isMoved && this.#random.chance(0.1);
+    const other = this.#random.between(1, 300);
+    const withoutAccount = this.#hasAccount ? other - (other % 2) + 1 : this.#payer;
+    const from = isOther ? (isPayment(event) ? other : withoutAccount) : this.#payer;
     this.#send({
       ...{ event, atMs: this.#atMs, from, isNamed, messageId: `${this.#id}-${this.#number}` },
       properties: { subscriptionId: this.#id, ...properties },

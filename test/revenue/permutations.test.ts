@@ -27,6 +27,12 @@ const properties: fc.Arbitrary<BillingProperties> = fc.record({
   discountEndsAtMs: maybe(day),
   amountAfterDiscount: maybe(fc.integer({ min: 6, max: 9 })),
   reason: maybe(fc.constantFrom("payment_failed", "cancellation_requested")),
+  status: maybe(fc.constantFrom("trialing", "active", "past_due", "paused", "canceled")),
+  resourceVersion: maybe(fc.integer({ min: 0, max: 2 })),
+  isTransfer: maybe(fc.constant(true)),
+  isPricedByInvoice: maybe(fc.constant(true)),
+  recurringAmount: maybe(fc.integer({ min: 0, max: 5 })),
+  recurringInterval: maybe(fc.constant({ count: 1, unit: "month" } as const)),
 });
 
 const event: fc.Arbitrary<BillingEvent> = fc.record({

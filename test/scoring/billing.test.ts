@@ -63,7 +63,8 @@ describe("an entity has left", () => {
   });
 
   test("and not while another subscription goes on, is paused or is tried", () => {
-    for (const other of [[started], [trial], [started, on(5, "subscription_paused")]]) {
+    const longTrial = on(0, "trial_started", { ...monthly, trialEndsAt: timeOf(50) });
+    for (const other of [[started], [longTrial], [started, on(5, "subscription_paused")]]) {
       expect(standing(40, [started, end], other).left).toBeNull();
     }
   });
@@ -147,8 +148,10 @@ describe("the facts", () => {
   test("of a trial say that it ends within 14 days", () => {
     const long = on(0, "trial_started", { ...monthly, trialEndsAt: timeOf(30) });
     expect([10, 15, 16, 30, 31].map((day) => factsOf(day, [long])?.isTrialEnding)).toEqual([
-      ...[false, false, true, true, false],
+      ...[false, false, true, true, undefined],
     ]);
+    // A trial that is over is lost, and has no facts any more.
+    expect(standing(31, [long])).toEqual({ left: null, billing: null });
   });
 
   test("of fewer seats or less MRR are of 84 days", () => {

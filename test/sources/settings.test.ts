@@ -131,7 +131,7 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
 test("signing secrets are stored, and only their last four characters are shown", async () => {
   const { owner, viewer, at } = await company(server, "Secrets");
   expect(await viewer.json("GET", at("/api/stripe"))).toEqual({
-    ...{ signingSecrets: [], unknownCustomers: "wait", updatedAt: null },
+    ...{ signingSecrets: [], unknownCustomers: "wait", testMode: "ignore", updatedAt: null },
   });
   const other = "whsec_anothersecretABCD";
   const changed = await owner.json("PATCH", at("/api/stripe"), { signingSecrets: [signingSecret, other] });
@@ -161,4 +161,6 @@ test("signing secrets are stored, and only their last four characters are shown"
   expect(await owner.json("PATCH", at("/api/stripe"), { signingSecrets: [] })).toMatchObject({
     signingSecrets: [],
   });
+  const testMode = await owner.ask("PATCH", at("/api/stripe"), { testMode: "live" });
+  await expectError(testMode, "validation_error", "testMode");
 });

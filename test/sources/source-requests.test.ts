@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
+import { answer, newKey } from "../specification/operation-support.ts";
 import { expectError } from "../specification/support.ts";
+import { until } from "../until.ts";
 
 export const runsOn = { postgres: true };
 
@@ -171,7 +173,7 @@ test("a bad message fails no other, and none is an error of the request", async 
     }
     await expectTaken(await send({ path: "/v1/identify", body: {}, headers: basic(secret) }));
   });
-  expect(events).toEqual(["first", "last"]);
+  expect(events).toEqual(["first", "last", "rounded"]);
 });
 
 test("a message is stored once, by its id, whichever path it comes by", async () => {
@@ -262,7 +264,16 @@ describe("a page of another origin", () => {
     });
 
   test("may send, with the headers that clients send", async () => {
-    for (const path of ["/v1/t", "/v1/batch", "/v1/track/", "//v1/p"]) {
+    for (const path of [
+      "/v1/t",
+      "/v1/batch",
+      "/v1/track/",
+      "//v1/p",
+      "/identify",
+      "/track",
+      "/track/",
+      "/batch",
+    ]) {
       const { status, headers } = await preflight(path, "authorization,content-type,anonymousid");
       expect(status).toBe(204);
       expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -274,16 +285,59 @@ describe("a page of another origin", () => {
     expect(odd.headers.get("access-control-allow-headers")).toContain("Authorization");
   });
 
-  const closed = [
-    "/identify",
-    "/track",
-    "/batch",
-    "/api/users",
-    "/api/session",
-    "/",
-    "/metrics",
-    "/openapi.json",
+  const native: readonly (readonly [path: string, body: object])[] = [
+    ["/identify", { userId: "in-a-page", email: "in-a-page@example.com" }],
+    ["/track", { userId: "in-a-page", event: "done" }],
+    ["/batch", { batch: [{ type: "track", userId: "in-a-page", event: "done" }] }],
   ];
+  const post = (path: string, body: object, headers: Record<string, string>) =>
+    fetch(server.url + path, {
+      method: "POST",
+      headers: { ...origin, ...headers },
+      body: JSON.stringify(body),
+    });
+
+  test.each(native)("may send to %s, and reads its errors", async (path, body) => {
+    const browser = (
+      await server.command("token", "create", "--organization", "Door", "--scope", "browser")
+    ).trim();
+    const answers = [
+      ...[await post(path, body, basic(browser)), await post(path, {}, basic(browser))],
+      ...[await post(path, body, basic("rk-unknown")), await post(path, body, {})],
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 401, 401]);
+    for (const { headers } of answers) {
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      expect(headers.get("access-control-allow-credentials")).toBeNull();
+    }
+  });
+
+  test("with a token of the scope server is taken, and warned about on native paths and those of sources", async () => {
+    const name = "Server tokens in pages";
+    const secret = await server.organization(name);
+    await post("/identify", { userId: "ada", email: "ada@example.com" }, basic(secret));
+    await post("/v1/track", { userId: "ada", event: "done" }, basic(secret));
+    const track = await server.post("/track", secret, { userId: "ada", event: "done" });
+    expect(track.status).toBe(201);
+    const key = await newKey(server, name);
+    await until(
+      "the warnings are counted",
+      async () => {
+        const path = "/api/ingestion-warnings?kind=server_token_in_page";
+        const { warnings } = await answer<{ warnings: { endpoint: string; detail: string }[] }>(
+          server,
+          key,
+          path,
+        );
+        return warnings.map(({ endpoint, detail }) => `${endpoint} ${detail}`).sort();
+      },
+      (seen) =>
+        JSON.stringify(seen) ===
+        JSON.stringify(["identify https://shop.example", "segment https://shop.example"]),
+    );
+  });
+
+  const closed = ["/mcp", "/arm", "/api/users", "/api/session", "/", "/metrics", "/openapi.json"];
   test.each(closed)("is told of nothing at %s", async (path) => {
     const answers = [
       await preflight(path, "authorization"),

@@ -28,6 +28,12 @@ const discount = (coupon: object, more: object = {}) => ({ id: "di_1", object: "
 const forever = { duration: "forever", percent_off: 10 };
 const limited = { duration: "repeating", duration_in_months: 3, percent_off: 50 };
 
+const of = (interval: "week" | "year", more: Parameters<typeof price>[0] = {}) => ({
+  ...price(more),
+  unit_amount_decimal: more?.unit_amount === null ? null : "4900",
+  recurring: { ...price().recurring, interval },
+});
+
 describe("the amount of a subscription", () => {
   test.each([
     ["0.145", 100, 15],
@@ -40,10 +46,36 @@ describe("the amount of a subscription", () => {
 
   test("in tiers is unknown, also beside parts with a price", () => {
     const tiered = { ...price({ unit_amount: null, billing_scheme: "tiered" }), unit_amount_decimal: null };
-    expect(started({}, [subscriptionItem({}, tiered)]).amount).toBeUndefined();
-    expect(started({}, [subscriptionItem(), subscriptionItem({}, tiered)]).amount).toBeUndefined();
-    const yearly = { ...price(), recurring: { ...price().recurring, interval: "year" } };
-    expect(started({}, [subscriptionItem(), subscriptionItem({}, yearly)]).amount).toBeUndefined();
+    for (const items of [
+      [subscriptionItem({}, tiered)],
+      [subscriptionItem(), subscriptionItem({}, tiered)],
+    ]) {
+      expect(started({}, items).amount).toBeUndefined();
+      expect(started({}, items)).toMatchObject({ isPricedByInvoice: true });
+    }
+    expect(
+      started({}, [subscriptionItem(), subscriptionItem({}, of("year", { unit_amount: null }))]),
+    ).toEqual(expect.not.objectContaining({ isPricedByInvoice: true }));
+  });
+
+  test.each<[string, object, object[], number | undefined]>([
+    ["are those of a year", {}, [subscriptionItem(), subscriptionItem({}, of("year"))], 13 * 4_900],
+    ["of weeks count 52 of them", {}, [subscriptionItem(), subscriptionItem({}, of("week"))], 64 * 4_900],
+    [
+      "have a share off",
+      { discounts: [discount(forever)] },
+      [subscriptionItem(), subscriptionItem({}, of("year"))],
+      57_330,
+    ],
+    [
+      "are unknown with an amount off, which is of one invoice",
+      { discounts: [discount({ duration: "forever", amount_off: 900, currency: "eur" })] },
+      [subscriptionItem(), subscriptionItem({}, of("year"))],
+      undefined,
+    ],
+  ])("of parts with several intervals %s", (_name, more, items, amount) => {
+    expect(started(more, items).amount).toBe(amount);
+    if (amount !== undefined) expect(started(more, items).interval).toBe("year");
   });
 
   test.each<[string, "up" | "down", number]>([
@@ -159,7 +191,9 @@ describe("the amount of a subscription", () => {
     const event = updated(now, { discounts: [] });
     expect(eventNames(event)).toEqual(["subscription_changed"]);
     expect(propertiesOf(event)).toMatchObject({ amount: 4_410, fromAmount: 4_900 });
-    expect(eventNames(updated(now, { discounts: [discount({ ...forever, id: "other" })] }))).toEqual([]);
+    const same = updated(now, { discounts: [discount({ ...forever, id: "other" })] });
+    expect(propertiesOf(same)).toMatchObject({ amount: 4_410 });
+    expect(propertiesOf(same)).not.toHaveProperty("fromAmount");
   });
 });
 

@@ -101,8 +101,11 @@ describe("a webhook of one's own", () => {
     });
     expect([response.status, await response.json()]).toEqual([200, { success: true }]);
     const events = await eventsOf(server, name);
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({ event: "Form_sent", userId: "42", properties: { form: "contact" } });
+    expect(events).toHaveLength(2);
+    for (const event of events) expect(event).toMatchObject({ event: "Form_sent", userId: "42" });
+    expect(events.map(({ properties }) => JSON.stringify(properties)).sort()).toEqual([
+      ...['{"form":"contact"}', '{"snowflake":"1234567890123456789"}'],
+    ]);
     expect(await server.exported("users", name)).toEqual([
       expect.objectContaining({ userId: "42", email: "ada@example.com", properties: { plan: "Gold" } }),
     ]);

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
+import { isPlaceholderId } from "../../server/intake/intake.ts";
 import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { type Answer, refusalOf, sender, taken, withSuite } from "./support.ts";
@@ -39,7 +40,9 @@ const trackOf = (text: string): Row => ({
 
 withSuite("strings/blns.json", (path) => {
   const strings = [...new Set<string>(JSON.parse(readFileSync(path, "utf8")))];
-  const ids = strings.filter((text) => text !== "" && [...text].length <= 256);
+  const possible = strings.filter((text) => text !== "" && [...text].length <= 256);
+  const placeholders = possible.filter(isPlaceholderId);
+  const ids = possible.filter((text) => !placeholders.includes(text));
   const spaced = strings.filter((text) => whiteSpace.test(text));
   const answers: Answer[] = [];
   let server: Server;
@@ -59,8 +62,15 @@ withSuite("strings/blns.json", (path) => {
 
   test("are all taken, but for those that no id can be", async () => {
     expect(strings.length).toBeGreaterThan(500);
-    expect(strings.filter((text) => !ids.includes(text)).map((text) => [...text].length)).toEqual([0, 269]);
+    const others = strings.filter((text) => !possible.includes(text));
+    expect(others.map((text) => [...text].length)).toEqual([0, 269]);
     expect(answers.filter((answer) => !Bun.deepEquals(answer, taken))).toEqual([]);
+  });
+
+  test("are refused as an id when programs send them for none", async () => {
+    expect(placeholders.length).toBeGreaterThan(5);
+    const refused = await Promise.all(placeholders.map((text) => post("/identify", identifyOf(text))));
+    for (const answer of refused) expect(refusalOf(answer)).toStartWith("userId ");
   });
 
   test("are refused as an event's name when they have white space", async () => {

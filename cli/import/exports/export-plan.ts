@@ -60,12 +60,18 @@ export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOp
   };
 }
 
+/** Of a row that has thousands of values that were changed, the first ones are told. */
+const maxChangedOfRow = 20;
+
 function translator(tool: ExportTool, context: ExportContext): (row: Row) => ImportRow {
   const translate = exportTranslations[tool];
   const traits = new KnownTraits();
   return (row) => {
     if ("unreadable" in row) return { invalid: row.unreadable };
     const translated = translate(objectOfRow(row), context);
-    return "items" in translated ? { items: traits.needed(translated.items) } : translated;
+    if (!("items" in translated)) return translated;
+    const { changed = [] } = row;
+    const items = traits.needed(translated.items);
+    return changed.length === 0 ? { items } : { items, changed: changed.slice(0, maxChangedOfRow) };
   };
 }

@@ -1,7 +1,14 @@
 /** The rows of an export: JSON lines, Parquet, or the CSV and the lists of Stripe. */
 import { readFileSync, statSync } from "node:fs";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { isInvalid, parseJson } from "../../../server/intake/intake.ts";
+import {
+  isInvalid,
+  keptValue,
+  mayLoseValues,
+  NumberTexts,
+  parseJson,
+  whyTooDeep,
+} from "../../../server/intake/intake.ts";
 import type { ExportTool } from "../../../server/sources/sources.ts";
 import type { Counter } from "../bytes.ts";
 import type { ImportFile } from "../file.ts";
@@ -47,19 +54,33 @@ export function openExport(file: ImportFile, { packing, format }: ExportForm): R
 }
 
 /** The objects of `[…]` or of Stripe's `{"object":"list","data":[…]}`. */
-function listIn(path: string): readonly unknown[] | undefined {
+function listIn(path: string): { readonly list: readonly unknown[]; readonly text: string } | undefined {
   const parsed = statSync(path).size > maxListBytes ? undefined : parseJson(readFileSync(path));
   if (parsed === undefined || isInvalid(parsed)) return undefined;
-  const { value } = parsed;
-  if (Array.isArray(value)) return value;
-  return isJsonObject(value) && value.object === "list" && Array.isArray(value.data) ? value.data : undefined;
+  const { value, text } = parsed;
+  if (Array.isArray(value)) return { list: value, text };
+  const isList = isJsonObject(value) && value.object === "list" && Array.isArray(value.data);
+  return isList ? { list: value.data as unknown[], text } : undefined;
 }
 
 async function* rowsOfList(path: string): AsyncIterable<Row> {
-  for (const [index, value] of (listIn(path) ?? []).entries()) {
+  const { list, text } = listIn(path) ?? { list: [], text: "" };
+  const mayBeLost = mayLoseValues(text);
+  const isBare = /^\s*\[/.test(text.slice(0, 100));
+  const numbers = mayBeLost ? NumberTexts.of(text).below(...(isBare ? [] : ["data"])) : undefined;
+  for (const [index, element] of list.entries()) {
     const line = index + 1;
-    if (isJsonObject(value)) yield { line, columns: Object.keys(value), cells: Object.values(value) };
-    else yield { line, unreadable: "element is not a JSON object: send a list of objects." };
+    const tooDeep = mayBeLost ? whyTooDeep(element) : undefined;
+    if (tooDeep !== undefined) yield { line, unreadable: tooDeep.invalid };
+    else {
+      const { value, changed } =
+        numbers === undefined
+          ? { value: element, changed: [] }
+          : keptValue(element, numbers.below(String(index)));
+      if (isJsonObject(value))
+        yield { line, columns: Object.keys(value), cells: Object.values(value), changed };
+      else yield { line, unreadable: "element is not a JSON object: send a list of objects." };
+    }
   }
 }
 

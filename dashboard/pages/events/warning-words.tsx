@@ -70,6 +70,36 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
       "A browser token tried to change the e-mail, the account owner or the account of an existing user. The rest was stored.",
     advice: "Send this field from your server, with a server token.",
   },
+  placeholder_id: {
+    ...{ word: "Placeholder id", tone: "warn" },
+    meaning:
+      "A tool sent an id such as `undefined` or `null`. With a visitor's id the item counts as the visitor's, else it was rejected.",
+    advice: "Identify only once the application knows the user's id.",
+  },
+  number_kept_as_text: {
+    ...{ word: "Number kept as text", tone: "warn" },
+    meaning: "A number has more digits than JSON keeps. It was stored as a text of its digits.",
+    advice: "Send it as a string.",
+  },
+  half_character_replaced: {
+    ...{ word: "Half a character", tone: "warn" },
+    meaning:
+      "A text was cut within a character, such as an emoji. The half was replaced by �, and the rest was stored.",
+    advice: 'Cut texts by characters: [...text].slice(0, 80).join("") in JavaScript.',
+  },
+  server_token_in_page: {
+    ...{ word: "Server token in a page", tone: "warn" },
+    meaning:
+      "A page sent with a token of the scope server, which everybody can read there. The request was taken.",
+    advice: "Use a token of the scope browser in pages, and revoke this one.",
+  },
+  test_mode_ignored: {
+    ...{ word: "Test mode", tone: "warn" },
+    meaning:
+      "A billing tool sent purchases of its test mode, sandbox or simulator. They are no money, so nothing was stored.",
+    advice:
+      "Connect the tool's live mode. For a first look, choose “Take test purchases” on the page of sources.",
+  },
   event_in_future: {
     ...{ word: "Event in the future", tone: "warn" },
     meaning: "The event was stored. Its time is more than 10 minutes in the future.",

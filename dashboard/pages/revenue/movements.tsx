@@ -103,6 +103,12 @@ function Waterfall({ shown, currency }: { shown: PeriodRevenue; currency: string
           amount: shown.expansionMrr,
           note: payers(shown.expansionPayers),
         },
+        ...ofTransfers(
+          "Transferred in",
+          "MRR of subscriptions that passed to these payers from others",
+          shown.transferredInMrr,
+          payers(shown.transferredInPayers),
+        ),
         {
           label: "Contraction",
           hint: "The fall of MRR of payers that have some left",
@@ -121,6 +127,12 @@ function Waterfall({ shown, currency }: { shown: PeriodRevenue; currency: string
           amount: -shown.churnedInvoluntarilyMrr,
           note: payers(shown.churnedInvoluntarilyPayers),
         },
+        ...ofTransfers(
+          "Transferred out",
+          "MRR of subscriptions that passed from these payers to others",
+          -shown.transferredOutMrr,
+          payers(shown.transferredOutPayers),
+        ),
       ]}
       end={{
         label: `MRR on ${dayText(shown.toDay)}`,
@@ -129,6 +141,11 @@ function Waterfall({ shown, currency }: { shown: PeriodRevenue; currency: string
       }}
     />
   );
+}
+
+/** Transfers are rare, so their step is there only when there are some. */
+function ofTransfers(label: string, hint: string, amount: number, note: string) {
+  return amount === 0 ? [] : [{ label, hint, amount, note }];
 }
 
 function Kept({ shown, period }: { shown: PeriodRevenue; period: Period }): ReactElement {

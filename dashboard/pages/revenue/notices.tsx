@@ -16,6 +16,8 @@ export function Notices({ answer }: { answer: Revenue }): ReactElement {
       <Unrated answer={answer} />
       <Unconfirmed answer={answer} />
       <Unpriced answer={answer} />
+      <PaidByMembers answer={answer} />
+      <FreeAfterPaid answer={answer} />
     </>
   );
 }
@@ -57,7 +59,28 @@ function Unpriced({ answer: { unpriced } }: { answer: Revenue }): ReactElement |
   return (
     <Notice>
       {counted(unpriced, "active subscription")} {unpriced === 1 ? "has" : "have"} no known amount, and{" "}
-      {unpriced === 1 ? "counts" : "count"} 0. Billing tools send no amount of prices in tiers.
+      {unpriced === 1 ? "counts" : "count"} 0. Of a price in tiers the first paid invoice tells the amount.
+    </Notice>
+  );
+}
+
+function PaidByMembers({ answer: { paidByMembers: count } }: { answer: Revenue }): ReactElement | null {
+  if (count === 0) return null;
+  return (
+    <Notice>
+      {counted(count, "subscription")} {count === 1 ? "is" : "are"} paid by a user who belongs to an account.
+      The MRR is the user's, and not the account's. Send <code>accountId</code> with the next event of the
+      subscription to move it.
+    </Notice>
+  );
+}
+
+function FreeAfterPaid({ answer: { freeAfterPaid: count } }: { answer: Revenue }): ReactElement | null {
+  if (count === 0) return null;
+  return (
+    <Notice>
+      {counted(count, "active subscription")} had MRR and {count === 1 ? "costs" : "cost"} nothing now. The
+      payer churned in MRR, and is no departure for the churn target “subscription”.
     </Notice>
   );
 }

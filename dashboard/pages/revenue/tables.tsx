@@ -55,6 +55,8 @@ function figureColumns(money: Money): Column<PeriodRevenue>[] {
       "Churned, failed payments",
       "MRR of payers that churned because payments failed",
     ),
+    amount("transferredInMrr", "Transferred in", "MRR that passed to these payers from others"),
+    amount("transferredOutMrr", "Transferred out", "MRR that passed from these payers to others"),
   ];
 }
 

@@ -8,6 +8,7 @@ import { FormError, PasswordInput } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { useTell } from "../../parts/toast.tsx";
 import { presetTexts } from "./presets.ts";
+import { TestModeSelect } from "./test-mode.tsx";
 import { WebhookName } from "./webhook-name.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
@@ -38,6 +39,7 @@ export function PresetForm({
   const texts = presetTexts[preset];
   const [name, setName] = useState(webhook?.name ?? preset);
   const [secret, setSecret] = useState("");
+  const [testMode, setTestMode] = useState(webhook?.testMode ?? "ignore");
   const tell = useTell();
   const add = useChange("POST /api/webhooks");
   const change = useChange("PATCH /api/webhooks/:id");
@@ -49,10 +51,14 @@ export function PresetForm({
   const save = (event: FormEvent) => {
     event.preventDefault();
     const typed = secret.trim();
+    const body = {
+      ...(typed !== "" && { secret: typed }),
+      ...(testMode !== (webhook?.testMode ?? "ignore") && { testMode }),
+    };
     if (webhook === undefined) {
-      add.mutate({ body: { name, preset, ...(typed !== "" && { secret: typed }) } }, { onSuccess });
-    } else if (typed !== "") {
-      change.mutate({ path: { id: webhook.id }, body: { secret: typed } }, { onSuccess });
+      add.mutate({ body: { name, preset, ...body } }, { onSuccess });
+    } else if (Object.keys(body).length > 0) {
+      change.mutate({ path: { id: webhook.id }, body }, { onSuccess });
     } else onDone();
   };
   return (
@@ -68,6 +74,7 @@ export function PresetForm({
           help={`${texts.secretHelp} Without it, requests are not verified.`}
           error={errors.of("secret")}
         />
+        <TestModeSelect value={testMode} isBusy={false} onChoose={setTestMode} />
       </div>
       <WebhookTrial reading={{ preset }} />
       <FormError error={errors.rest} />

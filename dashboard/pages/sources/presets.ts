@@ -25,6 +25,7 @@ const others: readonly Meaning[] = [
     "the subscription in each",
     "The traits plan, planAmount, planCurrency, planInterval, subscriptionStatus, subscriptionEndsAt",
   ],
+  ["a status in each, also past due without a failed charge", "The subscription's status"],
   ["a customer who matches no user", "Held for up to 30 days"],
   ["all of these events", "Do not count as activity"],
   ["all others", "Ignored"],
@@ -40,14 +41,17 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
       "All events of customer and subscription, and transaction.completed, transaction.payment_failed, transaction.past_due, adjustment.created, adjustment.updated.",
     user: "custom_data.user_id of the subscription or the customer. Otherwise the user with the customer's e-mail address. custom_data.account_id is the account.",
     amounts:
-      "Plan amounts are the prices of all recurring items. Paddle sends no amount of a subscription's discount, and does not say whether prices include tax.",
+      "Plan amounts are the prices of all recurring items. Paddle sends no amount of a subscription's discount, and does not say whether prices include tax. Simulated notifications are ignored. Paddle's sandbox is told by its addresses alone: connect the live account.",
     secret: "Secret key of the destination",
     secretHelp: "From the destination in Paddle. It begins with pdl_ntfset_.",
     verified: (lastFour) => `Only requests that Paddle signed with …${lastFour} are accepted.`,
     meanings: [
       ["customer.created, customer.updated", "Links the customer to a user. No event."],
       ["subscription.created, subscription.imported", "subscription_started"],
-      ["subscription.updated", "subscription_changed, cancellation_scheduled or cancellation_withdrawn"],
+      [
+        "subscription.updated, subscription.past_due",
+        "subscription_changed, cancellation_scheduled or cancellation_withdrawn",
+      ],
       ["subscription.trialing, subscription.activated", "trial_started, trial_converted"],
       [
         "subscription.paused, subscription.resumed, subscription.canceled",
@@ -67,10 +71,10 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     place:
       "In Chargebee, under Settings, Configure Chargebee, API Keys and Webhooks, Webhooks: add a webhook with the address and the API version V2.",
     events:
-      "customer_created, customer_changed, customer_deleted, all events of subscriptions, payment_succeeded, payment_failed, payment_refunded, transaction_created.",
+      "customer_created, customer_changed, customer_deleted, all events of subscriptions, invoice_updated, payment_succeeded, payment_failed, payment_refunded, transaction_created.",
     user: "meta_data.user_id or the custom field cf_user_id of the subscription or the customer. Otherwise the user who has the customer's id, or the customer's e-mail address. account_id and cf_account_id are the account.",
     amounts:
-      "Plan amounts are those of all recurring items after discounts of the subscription. Coupons have no amounts in Chargebee's events. Metered items count 0.",
+      "Plan amounts are those of all recurring items after discounts of the subscription. Coupons have no amounts in Chargebee's events. Metered items count 0. Chargebee does not say what comes from a test site: connect the live one.",
     secret: "Basic authentication",
     secretHelp: "As user:password, as you set them in Chargebee.",
     verified: (lastFour) => `Only requests with the basic authentication …${lastFour} are accepted.`,
@@ -87,8 +91,9 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
       ["subscription_cancelled, _deleted", "subscription_canceled"],
       [
         "payment_succeeded, payment_failed, payment_refunded",
-        "payment_succeeded, payment_failed, payment_refunded",
+        "payment_succeeded, payment_failed, payment_refunded, with subscription_changed",
       ],
+      ["invoice_updated of an invoice that is due", "subscription_changed, past due"],
       ["transaction_created of a payment reversal", "payment_disputed"],
       ...others,
     ],
@@ -97,7 +102,7 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     preset: "revenuecat",
     tool: "RevenueCat",
     place: "In RevenueCat, under Integrations, Webhooks: add a configuration with the address.",
-    events: "All events, of production only. Purchases in a sandbox are ignored.",
+    events: "All events. Purchases in a sandbox are ignored, unless you take test purchases.",
     user: "The attribute user_id. Otherwise the app user id, unless it is anonymous. Otherwise the user with the attribute $email. The attribute account_id is the account.",
     amounts:
       "The plan amount is the price of the last purchase without tax, by RevenueCat's estimate. The interval is the length of its period.",
@@ -107,6 +112,7 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     meanings: [
       ["INITIAL_PURCHASE, RENEWAL", "subscription_started"],
       ["SUBSCRIPTION_EXTENDED", "subscription_changed"],
+      ["TRANSFER", "subscription_changed: the subscriptions pass to the other user"],
       ["RENEWAL that converts a trial", "trial_converted"],
       ["RENEWAL of Google's store", "subscription_resumed"],
       ["CANCELLATION, UNCANCELLATION", "cancellation_scheduled, cancellation_withdrawn"],

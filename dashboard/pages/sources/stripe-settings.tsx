@@ -8,6 +8,7 @@ import { FormError, PasswordInput, Select } from "../../parts/form/field.tsx";
 import { InlineForm } from "../../parts/form/inline-form.tsx";
 import { Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
+import { TestModeSelect } from "./test-mode.tsx";
 
 type Settings = Reads["/api/stripe"]["answer"];
 
@@ -28,7 +29,7 @@ function Form({ settings }: { settings: Settings }): ReactElement {
   const confirm = useConfirm();
   const tell = useTell();
   const change = useChange("PATCH /api/stripe");
-  const { signingSecrets, unknownCustomers } = settings;
+  const { signingSecrets, unknownCustomers, testMode } = settings;
   const shown = signingSecrets.map(({ lastFour }) => `whsec_…${lastFour}`).join(" and ");
   const replace = (secrets: string[]) =>
     change.mutate(
@@ -80,6 +81,13 @@ function Form({ settings }: { settings: Settings }): ReactElement {
             </div>
           )}
           <Select label="Unmatched Stripe customers" value={chosen} choices={choices} onChoose={setChosen} />
+          <TestModeSelect
+            value={testMode}
+            isBusy={change.isPending}
+            onChoose={(chosen) =>
+              change.mutate({ body: { testMode: chosen } }, { onSuccess: () => tell("Saved.") })
+            }
+          />
           {chosen !== unknownCustomers && (
             <div>
               <Button

@@ -28,7 +28,8 @@ export async function revenueQuestion(
     // Without FINAL: an older row of a subscription makes the later query slower, and its answer is the same.
     warehouse.rows(
       `SELECT subscription FROM subscriptions
-       WHERE organization = {organization:UInt32} AND length(arrayCompact(payer_account)) > 1 LIMIT 1`,
+       WHERE organization = {organization:UInt32} AND length(arrayCompact(
+         arrayMap((account, user) -> (account, if(account = 0, user, 0)), payer_account, payer_user))) > 1 LIMIT 1`,
       { organization },
     ),
   ]);

@@ -76,7 +76,10 @@ const splitValues = 20;
 const none: Movement = { mrr: 0, payers: 0 };
 
 /** How a payer's MRR moved from one edge to the next. */
-const moves = ["new", "reactivated", "expansion", "contraction", "left", "leftInvoluntarily"] as const;
+const moves = [
+  ...(["new", "reactivated", "expansion", "contraction", "left", "leftInvoluntarily"] as const),
+  ...(["transferredIn", "transferredOut"] as const),
+] as const;
 type Moved = Readonly<Partial<Record<(typeof moves)[number], Movement>>>;
 
 /** A sum of a group, between an edge and the next. At `beginning` it is what was before the first edge. */
@@ -105,23 +108,39 @@ function movementsQuery(
   const { text, parameters } = splitPayers(question, edges, split);
   const at = (name: (typeof moves)[number]) => moves.indexOf(name);
   const previous = (array: string) => `arrayPushFront(arrayPopBack(${array}), toInt64(0))`;
+  /** Of sums up to each step: that at the start of the step's span. */
+  const fromStart = (sums: string) =>
+    `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
   // A step ends its span when the next one is in another. Its code is then the largest, so it says how the payer left.
-  const rows = `
-    SELECT place, edge, multiIf(
-        before = 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}),
-        after > before, ${at("expansion")},
-        after > 0, ${at("contraction")},
-        bitAnd(code, 1) = 1, ${at("left")}, ${at("leftInvoluntarily")}) AS move,
-      sum(abs(after - before)) AS mrr, countIf(before != after) AS payers
+  // A payer's own movement is beside what passed to it or from it, as in revenue/figures/movements.ts.
+  const own = `multiIf(
+    after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
+    after > 0, ${at("contraction")},
+    bitAnd(code, 1) = 1, ${at("left")}, ${at("leftInvoluntarily")})`;
+  const transfer = `(if(taken > 0, ${at("transferredIn")}, ${at("transferredOut")}), abs(taken),
+    if(taken > 0, before = 0, after = 0 AND held <= 0))`;
+  const { hasTransfers } = question;
+  const moved = [`(${own}, abs(after - held), after != held)`, ...(hasTransfers ? [transfer] : [])];
+  const taken = hasTransfers ? "passed - passed_before" : "toInt64(0)";
+  const spans = `
+    SELECT place, edge, first_paid, code, before, after, ${taken} AS taken, before + taken AS held
     FROM (
-      SELECT first_paid, ${split === null ? "0" : groupPlace} AS place, arrayPushFront(steps, (toInt64(${beginning * 2}), opening)) AS all_steps, all_steps.1 AS codes,
+      SELECT first_paid, ${split === null ? "0" : groupPlace} AS place,
+        arrayPushFront(steps, (toInt64(${beginning * 2}), opening, toInt64(0))) AS all_steps, all_steps.1 AS codes,
         arrayMap(code -> roundDown(bitShiftRight(code, 1), {edges:Array(Int64)}), codes) AS step_edges,
         arrayPushBack(arrayPopFront(step_edges), toInt64(0)) AS next_edges,
         arrayCumSum(all_steps.2) AS ends,
-        arrayFill((start, own, earlier) -> own != earlier, ${previous("ends")}, step_edges, ${previous("step_edges")}) AS starts
+        ${fromStart("ends")} AS starts
+        ${hasTransfers ? `, arrayCumSum(all_steps.3) AS all_passed, ${fromStart("all_passed")} AS passed_starts` : ""}
       FROM (${text}))
     ARRAY JOIN step_edges AS edge, next_edges AS next_edge, codes AS code, starts AS before, ends AS after
-    WHERE edge != next_edge AND (before != after OR edge = ${beginning})
+      ${hasTransfers ? ", all_passed AS passed, passed_starts AS passed_before" : ""}
+    WHERE edge != next_edge AND (before != after ${hasTransfers ? "OR passed != passed_before" : ""} OR edge = ${beginning})`;
+  const rows = `
+    SELECT place, edge, moved.1 AS move, sum(moved.2) AS mrr, sum(moved.3) AS payers
+    FROM (${spans})
+    ARRAY JOIN [${moved.map((one) => `tuple${one}`).join(", ")}] AS moved
+    WHERE moved.2 != 0 OR edge = ${beginning}
     GROUP BY place, edge, move ORDER BY place = 0, place = -1, place`;
   return { text: `${rows} ${jsonSettings}`, parameters: { ...parameters, edges: [beginning, ...edges] } };
 }
@@ -181,6 +200,7 @@ function periodsOf(
       month += 1;
       mrr = movements.endMrr;
       payers += movements.new.payers + movements.reactivated.payers - movements.churned.payers;
+      payers += movements.transferredIn.payers - movements.transferredOut.payers;
       return movements;
     });
     const retention = retentionOf(movementsBy(ends?.spans[index], startMrr), startPayers);
@@ -196,9 +216,11 @@ function movementsBy(moved: Moved = {}, startMrr: number): Movements {
     ...{ expansion: at("expansion"), contraction: at("contraction") },
     churned: { mrr: left.mrr + involuntary.mrr, payers: left.payers + involuntary.payers },
     churnedInvoluntarily: involuntary,
+    ...{ transferredIn: at("transferredIn"), transferredOut: at("transferredOut") },
   };
   const gained = movements.new.mrr + movements.reactivated.mrr + movements.expansion.mrr;
-  const endMrr = startMrr + gained - movements.contraction.mrr - movements.churned.mrr;
+  const passed = movements.transferredIn.mrr - movements.transferredOut.mrr;
+  const endMrr = startMrr + gained + passed - movements.contraction.mrr - movements.churned.mrr;
   return { startMrr, ...movements, endMrr };
 }
 

@@ -21,6 +21,8 @@ export interface RevenueQuestion extends RevenueRates {
   readonly organization: number;
   /** Whether subscriptions have passed from one payer to another. */
   readonly hasTransfers: boolean;
+  /** `last`: the payer who has a subscription now counts as who always had it. */
+  readonly payers?: "each" | "last";
 }
 
 /** Currencies in use without a rate. */
@@ -39,7 +41,8 @@ const ofOrganization = "organization = {organization:UInt32}";
 
 /**
  * Rows of `payer`, `moment` (unix milliseconds), `amount_by` (what the payer's MRR rises by, in minor units of the reporting
- * currency), `code` (2 · moment, and 1 unless the step is an involuntary end), `is_unrated` (1 where MRR in a currency without
+ * currency), `transfer_by` (the part of it that passed from another payer or to one), `code` (2 · moment, and 1 unless the step is an
+ * involuntary end), `is_unrated` (1 where MRR in a currency without
  * a rate begins) and, if asked for, `began_plan` (the plan of MRR that begins or changes, else empty). Changes without a
  * difference are left out, but for their plans.
  */
@@ -47,8 +50,8 @@ function stepsOf(question: RevenueQuestion, withPlan: boolean): Sql {
   const { text: source, parameters } = convertedSubscriptions(question);
   const hasUnrated = unratedOf(question).length > 0;
   const { hasTransfers } = question;
-  const steps = (payer: string, by: string, where: string, began: Began) => `
-    SELECT ${payer} AS payer, toUnixTimestamp64Milli(start) AS moment, ${by} AS amount_by,
+  const steps = (payer: string, [by, passed]: readonly [string, string], where: string, began: Began) => `
+    SELECT ${payer} AS payer, toUnixTimestamp64Milli(start) AS moment, ${by} AS amount_by, ${passed} AS transfer_by,
       moment * 2 + if(involuntary, 0, 1) AS code, ${began.isUnrated} AS is_unrated
       ${withPlan ? `, ${began.plan} AS began_plan` : ""}
     FROM (
@@ -64,12 +67,20 @@ function stepsOf(question: RevenueQuestion, withPlan: boolean): Sql {
   const isUnrated = hasUnrated ? "without_rate" : "toUInt8(0)";
   // A change of the plan alone is no step of MRR, but says the newest plan.
   const others = [...(hasUnrated ? ["without_rate = 1"] : []), ...(withPlan ? ["amount > 0"] : [])];
-  const own = steps(payerOf("account", "user"), difference, [`${difference} != 0`, ...others].join(" OR "), {
-    isUnrated,
-    plan: "if(amount > 0, named_plan, '')",
-  });
+  // What ends as it passes was lost by the payer before.
+  const taken = hasTransfers ? `if(${passes} AND amount > 0, earlier, toInt64(0))` : "toInt64(0)";
+  const own = steps(
+    payerOf("account", "user"),
+    [difference, taken],
+    [`${difference} != 0`, ...others].join(" OR "),
+    {
+      isUnrated,
+      plan: "if(amount > 0, named_plan, '')",
+    },
+  );
   if (!hasTransfers) return { text: own, parameters };
-  const left = steps(payerOf("earlier_account", "earlier_user"), "-earlier", `earlier != 0 AND ${passes}`, {
+  const given = ["-earlier", "if(amount > 0, -earlier, toInt64(0))"] as const;
+  const left = steps(payerOf("earlier_account", "earlier_user"), given, `earlier != 0 AND ${passes}`, {
     isUnrated: "toUInt8(0)",
     plan: "''",
   });
@@ -87,11 +98,20 @@ const earlierPayers = `,
   arrayPushFront(arrayPopBack(payer_account), payer_account[1]) AS earlier_accounts,
   arrayPushFront(arrayPopBack(payer_user), payer_user[1]) AS earlier_users`;
 
+/** The payers of a subscription's changes: each its own, or the last one of them all. */
+const payersOfChanges = {
+  each: "payer_account, payer_user",
+  last: ["payer_account", "payer_user"]
+    .map((column) => `arrayMap(one -> subscriptions.${column}[-1], subscriptions.${column}) AS ${column}`)
+    .join(", "),
+} as const;
+
 /** Subscriptions with the arrays `starts`, `amounts` (in the reporting currency; 0 without a rate) and, where currencies
  * are converted, `unrated` (1 where a change has MRR in a currency without a rate). */
 function convertedSubscriptions(question: RevenueQuestion): Sql {
   const { organization, reporting, used } = question;
-  const columns = 'subscriptions."from" AS starts, plan, payer_account, payer_user, is_involuntary';
+  const payers = payersOfChanges[question.payers ?? "each"];
+  const columns = `subscriptions."from" AS starts, plan, ${payers}, is_involuntary`;
   const stored = `FROM subscriptions FINAL WHERE ${ofOrganization} AND length(mrr) > 0`;
   if (used.every((code) => code === reporting)) {
     return { text: `SELECT ${columns}, mrr AS amounts ${stored}`, parameters: { organization } };
@@ -147,7 +167,7 @@ export interface Span {
 
 /**
  * Rows of payers that ever had MRR, all of it in currencies with a rate: `payer`, `first_paid` (the first instant with MRR),
- * `opening` (MRR just before the span) and `steps`: pairs of `code` and `amount_by` within the span, by time. Excluded
+ * `opening` (MRR just before the span) and `steps`: `code`, `amount_by` and `transfer_by` within the span, by time. Excluded
  * payers are left out.
  * @param plan an aggregate over steps with `began_plan`, as `said`
  * @param having a condition about `first_paid`
@@ -164,7 +184,7 @@ export function payersOf(
       SELECT payer, first_paid, opening, arraySort(unsorted) AS steps ${plan === undefined ? "" : ", said"}
       FROM (
         SELECT payer, min(moment) AS first_paid, sumIf(amount_by, moment < {fromMs:Int64}) AS opening,
-          groupArrayIf((code, amount_by), amount_by != 0 AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64}) AS unsorted
+          groupArrayIf((code, amount_by, transfer_by), (amount_by != 0 OR transfer_by != 0) AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64}) AS unsorted
           ${plan === undefined ? "" : `, ${plan} AS said`}
         FROM (${text})
         GROUP BY payer

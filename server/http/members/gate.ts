@@ -5,7 +5,7 @@ import { errorMessages } from "../../../contract/errors.ts";
 import { organizationParameter } from "../../../contract/members.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
-import type { Ledger, Organization, Right } from "../../ledger/ledger.ts";
+import type { Ledger, Organization, Right, RightOfTokens } from "../../ledger/ledger.ts";
 import { type Actor, personActor } from "../../ledger/ledger.ts";
 import type { From, SignedIn, SignIn } from "../../members/members.ts";
 import { deviceOf, type MemberRight, personOfDevice, roleRights } from "../../members/members.ts";
@@ -123,6 +123,7 @@ export class PeopleGate {
 /** The rights of a read key among those of members. */
 export function rightsOfKey(rights: readonly Right[]): readonly MemberRight[] {
   return rights.filter(
-    (right): right is Exclude<Right, "write" | "browser"> => right !== "write" && right !== "browser",
+    (right): right is Exclude<Right, RightOfTokens> =>
+      right !== "write" && right !== "browser" && right !== "join",
   );
 }

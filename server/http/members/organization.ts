@@ -106,9 +106,11 @@ export const organizationHandlers = {
 
   "GET /api/tokens": async (context) => ({ answer: await tokensOf(context, context.place.organization.id) }),
 
-  "POST /api/tokens": async (context) => ({
-    answer: await newToken(context, ordered(context), context.body),
-  }),
+  "POST /api/tokens": async (context) => {
+    if (context.body.joinsAccounts === true && !context.place.rights.includes("own"))
+      throw new ApiError("forbidden", "joinsAccounts is for owners: ask one to create this token.");
+    return { answer: await newToken(context, ordered(context), context.body) };
+  },
 
   "DELETE /api/tokens/:id": async (context) => {
     await revoke("tokens", context, ordered(context), idIn(context.path.id, "project token"));

@@ -93,36 +93,51 @@ function readingIn({
   return { mapping };
 }
 
-function settingsIn({ secret, ...body }: WebhookCreateBody): WebhookSettings {
+function settingsIn({ secret, testMode, ...body }: WebhookCreateBody): WebhookSettings {
   const reading = readingIn(body);
-  if (secret === undefined) return reading;
-  if ("mapping" in reading) throw new Refusal("secret belongs to a preset: leave it out of a mapping.");
-  return { ...reading, secret };
+  const [field] = [secret !== undefined && "secret", testMode !== undefined && "testMode"].filter(Boolean);
+  if (field === undefined) return reading;
+  if ("mapping" in reading) throw new Refusal(`${field} belongs to a preset: leave it out of a mapping.`);
+  return {
+    ...reading,
+    ...(secret !== undefined && { secret }),
+    ...(testMode !== undefined && { testMode }),
+  };
 }
 
-function changeIn({ mapping, secret }: WebhookChangeBody): WebhookChange {
-  if (mapping !== undefined && secret !== undefined) {
+function changeIn({ mapping, ...ofPreset }: WebhookChangeBody): WebhookChange {
+  const [field] = Object.keys(ofPreset);
+  if (mapping !== undefined && field !== undefined) {
     throw new Refusal(
-      "mapping and secret exclude each other: a webhook has a mapping, or a preset with a secret.",
+      `mapping and ${field} exclude each other: a webhook has a mapping, or a preset with a secret and a testMode.`,
     );
   }
-  if (mapping === undefined) return { secret: secret ?? null };
+  if (mapping === undefined) return ofPreset;
   checkMapping(mapping);
   return { mapping };
 }
 
 function webhookAnswer({ id, name, createdAtMs, updatedAtMs, ...settings }: Webhook) {
   const { mapping, preset, secret } = { mapping: null, preset: null, secret: undefined, ...settings };
+  const testMode = "preset" in settings ? (settings.testMode ?? ("ignore" as const)) : null;
   return {
-    ...{ id, name, mapping, preset, secret: secret === undefined ? null : { lastFour: secret.slice(-4) } },
+    ...{
+      testMode,
+      id,
+      name,
+      mapping,
+      preset,
+      secret: secret === undefined ? null : { lastFour: secret.slice(-4) },
+    },
     ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
   };
 }
 
-function stripeAnswer({ signingSecrets, unknownCustomers, updatedAtMs }: StripeSettings) {
+function stripeAnswer({ signingSecrets, unknownCustomers, testMode, updatedAtMs }: StripeSettings) {
   return {
     signingSecrets: signingSecrets.map((secret) => ({ lastFour: secret.slice(-4) })),
     unknownCustomers,
+    testMode,
     updatedAt: instantOrNull(updatedAtMs),
   };
 }

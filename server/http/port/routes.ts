@@ -3,6 +3,7 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { isPageAddress } from "../../../contract/pages.ts";
 import type { DashboardPages } from "../docs/dashboard-pages.ts";
+import { preflight, withPages } from "../write/any-origin.ts";
 import { sourceRoutes } from "../write/source-routes.ts";
 import { webhookPrefix } from "../write/source-token.ts";
 import { type WriteParts, writeHandler } from "../write/write.ts";
@@ -33,8 +34,10 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     (request, connection) =>
       mayReadMetrics(request, connection, pages.metricsToken) ? answer() : notFound();
   return {
-    "POST /identify": writeHandler("identify", parts),
-    "POST /track": writeHandler("track", parts),
+    "POST /identify": withPages(writeHandler("identify", parts)),
+    "OPTIONS /identify": preflight,
+    "POST /track": withPages(writeHandler("track", parts)),
+    "OPTIONS /track": preflight,
     // POST /batch is one of them: the write API and PostHog's clients share it.
     ...sourceRoutes(parts),
 

@@ -5,7 +5,10 @@ import { limits } from "../../../contract/limits.ts";
 import {
   type Invalid,
   isInvalid,
-  mayRoundIntegers,
+  type Kept,
+  type KeptValue,
+  keptValue,
+  mayLoseValues,
   NumberTexts,
   type ParsedObject,
   parseJson,
@@ -16,17 +19,20 @@ import {
 import type { Translated, TranslatedItem } from "../../sources/sources.ts";
 import { inflate } from "../port/inflate.ts";
 
-/** A body that is JSON. */
+/** Of a message that has thousands, the first ones are told. */
+const maxChangedOfMessage = 20;
+
+/** A body that is JSON. Values that storage would lose are changed into values that it keeps. */
 export class SourceBody {
   readonly bytes: Uint8Array;
+  /** As it can be kept. */
   readonly value: unknown;
-  /** Undefined where no integer can have been rounded. */
-  readonly #numbers: NumberTexts | undefined;
+  readonly #changed: readonly KeptValue[];
 
-  private constructor(bytes: Uint8Array, value: unknown, numbers: NumberTexts | undefined) {
+  private constructor(bytes: Uint8Array, { value, changed }: Kept<unknown>) {
     this.bytes = bytes;
     this.value = value;
-    this.#numbers = numbers;
+    this.#changed = changed;
   }
 
   /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a form.
@@ -38,23 +44,35 @@ export class SourceBody {
   ): SourceBody | Invalid {
     const parsed = before ?? (mayBeAny ? parseJson(bytes) : parseObject(bytes));
     if (isInvalid(parsed)) return parsed;
-    const mayBeRounded = mayRoundIntegers(parsed.text);
-    const isWalked = mayBeRounded || mayBeAny;
-    const refused = whyTooMany(parsed.value) ?? (isWalked ? whyTooDeep(parsed.value) : undefined);
+    const { value, text } = parsed;
+    const mayBeLost = mayLoseValues(text);
+    const isWalked = mayBeLost || mayBeAny;
+    const refused = whyTooMany(value) ?? (isWalked ? whyTooDeep(value) : undefined);
     if (refused !== undefined) return refused;
-    return new SourceBody(bytes, parsed.value, mayBeRounded ? NumberTexts.of(parsed.text) : undefined);
+    return new SourceBody(bytes, mayBeLost ? keptValue(value, NumberTexts.of(text)) : { value, changed: [] });
   }
 
-  /**
-   * Why a message cannot be stored; undefined when it can.
-   * @param message the whole body, or the item of its `batch` with this index
-   */
-  whyUnstorable(message: unknown, index: number): Invalid | undefined {
+  /** What was changed of a message so that it can be kept, as far as its translation has it.
+   * @param index of the message in the body's `batch` */
+  changedIn(translated: Translated, index: number): readonly KeptValue[] {
+    if (this.#changed.length === 0 || !("items" in translated)) return [];
+    const kept = JSON.stringify(translated.items);
+    const own = this.#changed.flatMap((one) => {
+      const [first, place, ...rest] = one.path;
+      const isOfBatch = first === "batch" && isJsonObject(this.value) && Array.isArray(this.value.batch);
+      if (!isOfBatch) return [one];
+      return place === String(index) ? [{ ...one, path: rest }] : [];
+    });
+    return own
+      .filter(({ text }) => kept.includes(JSON.stringify(text).slice(1, -1)))
+      .slice(0, maxChangedOfMessage);
+  }
+
+  /** Why a message cannot be stored; undefined when it can. @param message the whole body, or an item of its `batch` */
+  whyUnstorable(message: unknown): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    const numbers = () =>
-      message === this.value ? this.#numbers : this.#numbers?.below("batch", String(index));
     // A message that is too deep cannot be made into a text again.
-    const problem = whyUnstorable(message, numbers);
+    const problem = whyUnstorable(message, () => undefined);
     const mayBeTooLarge = problem === undefined && this.bytes.byteLength > limits.bodyBytes;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
@@ -94,29 +112,6 @@ export function whyTooMuch(translated: readonly TranslatedItem[]): Invalid | und
     }
   }
   return undefined;
-}
-
-/** Why the translation of a message cannot be stored: it has a whole number that may have been rounded. Undefined when it can. */
-export function whyRounded(translated: Translated): Invalid | undefined {
-  const items = "items" in translated ? translated.items : [];
-  const isRounded = items.some(
-    (item) =>
-      (item.type === "track" && hasRounded(item.properties)) ||
-      (item.type === "identify" && hasRounded(item.traits)),
-  );
-  return isRounded
-    ? { invalid: "A whole number has too many digits to be kept: send it as a string." }
-    : undefined;
-}
-
-/** Senders write numbers from here on with an exponent, so the exact digits do not matter. */
-const leastExponential = 1e21;
-
-function hasRounded(value: unknown): boolean {
-  if (typeof value === "number") {
-    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < leastExponential;
-  }
-  return typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
 }
 
 /** The bytes of a body, inflated also where they are gzip that no header tells of. */

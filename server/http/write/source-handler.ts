@@ -17,11 +17,11 @@ import { tooMany, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { inflateBody, readBody, readSentBody } from "../port/body.ts";
 import type { Handler } from "../port/handler.ts";
-import { SourceBody, whyRounded, whyTooMuch } from "./source-body.ts";
+import { SourceBody, whyTooMuch } from "./source-body.ts";
 import { storeSourced } from "./source-outcomes.ts";
 import { isWebhook, refusal, type SourceRoute, unwrapped } from "./source-route.ts";
 import { tokenInHead } from "./source-token.ts";
-import { overLimit, type Received, type WriteParts, whileClosed, writing } from "./write.ts";
+import { noteServerToken, overLimit, type Received, type WriteParts, whileClosed, writing } from "./write.ts";
 
 /** A path of a source, with the services that answer it. */
 interface SourceParts extends WriteParts {
@@ -167,6 +167,7 @@ export async function receiveBytes(parts: SourceParts, received: WithBody): Prom
   if (received.isOpenedByBody && route.tokenIn?.(body.value, authorizer) !== secret) return unknownToken();
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
+  if (!isWebhook(route)) noteServerToken(parts.intake, sender, current, request);
   return store(parts, { sender, body, secret, caller: current, request, watched });
 }
 
@@ -226,14 +227,16 @@ async function store(
     intake.noteRefused(sender, organization.id, "rate_limited", errorMessages.tooManyItems);
     return tooMany(errorMessages.tooManyItems, waitSeconds, usage.itemsBucket.perSecond);
   }
-  const items = translated.map(({ sent: item, translated: result }, index) => ({
+  const ofPage = caller.isBrowser ? (route.withVisitors?.(translated) ?? translated) : translated;
+  const items = ofPage.map(({ sent: item, translated: result }, index) => ({
     sent: item,
-    translated: (isWebhook(route) ? whyRounded(result) : body.whyUnstorable(item, index)) ?? result,
+    translated: (isWebhook(route) ? undefined : body.whyUnstorable(item)) ?? result,
+    changed: body.changedIn(result, index),
   }));
   // Each item of a source has its own message id.
   const arrival: Arrival = {
     ...{ organization: organization.id, zone: current.zone, receivedAtMs },
-    ...{ idempotencyKey: null, isBrowser: caller.isBrowser },
+    ...{ idempotencyKey: null, isBrowser: caller.isBrowser, mayJoin: caller.rights.includes("join") },
   };
   await storeSourced(items, arrival, sender, { intake, watched });
   return route.success(sender, request);

@@ -6,6 +6,8 @@ import {
   type Intake,
   isInvalid,
   isStored,
+  type KeptValue,
+  keptDetail,
   type SourcedItem,
   type SourcedOutcome,
   type WatchedRequest,
@@ -19,6 +21,10 @@ interface ItemOutcome {
   readonly outcome: SourceOutcome;
   /** Why it was rejected or ignored. */
   readonly reason?: string | undefined;
+  /** It is of a billing tool's test mode. */
+  readonly isTestMode?: boolean;
+  /** What was changed of it so that it can be kept. */
+  readonly kept?: readonly { readonly kind: KeptValue["kind"]; readonly detail: string }[];
   readonly warnings: LiveItem["warnings"];
 }
 
@@ -32,7 +38,7 @@ interface Decided {
  * counts, ingestion warnings and the live view. Rejects when the ledger failed; the items that were decided before are
  * stored then, and told of. */
 export async function storeSourced(
-  translated: readonly TranslatedItem[],
+  translated: readonly KeptItem[],
   arrival: Arrival,
   source: SourceName,
   listeners: Listeners,
@@ -54,23 +60,30 @@ export async function storeSourced(
   }
 }
 
+/** An item, and what was changed of it so that it can be kept. */
+interface KeptItem extends TranslatedItem {
+  readonly changed?: readonly KeptValue[];
+}
+
 /** Receivers of the outcomes. */
 interface Listeners {
-  readonly intake: Pick<Intake, "sourced" | "noteRefused" | "countSourced">;
+  readonly intake: Pick<Intake, "sourced" | "noteRefused" | "noteTaken" | "countSourced">;
   readonly watched: WatchedRequest | undefined;
 }
 
 /** The outcome of each item of a request, in its order, up to the first of which something was not decided.
  * @param decided what was decided of all that they say, in order */
-function outcomesOf(translated: readonly TranslatedItem[], decided: readonly Decided[]): ItemOutcome[] {
+function outcomesOf(translated: readonly KeptItem[], decided: readonly Decided[]): ItemOutcome[] {
   const outcomes: ItemOutcome[] = [];
   let next = 0;
-  for (const { sent, translated: one } of translated) {
+  for (const { sent, translated: one, changed = [] } of translated) {
     const parts = "items" in one ? one.items.length : 0;
     const own = decided.slice(next, next + parts);
     if (own.length < parts) break;
     next += parts;
-    outcomes.push(outcomeOf(sent, one, own));
+    const outcome = outcomeOf(sent, one, own);
+    const kept = changed.map(({ kind, path }) => ({ kind, detail: keptDetail({ path }) }));
+    outcomes.push({ ...outcome, kept, warnings: [...kept, ...outcome.warnings] });
   }
   return outcomes;
 }
@@ -81,7 +94,10 @@ function outcomeOf(
   decided: readonly Decided[],
 ): ItemOutcome {
   if ("invalid" in translated) return { sent, outcome: "rejected", reason: translated.invalid, warnings: [] };
-  if ("ignored" in translated) return { sent, outcome: "ignored", reason: translated.ignored, warnings: [] };
+  if ("ignored" in translated) {
+    const { ignored, isTestMode = false } = translated;
+    return { sent, outcome: "ignored", reason: ignored, isTestMode, warnings: [] };
+  }
   const outcome = decided.at(-1)?.outcome;
   if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
   const reason = isInvalid(outcome) ? outcome.invalid : undefined;
@@ -109,6 +125,9 @@ function noteOutcomes(
     if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
       intake.noteRefused(source, organization, "refused_validation", reason);
     }
+    if (outcome.isTestMode === true && reason !== undefined)
+      intake.noteTaken(source, organization, "test_mode_ignored", reason);
+    for (const { kind, detail } of outcome.kept ?? []) intake.noteTaken(source, organization, kind, detail);
     watched?.sourcedItem(outcome, items > 1 ? { index, items } : null);
   }
 }

@@ -25,6 +25,8 @@ export interface SourceRoute {
     delivery: Delivery,
     sent: SentBody,
   ) => Translation | Promise<Translation>;
+  /** Adds the browsers that sent the items of a page, where the tool does not send them as visitors' ids. */
+  readonly withVisitors?: (translated: readonly TranslatedItem[]) => readonly TranslatedItem[];
   /** The 200 that the client knows. */
   readonly success: (sender: SourceName, request: Request) => Response;
   /** The answer that the client expects for a body that is too large, if not 400. */

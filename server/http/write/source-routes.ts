@@ -16,9 +16,11 @@ import {
   translateWebhook,
   whyNotSigned,
   whyNotVerified,
+  withPosthogVisitors,
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
+import { preflight, withAnyOrigin, withPages } from "./any-origin.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
@@ -61,6 +63,7 @@ const posthogRoute = (path: string): SourceRoute => ({
     return token !== undefined && authorizer.canBeSecret(token) ? token : undefined;
   },
   translate: (body, delivery, sent) => translatePosthog(body, delivery, queryOf(sent).get("_")),
+  withVisitors: withPosthogVisitors,
   success: (_sender, request) => posthogSuccess(path, request),
   // posthog-node drops a body that is answered 400, and sends one that is answered 413 again in halves.
   tooLarge: payloadTooLarge,
@@ -122,13 +125,13 @@ function stripeRoute(ledger: WebhookLedger): SourceRoute {
     senderOf: () => "stripe",
     success: () => Response.json({ received: true }),
     translate: async (body, delivery, { organization, headers, bytes }) => {
-      const { signingSecrets, unknownCustomers } = await ledger.sourceSettings.stripe(organization);
+      const { signingSecrets, unknownCustomers, testMode } = await ledger.sourceSettings.stripe(organization);
       if (signingSecrets.length > 0) {
         const why = whyNotSigned(stripeScheme, headers, bytes, signingSecrets, delivery.receivedAtMs);
         if (why !== undefined) return { invalid: why };
       }
       const known = await findPerson(ledger, organization, stripePerson(body));
-      return translateStripe(body, delivery, known, unknownCustomers);
+      return translateStripe(body, delivery, known, unknownCustomers, testMode);
     },
   };
 }
@@ -151,7 +154,12 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
       const text = () => new TextDecoder().decode(bytes);
       const items =
         "preset" in webhook
-          ? await translatePreset(ledger, organization, { preset: webhook.preset, body }, delivery)
+          ? await translatePreset(
+              ledger,
+              organization,
+              { preset: webhook.preset, body, testMode: webhook.testMode },
+              delivery,
+            )
           : translateWebhook(body, webhook.mapping, delivery, text);
       return "invalid" in items ? items : items.map((item) => ofWebhook(name, item));
     },
@@ -161,48 +169,15 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
 /** The paths by purpose, for the OpenAPI document. */
 export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as const;
 
-/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths,
- * with a token and without cookies. No other path allows this. */
+/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths. */
 export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
   const handlers: Record<string, Handler> = {};
   for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute)]) {
     handlers[`POST ${route.path}`] = withAnyOrigin(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
-  // PostHog's client in pages never sends to /batch.
-  handlers["POST /batch"] = sharedBatch(parts);
+  handlers["POST /batch"] = withPages(sharedBatch(parts));
+  handlers["OPTIONS /batch"] = preflight;
   handlers[`POST ${webhookPrefix}*`] = webhookHandler(parts);
   return handlers;
-}
-
-function withAnyOrigin(handle: Handler): Handler {
-  return async (request, connection) => allowAnyOrigin(await handle(request, connection));
-}
-
-function allowAnyOrigin(response: Response): Response {
-  response.headers.set("Access-Control-Allow-Origin", "*");
-  // Without this header the client in the page cannot see how long to wait.
-  response.headers.set("Access-Control-Expose-Headers", "Retry-After");
-  return response;
-}
-
-/** Headers that the clients send. Others are allowed too, because a header gives no right here. */
-const usualHeaders = "Authorization, Content-Type, Content-Encoding, X-Write-Key, X-Retry-Count, AnonymousId";
-const maxHeadersCharacters = 500;
-
-function preflight(request: Request): Response {
-  const requested = request.headers.get("access-control-request-headers") ?? "";
-  const isList = requested.length <= maxHeadersCharacters && /^[\w-]+(\s*,\s*[\w-]+)*$/.test(requested);
-  return allowAnyOrigin(
-    new Response(null, {
-      status: 204,
-      headers: {
-        "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": isList ? requested : usualHeaders,
-        // Chromium remembers a preflight for two hours at most.
-        "Access-Control-Max-Age": "7200",
-        Vary: "Access-Control-Request-Headers",
-      },
-    }),
-  );
 }

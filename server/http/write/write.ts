@@ -93,6 +93,7 @@ async function write(
   });
   const refusal = overLimit(intake, kind, caller);
   if (refusal !== undefined) return refusal;
+  noteServerToken(intake, kind, caller, request);
 
   const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes, bodies);
   if (isInvalid(body)) {
@@ -168,6 +169,19 @@ function refusalOf(error: unknown): Response | undefined {
   if (error instanceof OrganizationGone) return unknownToken();
   if (!(error instanceof ApiError) || error.retryAfterSeconds === undefined) return undefined;
   return tooMany(error.message, error.retryAfterSeconds);
+}
+
+/** Warns of a token that is for servers and came from a page, where everybody can read it. The request is taken: it may be the
+ * only way in which the application sends. */
+export function noteServerToken(
+  intake: Intake,
+  endpoint: Endpoint,
+  { organization, isBrowser }: Caller,
+  { headers }: Request,
+): void {
+  const origin = headers.get("origin");
+  if (origin === null || isBrowser) return;
+  intake.noteTaken(endpoint, organization.id, "server_token_in_page", origin);
 }
 
 /** The 429 to a caller over its limit of requests, or while no write is taken; undefined when the request may continue. */

@@ -23,6 +23,8 @@ export interface Arrival {
   /** Sent with a browser token, which is public. For an existing user, the request changes neither the e-mail nor
    * `isAccountOwner` nor the account. */
   readonly isBrowser?: boolean;
+  /** Of a browser token: whether an owner lets pages give users accounts that exist. */
+  readonly mayJoin?: boolean;
 }
 
 /** Whether an event of a day is dated before the day of its arrival, and was not sent with a browser token, which is public.

@@ -13,6 +13,7 @@ import type { SentAccount } from "../identify.ts";
 import { admitBilling } from "./admit-billing.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";
 import { type Invalid, isInvalid, whyUnstorable } from "./json.ts";
+import { isPlaceholderId } from "./placeholder-ids.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from "./sourced.ts";
 
 interface Admitted {
@@ -30,6 +31,7 @@ interface Admitted {
   readonly zone: Zone;
   /** As in `Arrival`. */
   readonly isBrowser?: boolean | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** An identify or a track. At least one of the two ids is set. */
@@ -39,6 +41,8 @@ export interface AdmittedPersonItem extends Admitted {
   readonly anonymousId: string | undefined;
   /** Only of an identify. */
   readonly previousId: string | undefined;
+  /** The browser that sent it. */
+  readonly visitor?: string | undefined;
   readonly content: PersonItemContent;
 }
 
@@ -80,10 +84,13 @@ interface TrackContent {
   readonly isPayer?: boolean;
 }
 
-/** A field of an item that was left out. */
+/** A field of an item that was left out, or changed so that it can be kept. */
 export interface LeftOut {
-  readonly kind: Extract<WarningKind, "email_left_out" | "trait_left_out">;
-  /** The trait's key, or the address. */
+  readonly kind: Extract<
+    WarningKind,
+    "email_left_out" | "trait_left_out" | "number_kept_as_text" | "half_character_replaced" | "placeholder_id"
+  >;
+  /** The trait's key, the address, the field, or the id. */
   readonly detail: string;
 }
 
@@ -107,12 +114,12 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
   const problem =
     whyUnstorable({ ...item, atMs: 0 }, () => undefined) ?? whyTooLarge(bytes) ?? whyUnclear(item, arrival);
   if (problem !== undefined) return problem;
-  const { organization, zone, receivedAtMs, isBrowser } = arrival;
+  const { organization, zone, receivedAtMs, isBrowser, mayJoin } = arrival;
   const atMs = Math.floor(item.atMs);
   const { lastingDay, formerMessageId } = item;
   const messageId = item.messageId || null;
   const ids = { messageId, formerMessageId, lastingDay };
-  const admitted = { organization, zone, receivedAtMs, ...ids, bytes, isBrowser };
+  const admitted = { organization, zone, receivedAtMs, ...ids, bytes, isBrowser, mayJoin };
   if (item.type === "alias") {
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };
@@ -121,6 +128,11 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     const account = admitAccount(item.account, note);
     return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
   }
+  if (item.userId !== undefined && isPlaceholderId(item.userId))
+    note({ kind: "placeholder_id", detail: `userId ${item.userId}` });
+  const accountId = item.account?.id;
+  if (accountId !== undefined && isPlaceholderId(accountId))
+    note({ kind: "placeholder_id", detail: `account.id ${accountId}` });
   const content = item.type === "track" ? admitTrack(item, arrival, note) : admitIdentify(item, note);
   if (isInvalid(content)) return content;
   return {
@@ -128,6 +140,7 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     kind: "person",
     userId: item.userId || undefined,
     anonymousId: item.anonymousId || undefined,
+    visitor: isBrowser ? item.visitor || item.anonymousId || undefined : undefined,
     previousId: (item.type === "identify" && item.previousId) || undefined,
     content,
     // An identify cannot have a future time: until then it would override all newer identifies.

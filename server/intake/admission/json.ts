@@ -6,7 +6,7 @@
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
+import { isLost, mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 import { countValues } from "./value-count.ts";
 
 /** A request that cannot be accepted, with the message that its sender reads. */
@@ -215,13 +215,7 @@ function unstorableScalar(value: unknown): string | undefined {
 
 /** The first integer that `JSON.parse` rounded. */
 function findInexactInteger(value: JsonObject, numbers: NumberTexts | undefined): Problem | undefined {
-  const found = numbers?.find(value, isRounded);
+  const found = numbers?.find(value, isLost);
   if (found === undefined) return undefined;
   return { path: found.path, text: `has too many digits to be kept, ${found.digits}: send it as a string.` };
-}
-
-/** Whether JavaScript writes an integer in other digits. Some large doubles, for example 58508407207935450, are not
- * exact, but JavaScript writes the same digits again. */
-function isRounded(digits: string): boolean {
-  return /^-?\d+$/.test(digits) && BigInt(digits) !== BigInt(Number(digits));
 }

@@ -69,6 +69,20 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
+/** From here on JavaScript writes an integer with an exponent, which says the same number. */
+const leastExponential = 1e21;
+
+/** Whether JavaScript would write a number as another one: an integer in other digits, or one beyond its range. Some large doubles,
+ * for example 58508407207935450, are not exact, but JavaScript writes the same digits again. Of others, as -9223372036854775808,
+ * the double is exact, and JavaScript writes other digits. */
+export function isLost(digits: string): boolean {
+  const number = Number(digits);
+  if (!Number.isFinite(number)) return true;
+  if (!/^-?\d+$/.test(digits)) return false;
+  const written = Math.abs(number) < leastExponential ? BigInt(String(number)) : BigInt(number);
+  return BigInt(digits) !== written;
+}
+
 const longestExactDigits = 15;
 
 /** Whether a text may hold an integer that `JSON.parse` rounds. Integers below 10^15 are always exact. Of 16 digits in

@@ -11,6 +11,9 @@ export interface SourcedPerson {
   readonly userId?: string | undefined;
   /** A visitor's id. The tool assigns it before it knows the user. */
   readonly anonymousId?: string | undefined;
+  /** The id of the browser, where the tool sends it beside a user's and not as a visitor's. It links nobody: it shows that the page which
+   * made a user known is the one that says more of the user. */
+  readonly visitor?: string | undefined;
 }
 
 interface SourcedMessage {

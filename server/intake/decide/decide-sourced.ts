@@ -43,6 +43,9 @@ interface Naming {
   readonly organization: number;
   readonly receivedAtMs: number;
   readonly zone: Zone;
+  /** As in `PageRequest`. */
+  readonly visitor?: string | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
 /** The body of a held item, as JSON. */
@@ -252,7 +255,7 @@ export class DecidedSources {
   /** Stores an identify or an event for an identified user, or for the user that it identifies.
    * @param item `timestampMs`: the time of its fields. `atMs`: the time of its event */
   #become(
-    { organization, zone, receivedAtMs: nowMs }: Naming,
+    { organization, zone, receivedAtMs: nowMs, visitor, mayJoin }: Naming,
     userId: string,
     item: Pick<AdmittedPersonItem, "content" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
       readonly timestampMs: number;
@@ -260,7 +263,7 @@ export class DecidedSources {
     isIdentified: boolean,
   ): "stored" | "duplicate" | Invalid {
     const { content, messageId, receivedAtMs, atMs, timestampMs, isBrowser } = item;
-    const whose = { organization, userId, receivedAtMs: nowMs, timestampMs, isBrowser };
+    const whose = { organization, userId, receivedAtMs: nowMs, timestampMs, isBrowser, visitor, mayJoin };
     if (content.kind === "identify") {
       const { kind: _kind, ...what } = content;
       return this.#people.identify({ ...whose, ...what }, isIdentified);

@@ -20,6 +20,7 @@ import {
   type Outcome,
   type SourcedOutcome,
 } from "./requests.ts";
+import { withoutPlaceholders } from "./without-placeholders.ts";
 
 /** Held items that are attached in one commit, and links and items that its aliases move. It takes about 10 ms. */
 export const maxWorkInCommit = 1_000;
@@ -128,7 +129,13 @@ class Decision {
     };
   }
 
-  #store(entry: Decidable): SourcedOutcome {
+  #store(sent: Decidable): SourcedOutcome {
+    const isTrack = sent.kind === "track";
+    const entry = withoutPlaceholders(sent, {
+      isUser: (...id) => (isTrack ? this.#people.known(...id) : this.#people.user(...id)) !== undefined,
+      isAccount: (...id) => this.#people.isAccount(...id),
+    });
+    if (isInvalid(entry)) return entry;
     if (entry.kind === "track") return this.#track(entry);
     this.#people.beginRequest();
     const outcome = entry.kind === "identify" ? this.#identify(entry) : this.#sources().decide(entry);

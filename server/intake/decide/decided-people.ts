@@ -8,17 +8,19 @@ import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { hasDefaultValue, hasNoPastTimestamp, type RequestTimes } from "./field-times.ts";
 import { merge, mergeAccount, type News } from "./merge.ts";
+import { isOfVisit, isSaidByPage, type PageRequest } from "./page-marks.ts";
 
 /** The fields of a user in a request. */
 interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
   /** Used only for keys without a stored value. */
   readonly traitsOnce?: JsonObject | undefined;
+  /** As in `PageRequest`. */
+  readonly visitor?: string | undefined;
+  readonly mayJoin?: boolean | undefined;
 }
 
-/** The time of a request that names an account, and the kind of its token. */
-interface AccountRequest extends RequestTimes {
-  readonly isBrowser?: boolean | undefined;
-}
+/** The time of a request that names an account, and the page that sent it. */
+type AccountRequest = RequestTimes & PageRequest;
 
 /** A field of an existing user that a request with a browser token does not change. */
 export type GuardedField = "email" | "isAccountOwner" | "account" | "account.properties";
@@ -40,6 +42,7 @@ export class DecidedPeople {
   readonly #lastAccountNumber = new Map<number, number>();
   /** Of the present request: the users that it made, and the fields that it was not allowed to change. */
   readonly #made = new Set<string>();
+  readonly #madeAccounts = new Set<string>();
   readonly #ignored = new Set<GuardedField>();
 
   constructor(stored: Stored, rows: DecidedRows) {
@@ -50,6 +53,7 @@ export class DecidedPeople {
   /** Begins the next request of the group. */
   beginRequest(): void {
     this.#made.clear();
+    this.#madeAccounts.clear();
     this.#ignored.clear();
   }
 
@@ -61,6 +65,15 @@ export class DecidedPeople {
   known(organization: number, userId: string): KnownUser | undefined {
     const identified = this.#users.size === 0 ? undefined : this.#users.get(keyOf(organization, userId));
     return identified ?? this.#stored.known(organization, userId);
+  }
+
+  /** A user as a whole, of an identify or an item of a source: of a track only `known` is looked up. */
+  user(organization: number, userId: string): User | undefined {
+    return this.#users.get(keyOf(organization, userId)) ?? this.#stored.user(organization, userId);
+  }
+
+  isAccount(organization: number, accountId: string): boolean {
+    return this.#account(organization, accountId) !== undefined;
   }
 
   /** Users who have this e-mail address now, upper and lower case alike. If there are more than three, some of them. */
@@ -90,7 +103,7 @@ export class DecidedPeople {
   identify(sent: UserFields, isIdentified = true): "stored" | "duplicate" | Invalid {
     if (this.#wasErased(sent)) return "duplicate";
     const key = keyOf(sent.organization, sent.userId);
-    const before = this.#users.get(key) ?? this.#stored.user(sent.organization, sent.userId);
+    const before = this.user(sent.organization, sent.userId);
     if (before === undefined) this.#made.add(key);
     const isGuarded = sent.isBrowser && before !== undefined && !this.#made.has(key);
     const entry = isGuarded ? this.#withoutGuarded(sent, before) : sent;
@@ -166,15 +179,18 @@ export class DecidedPeople {
   }
 
   /** An account as it is after the request. A new account has the next number. Nothing is written.
-   * A browser token changes no existing account, because other users belong to it. It may only set the name of an account
-   * that never had one.
+   * A browser token changes no existing account, because other users belong to it. It may set the name of an account that never
+   * had one, and within a day what no server has said of an account that the same visit made. It never says reserved attributes.
    * @returns Invalid if the account would exceed the limits */
-  #merged(organization: number, sent: SentAccount, request: AccountRequest): ChangedAccount | Invalid {
+  #merged(organization: number, said: SentAccount, request: AccountRequest): ChangedAccount | Invalid {
+    const sent = request.isBrowser === true ? this.#withoutReserved(said) : said;
     const { accountId } = sent;
     const before = this.#account(organization, accountId);
     const whole = mergeAccount(before, sent, request);
-    const isGuarded = before !== undefined && request.isBrowser === true;
-    const merged = isGuarded ? mergeAccount(before, withoutGuardedFields(sent, before), request) : whole;
+    const isMade = this.#madeAccounts.has(keyOf(organization, accountId));
+    const isGuarded = before !== undefined && request.isBrowser === true && !isMade;
+    const allowed = isGuarded ? withoutGuardedFields(sent, before, isOfVisit(before, request)) : sent;
+    const merged = isGuarded ? mergeAccount(before, allowed, request) : whole;
     if (isInvalid(merged)) return merged;
     if (isInvalid(whole) || whole.news.length > merged.news.length) this.#ignored.add("account.properties");
     if (!isInvalid(whole) && (merged.name !== whole.name || merged.avatar !== whole.avatar)) {
@@ -198,7 +214,10 @@ export class DecidedPeople {
     const { organization, accountId, number, version } = account;
     const before = this.#account(organization, accountId);
     if (account === before) return;
-    if (before === undefined) this.#lastAccountNumber.set(organization, number);
+    if (before === undefined) {
+      this.#lastAccountNumber.set(organization, number);
+      this.#madeAccounts.add(keyOf(organization, accountId));
+    }
     this.#accounts.set(keyOf(organization, accountId), account);
     // If only a time changed, only the ledger stores it. The warehouse has no column for it.
     if (version !== before?.version) this.#rows.account(account);
@@ -212,10 +231,30 @@ export class DecidedPeople {
     if (isAccountOwner !== undefined && isAccountOwner !== before.isAccountOwner) {
       this.#ignored.add("isAccountOwner");
     }
-    if (account !== undefined && !this.#isAccountOf(before, organization, account)) {
+    const mayJoin = account !== undefined && account !== null && this.#mayJoin(sent, before, account);
+    if (account !== undefined && !mayJoin && !this.#isAccountOf(before, organization, account)) {
       this.#ignored.add("account");
     }
-    return { ...sent, email: undefined, isAccountOwner: undefined, account: undefined };
+    return { ...sent, email: undefined, isAccountOwner: undefined, account: mayJoin ? account : undefined };
+  }
+
+  /** Whether a page may give a user who exists an account: the same visit made the user known within a day, no server has said an
+   * account, and the account is new or of the same visit, or an owner lets pages join accounts that exist. */
+  #mayJoin(sent: UserFields, before: User, { accountId }: SentAccount): boolean {
+    const isSaid = before.account !== 0 || Object.hasOwn(before.fieldTimestampsMs, "account");
+    if (!isOfVisit(before, sent) || (isSaid && !isSaidByPage(before, "account"))) return false;
+    const account = this.#account(sent.organization, accountId);
+    const isFree = account === undefined || account.number === before.account || isOfVisit(account, sent);
+    return isFree || sent.mayJoin === true;
+  }
+
+  /** Reserved attributes are for teams: who looks after an account, and what it pays. */
+  #withoutReserved(sent: SentAccount): SentAccount {
+    const entries = Object.entries(sent.properties ?? {});
+    const kept = entries.filter(([key]) => !neverOfPages.has(key));
+    if (kept.length === entries.length) return sent;
+    this.#ignored.add("account.properties");
+    return { ...sent, properties: Object.fromEntries(kept) };
   }
 
   /** Whether an account, with its name and avatar, is the user's as it is stored. */
@@ -241,9 +280,26 @@ export class DecidedPeople {
   }
 }
 
-/** The fields of an existing account that a browser token may change. */
-function withoutGuardedFields({ accountId, name }: SentAccount, before: Account): SentAccount {
-  return { accountId, name: hasDefaultValue(before, "name") ? name : undefined, avatar: undefined };
+/** Attributes that a browser token never says. */
+const neverOfPages: ReadonlySet<string> = new Set(["owner", "renewsAt", "contractValue", "seats"]);
+
+/** The fields of an existing account that a browser token may change. @param isOwn whether the same visit made the account */
+function withoutGuardedFields(
+  { accountId, name, avatar, properties }: SentAccount,
+  before: Account,
+  isOwn: boolean,
+): SentAccount {
+  const isFree = (field: string, isEmpty: boolean) => isOwn && (isEmpty || isSaidByPage(before, field));
+  const mayName = hasDefaultValue(before, "name") || isFree("name", false);
+  const own = Object.entries(properties ?? {}).filter(([key]) =>
+    isFree(`properties.${key}`, !Object.hasOwn(before.traits, key)),
+  );
+  return {
+    accountId,
+    name: mayName ? name : undefined,
+    avatar: isFree("avatar", before.avatar === null) ? avatar : undefined,
+    ...(own.length > 0 && { properties: Object.fromEntries(own) }),
+  };
 }
 
 /** Whether every value that was sent is the stored one. */

@@ -4,9 +4,11 @@
  * - A request without a timestamp always wins. Its time is its arrival, or the stored field's time if that is later.
  *   The reason: clocks of nodes differ, and a clock may step back.
  * - A request with a timestamp wins over a field with the same time or an earlier one.
+ * - A request of a server wins over a field that a page said (page-marks.ts).
  */
 
 import type { FieldTimestamps } from "../../ledger/ledger.ts";
+import { fieldMark, isMark } from "./page-marks.ts";
 
 /** The time of a request's values, and its arrival, in Unix milliseconds. */
 export interface RequestTimes {
@@ -31,11 +33,18 @@ export class FieldTimes {
   readonly #timestampMs: number;
   readonly #atMs: number;
   readonly #isNow: boolean;
+  readonly #isPages: (field: string) => boolean;
   readonly #listed: Record<string, number>;
   /** Whether the time of a field changed. */
   retimed = false;
 
-  constructor(before: FieldTimestamps | undefined, request: RequestTimes) {
+  /** @param isPages whether the request says this field for a page */
+  constructor(
+    before: FieldTimestamps | undefined,
+    request: RequestTimes,
+    isPages: (field: string) => boolean = () => false,
+  ) {
+    this.#isPages = isPages;
     this.#timestampMs = before?.timestampMs ?? request.timestampMs;
     this.#atMs = request.timestampMs;
     this.#isNow = hasNoPastTimestamp(request);
@@ -49,6 +58,7 @@ export class FieldTimes {
     const timestampMs = this.timeOf(field);
     const atMs = known && this.#isNow ? Math.max(this.#atMs, timestampMs) : this.#atMs;
     if (known && timestampMs > atMs) return false;
+    this.#markField(field);
     // Only the list shows that a field is empty.
     if (timestampMs === atMs && (!empty || this.#isListed(field))) return true;
     this.#listed[field] = atMs;
@@ -64,6 +74,20 @@ export class FieldTimes {
     return this.accepts(field, known, sent === none) ? sent : (stored ?? none);
   }
 
+  /** Notes under whose id a page made the user or the account known. */
+  mark(key: string, atMs: number): void {
+    this.#listed[key] = atMs;
+    this.retimed = true;
+  }
+
+  #markField(field: string): void {
+    const key = fieldMark(field);
+    if (this.#isPages(field) === this.#isListed(key)) return;
+    if (this.#isListed(key)) delete this.#listed[key];
+    else this.#listed[key] = 1;
+    this.retimed = true;
+  }
+
   /** Marks the value of a field as a default. Any value that is sent wins over it. */
   setDefault(field: string): void {
     this.#listed[field] = defaultTimestampMs;
@@ -74,8 +98,9 @@ export class FieldTimes {
     return this.#isNow ? this.timeOf(field) : this.#atMs;
   }
 
-  /** The time of a field's newest value. */
+  /** The time of a field's newest value. A page's is older than any that a server says. */
   timeOf(field: string): number {
+    if (this.#isListed(fieldMark(field)) && !this.#isPages(field)) return defaultTimestampMs;
     return this.#listed[field] ?? this.#timestampMs;
   }
 
@@ -86,9 +111,13 @@ export class FieldTimes {
     if ([...held, ...emptied].some((field) => this.timeOf(field) !== this.#atMs)) {
       return { timestampMs: this.#timestampMs, fieldTimestampsMs: this.#listed };
     }
+    const marks = Object.entries(this.#listed).filter(([key]) => isMark(key));
     return {
       timestampMs: this.#atMs,
-      fieldTimestampsMs: Object.fromEntries(emptied.map((field) => [field, this.#atMs])),
+      fieldTimestampsMs: Object.fromEntries([
+        ...emptied.map((field) => [field, this.#atMs] as const),
+        ...marks,
+      ]),
     };
   }
 

@@ -7,6 +7,7 @@ import type { Account, User } from "../../ledger/ledger.ts";
 import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import { FieldTimes, type RequestTimes } from "./field-times.ts";
+import { type PageRequest, visitorMark } from "./page-marks.ts";
 
 /** A user after an identify. */
 export interface Merged {
@@ -39,10 +40,13 @@ export interface News {
  */
 export function merge(
   before: User | undefined,
-  entry: Pick<AdmittedIdentify, "timestampMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner">,
+  entry: Pick<AdmittedIdentify, "timestampMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner"> &
+    PageRequest,
   account: number | undefined,
 ): Merged | Invalid {
-  const fields = new FieldTimes(before, entry);
+  const fields = new FieldTimes(before, entry, (field) => entry.isBrowser === true && field === "account");
+  const mark = before === undefined ? visitorMark(entry) : undefined;
+  if (mark !== undefined) fields.mark(mark, entry.receivedAtMs);
   const traits: Record<string, unknown> = { ...before?.traits };
   const history = new History();
   if (before === undefined) history.at(entry.timestampMs);
@@ -167,9 +171,11 @@ const noNews: readonly News[] = [];
 export function mergeAccount(
   before: Account | undefined,
   sent: SentAccount,
-  request: RequestTimes,
+  request: RequestTimes & PageRequest,
 ): MergedAccount | Invalid {
-  const fields = new FieldTimes(before, request);
+  const fields = new FieldTimes(before, request, () => request.isBrowser === true);
+  const mark = before === undefined ? visitorMark(request) : undefined;
+  if (mark !== undefined) fields.mark(mark, request.receivedAtMs);
   const isNamed = sent.name !== undefined && fields.accepts("name", before !== undefined);
   const name = (isNamed ? sent.name : before?.name) ?? sent.accountId;
   if (before === undefined && sent.name === undefined) fields.setDefault("name");

@@ -4,12 +4,14 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../../contract/members.ts";
+import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 import type { Organization } from "./organizations.ts";
 
-/** Every project token has `write` or `browser`: its scope. Every read key has `read`. With `erase` it may also erase
+/** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give users accounts that exist. Every read key has `read`. With `erase` it may also erase
  * users, with `manage` it may change settings and rejected events. */
-export type Right = "write" | "browser" | "read" | "erase" | "manage";
+export type Right = RightOfTokens | "read" | "erase" | "manage";
+export type RightOfTokens = "write" | "browser" | "join";
 
 export interface Credential {
   readonly id: number;
@@ -71,10 +73,19 @@ interface NewSecret {
 /** Creates a project token for an organization. Only this call returns it. */
 export function createProjectToken(
   tokens: Pick<Credentials, "create">,
-  { scope = "server", ...wanted }: Wanted & { readonly scope?: TokenScope },
+  {
+    scope = "server",
+    joinsAccounts = false,
+    ...wanted
+  }: Wanted & { readonly scope?: TokenScope; readonly joinsAccounts?: boolean },
   by: Actor,
 ): Promise<NewSecret> {
-  const rights: readonly Right[] = [scope === "browser" ? "browser" : "write"];
+  if (joinsAccounts && scope !== "browser")
+    throw new Refusal("joinsAccounts belongs to the scope browser: a server may give any account.");
+  const rights: readonly Right[] = [
+    scope === "browser" ? "browser" : "write",
+    ...(joinsAccounts ? ["join" as const] : []),
+  ];
   return create(tokens, secretPrefix.token, { ...wanted, rights }, by);
 }
 
@@ -117,7 +128,8 @@ export function credentialCreatedNote(table: CredentialTable, credential: Creden
   const { action, title } = words[table];
   const { rights } = credential;
   const scope = scopeOf(credential);
-  const extent = table === "tokens" ? `scope ${scope}` : `rights ${rights.join(", ")}`;
+  const joins = rights.includes("join") ? ", joining accounts that exist" : "";
+  const extent = table === "tokens" ? `scope ${scope}${joins}` : `rights ${rights.join(", ")}`;
   return {
     action: `${action}.created`,
     summary: `Created the ${title} ${shown(table, credential)} with the ${extent}`,

@@ -3,6 +3,7 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import {
   sourceSettingLimits,
+  type TestMode,
   type WebhookMapping,
   type WebhookPreset,
 } from "../../../contract/source-settings.ts";
@@ -13,6 +14,8 @@ export interface PresetSettings {
   readonly preset: WebhookPreset;
   /** In plain text: a signature cannot be checked with a hash of the secret. Without one, requests are not verified. */
   readonly secret?: string;
+  /** Left out: `ignore`. */
+  readonly testMode?: TestMode;
 }
 
 /** How a webhook's bodies are read. */
@@ -26,18 +29,21 @@ export type Webhook = WebhookSettings & {
   readonly updatedAtMs: number;
 };
 
-/** A change of a webhook: its mapping, or the secret of its preset. Null removes the secret. */
-export type WebhookChange = { readonly mapping: WebhookMapping } | { readonly secret: string | null };
+/** A change of a webhook: its mapping, or the given fields of its preset. Null removes the secret. */
+export type WebhookChange =
+  | { readonly mapping: WebhookMapping }
+  | { readonly secret?: string | null; readonly testMode?: TestMode };
 
 export interface StripeSettings {
   /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a signature. */
   readonly signingSecrets: readonly string[];
   readonly unknownCustomers: "create" | "wait";
+  readonly testMode: TestMode;
   /** Null before the first change. */
   readonly updatedAtMs: number | null;
 }
 
-export type StripeSettingsChange = Partial<Pick<StripeSettings, "signingSecrets" | "unknownCustomers">>;
+export type StripeSettingsChange = Partial<StripeStored>;
 
 /** Every change and its entry in the audit log are one commit. No entry has a secret. */
 export interface SourceSettingsStore {
@@ -88,7 +94,9 @@ export const maxUsersWithEmail = 3;
 export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
 
 /** The initial settings of Stripe. */
-export const stripeInitially: StripeStored = { signingSecrets: [], unknownCustomers: "wait" };
+export const stripeInitially: StripeStored = {
+  ...{ signingSecrets: [], unknownCustomers: "wait", testMode: "ignore" },
+};
 
 /** The settings of a webhook after a change. @throws Refusal for a change of the other kind */
 export function webhookSettingsAfter(before: WebhookSettings, change: WebhookChange): WebhookSettings {
@@ -97,9 +105,16 @@ export function webhookSettingsAfter(before: WebhookSettings, change: WebhookCha
     throw new Refusal(`mapping cannot be set: this webhook is read by the preset ${before.preset}.`);
   }
   if ("mapping" in before) {
-    throw new Refusal("secret cannot be set: only a webhook with a preset is verified. Leave it out.");
+    throw new Refusal(
+      `${change.secret === undefined ? "testMode" : "secret"} cannot be set: only a webhook with a preset has it. Leave it out.`,
+    );
   }
-  return { preset: before.preset, ...(change.secret !== null && { secret: change.secret }) };
+  const { secret = before.secret ?? null, testMode = before.testMode } = change;
+  return {
+    preset: before.preset,
+    ...(secret !== null && { secret }),
+    ...(testMode !== undefined && { testMode }),
+  };
 }
 
 /** The entry of a webhook that was added or deleted. */
@@ -117,7 +132,7 @@ export function webhookChangedNote(before: Webhook, after: WebhookSettings): Aud
   const { name } = before;
   return {
     action: "webhook.changed",
-    summary: `Changed how the webhook ${name} is ${"mapping" in before ? "read" : "verified"}`,
+    summary: `Changed how the webhook ${name} is ${isVerifiedOtherwise(before, after) ? "verified" : "read"}`,
     detail:
       "mapping" in before && "mapping" in after
         ? { name, from: before.mapping, to: after.mapping }
@@ -125,16 +140,21 @@ export function webhookChangedNote(before: Webhook, after: WebhookSettings): Aud
   };
 }
 
+function isVerifiedOtherwise(before: WebhookSettings, after: WebhookSettings): boolean {
+  return "preset" in before && "preset" in after && before.secret !== after.secret;
+}
+
 /** Settings with only the last four characters of the secret. */
 function shownSettings(settings: WebhookSettings) {
   if ("mapping" in settings) return { mapping: settings.mapping };
-  return { preset: settings.preset, secret: settings.secret?.slice(-4) ?? null };
+  const { preset, secret, testMode } = settings;
+  return { preset, secret: secret?.slice(-4) ?? null, ...(testMode !== undefined && { testMode }) };
 }
 
 /** The entry of changed settings of Stripe. Undefined if nothing changed. It has only the last four characters of
  * secrets. */
 export function stripeChangedNote(before: StripeStored, after: StripeStored): AuditNote | undefined {
-  const changed = (["signingSecrets", "unknownCustomers"] as const).filter(
+  const changed = (["signingSecrets", "unknownCustomers", "testMode"] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (changed.length === 0) return undefined;
@@ -145,10 +165,14 @@ export function stripeChangedNote(before: StripeStored, after: StripeStored): Au
   };
 }
 
-const stripeWords = { signingSecrets: "signing secrets", unknownCustomers: "unknown customers" } as const;
+const stripeWords = {
+  signingSecrets: "signing secrets",
+  unknownCustomers: "unknown customers",
+  testMode: "test mode",
+} as const;
 
-function withoutSecrets({ signingSecrets, unknownCustomers }: StripeStored) {
-  return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers };
+function withoutSecrets({ signingSecrets, unknownCustomers, testMode }: StripeStored) {
+  return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers, testMode };
 }
 
 /** The error when another webhook of the organization has the name. */

@@ -106,7 +106,7 @@ export function credentialStore(engine: Engine, kind: CredentialTable): Credenti
   };
 }
 
-const knownRights: readonly Right[] = ["write", "browser", "read", "erase", "manage"];
+const knownRights: readonly Right[] = ["write", "browser", "join", "read", "erase", "manage"];
 
 function credentialOf({ madeBy, madeByName, ...row }: Stored): Credential {
   const words = row.rights.split(" ");

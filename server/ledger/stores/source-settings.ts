@@ -152,8 +152,12 @@ function* putWebhook(
 
 function stored(settings: WebhookSettings): StoredWebhook {
   if ("mapping" in settings) return settings.mapping;
-  const { preset, secret } = settings;
-  return { preset, ...(secret !== undefined && { secret }) };
+  const { preset, secret, testMode } = settings;
+  return {
+    preset,
+    ...(secret !== undefined && { secret }),
+    ...(testMode !== undefined && { testMode }),
+  };
 }
 
 function webhookOf({ settings, ...row }: WebhookRow): Webhook {
@@ -165,7 +169,7 @@ function* findStripe(organization: number): Work<StripeSettings> {
     FROM source_settings WHERE organization = ${organization} AND source = 'stripe' AND name = ${noName}`;
   return row === undefined
     ? { ...stripeInitially, updatedAtMs: null }
-    : { ...row.settings, updatedAtMs: row.updatedAtMs };
+    : Object.assign({}, stripeInitially, row.settings, { updatedAtMs: row.updatedAtMs });
 }
 
 function put(

@@ -21,6 +21,8 @@ export interface Balance {
   readonly firstPaidMs: number;
   /** At each edge, in minor units: what held just before it. A change at an edge belongs to the period that begins. */
   readonly mrrs: readonly number[];
+  /** Up to each edge: MRR that other payers passed to this one, less what it passed to others, at the amounts of that instant. */
+  readonly taken: readonly number[];
   /** At each edge without MRR: whether MRR last fell to 0 by involuntary ends alone. */
   readonly leftInvoluntarily: readonly boolean[];
 }
@@ -69,22 +71,35 @@ interface Step {
   readonly currency: string;
   /** Of a fall: an involuntary end. */
   readonly isInvoluntary: boolean;
+  /** The subscription passed from one payer to another: a step of each. */
+  readonly isTransfer: boolean;
 }
 
 /** Each subscription's MRR as steps to it and from it. A step has the whole MRR, so that it is converted as such. */
 function stepsByPayer(changes: Iterable<MrrChange>): Map<string, Step[]> {
   const steps = new Map<string, Step[]>();
-  const add = ({ payer, mrr, currency }: MrrChange, atMs: number, sign: 1 | -1, isInvoluntary: boolean) => {
+  const add = (
+    { payer, mrr, currency }: MrrChange,
+    { atMs, sign, ...more }: Pick<Step, "atMs" | "isInvoluntary" | "isTransfer"> & { sign: 1 | -1 },
+  ) => {
     if (mrr === 0 || currency === undefined) return;
     const ofPayer = steps.get(payer) ?? [];
-    ofPayer.push({ atMs, by: sign * mrr, currency, isInvoluntary });
+    ofPayer.push({ atMs, by: sign * mrr, currency, ...more });
     steps.set(payer, ofPayer);
   };
   const current = new Map<string, MrrChange>();
   for (const change of changes) {
-    const before = current.get(change.subscription);
-    if (before !== undefined) add(before, change.fromMs, -1, change.isInvoluntary);
-    add(change, change.fromMs, 1, false);
+    const { fromMs: atMs, isInvoluntary } = change;
+    let before = current.get(change.subscription);
+    // What ends as it passes was lost by the payer before.
+    if (before !== undefined && before.payer !== change.payer && change.mrr > 0) {
+      const taken: MrrChange = { ...before, payer: change.payer };
+      add(before, { atMs, sign: -1, isInvoluntary: false, isTransfer: true });
+      add(taken, { atMs, sign: 1, isInvoluntary: false, isTransfer: true });
+      before = taken;
+    }
+    if (before !== undefined) add(before, { atMs, sign: -1, isInvoluntary, isTransfer: false });
+    add(change, { atMs, sign: 1, isInvoluntary: false, isTransfer: false });
     current.set(change.subscription, change);
   }
   return steps;
@@ -96,14 +111,15 @@ function signed({ by, currency }: Step, convert: Conversion): number {
 
 function balanceOf(payer: string, unsorted: readonly Step[], edgesMs: readonly number[]): Balance {
   const steps = unsorted.toSorted((a, b) => a.atMs - b.atMs);
-  const [mrrs, leftInvoluntarily]: [number[], boolean[]] = [[], []];
-  let [next, mrr, isInvoluntary, firstPaidMs] = [0, 0, false, Number.POSITIVE_INFINITY];
+  const [mrrs, taken, leftInvoluntarily]: [number[], number[], boolean[]] = [[], [], []];
+  let [next, mrr, passed, isInvoluntary, firstPaidMs] = [0, 0, 0, false, Number.POSITIVE_INFINITY];
   /** Applies the steps of one instant together: within it MRR may pass 0. */
   const applyInstant = (atMs: number) => {
     const before = mrr;
     let isOnlyInvoluntary = true;
     for (let step = steps[next]; step?.atMs === atMs; step = steps[next]) {
       mrr += step.by;
+      if (step.isTransfer) passed += step.by;
       if (step.by < 0) isOnlyInvoluntary &&= step.isInvoluntary;
       next += 1;
     }
@@ -115,7 +131,8 @@ function balanceOf(payer: string, unsorted: readonly Step[], edgesMs: readonly n
       applyInstant(step.atMs);
     }
     mrrs.push(mrr);
+    taken.push(passed);
     leftInvoluntarily.push(mrr === 0 && isInvoluntary);
   }
-  return { payer, firstPaidMs, mrrs, leftInvoluntarily };
+  return { payer, firstPaidMs, mrrs, taken, leftInvoluntarily };
 }

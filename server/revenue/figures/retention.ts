@@ -1,7 +1,8 @@
 /** NRR, GRR and logo churn between two edges. */
 import type { Balance } from "./balances.ts";
+import { movementBetween, spanBetween } from "./movements.ts";
 
-/** Of the payers with MRR at the first edge. Ratios are null without such payers. */
+/** Of the payers with MRR at the first edge, and of what they passed to other payers. Ratios are null without such payers. */
 export interface RevenueRetention {
   readonly startMrr: number;
   /** Their MRR at the second edge. */
@@ -25,22 +26,24 @@ export interface RevenueRetention {
 
 /**
  * The retention of the payers with MRR at one edge, at a later one. It is computed per payer and never from totals.
- * Payers that are new or reactivated are in no sum. A payer that left and came back between the edges is kept.
+ * Payers that are new or reactivated are in no sum. A payer that left and came back between the edges is kept. MRR that passed
+ * to another payer is kept as long as that one keeps it.
  */
 export function retentionBetween(balances: readonly Balance[], from: number, to: number): RevenueRetention {
-  let [startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily] = [0, 0, 0, 0, 0, 0];
-  for (const { mrrs, leftInvoluntarily: involuntary } of balances) {
-    const [start = 0, end = 0] = [mrrs[from], mrrs[to]];
-    if (start === 0) continue;
-    startMrr += start;
-    endMrr += end;
-    keptMrr += Math.min(start, end);
-    payers += 1;
-    if (end > 0) continue;
+  let [startMrr, gained, lost, payers, left, leftInvoluntarily] = [0, 0, 0, 0, 0, 0];
+  for (const balance of balances) {
+    const span = spanBetween(balance, from, to);
+    startMrr += span.start;
+    if (span.start > 0) payers += 1;
+    const moved = movementBetween(span, false);
+    if (moved?.name === "expansion") gained += moved.mrr;
+    if (moved?.name === "contraction" || moved?.name === "churned") lost += moved.mrr;
+    if (moved?.name !== "churned") continue;
     left += 1;
-    if (involuntary[to] === true) leftInvoluntarily += 1;
+    if (balance.leftInvoluntarily[to] === true) leftInvoluntarily += 1;
   }
-  return ratiosOf({ startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily });
+  const keptMrr = startMrr - lost;
+  return ratiosOf({ startMrr, endMrr: keptMrr + gained, keptMrr, payers, left, leftInvoluntarily });
 }
 
 type RetentionSums = Pick<

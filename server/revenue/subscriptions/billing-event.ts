@@ -9,6 +9,9 @@ import {
   billingLimits,
   isAmount,
   isQuantity,
+  isResourceVersion,
+  type ToldStatus,
+  toldStatus,
 } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -49,6 +52,17 @@ export interface BillingProperties {
   /** From then on the amount is `amountAfterDiscount`. */
   readonly discountEndsAtMs?: number | undefined;
   readonly amountAfterDiscount?: number | undefined;
+  /** What the tool says that the subscription is. */
+  readonly status?: ToldStatus | undefined;
+  /** Grows with each change of the subscription: it orders events of one time. */
+  readonly resourceVersion?: number | undefined;
+  /** The tool has moved the subscription to the user of the event. */
+  readonly isTransfer?: boolean | undefined;
+  /** Of a price in tiers: what it costs is known from invoices alone. */
+  readonly isPricedByInvoice?: boolean | undefined;
+  /** Of an invoice that was paid: what its recurring parts cost for one interval. */
+  readonly recurringAmount?: number | undefined;
+  readonly recurringInterval?: BillingInterval | undefined;
 }
 
 /**
@@ -80,6 +94,12 @@ export function billingProperties(properties: JsonObject, zone: Zone): BillingPr
     invoiceId: billingId(properties.invoiceId),
     discountEndsAtMs: timeOf("discountEndsAt"),
     amountAfterDiscount: amountOf(properties.amountAfterDiscount),
+    status: text("status", toldStatus),
+    resourceVersion: isResourceVersion(properties.resourceVersion) ? properties.resourceVersion : undefined,
+    isTransfer: properties.isTransfer === true ? true : undefined,
+    isPricedByInvoice: properties.isPricedByInvoice === true ? true : undefined,
+    recurringAmount: amountOf(properties.recurringAmount),
+    recurringInterval: text("recurringInterval", billingInterval),
   };
 }
 
@@ -101,24 +121,30 @@ const ranks: Readonly<Record<BillingEventName, number>> = {
   subscription_canceled: 13,
 };
 
-/** Events by time, rank and message id, each once. The order is the same for any order of the same events. */
+/**
+ * Events by time, the tool's version, rank and message id, each once. Without a version an event comes first among those of its
+ * time. The order is the same for any order of the same events.
+ */
 export function inOrder(events: readonly BillingEvent[]): BillingEvent[] {
   const sorted = events.toSorted(
     (a, b) =>
       a.atMs - b.atMs ||
+      versionOf(a) - versionOf(b) ||
       ranks[a.event] - ranks[b.event] ||
       compareTexts(a.tieBreak, b.tieBreak) ||
       compareTexts(contentOf(a), contentOf(b)),
   );
-  return sorted.filter((event, index) => {
-    const before = sorted[index - 1];
-    const isSame =
-      before !== undefined &&
-      before.atMs === event.atMs &&
-      before.event === event.event &&
-      before.tieBreak === event.tieBreak;
-    return !isSame;
+  const seen = new Set<string>();
+  return sorted.filter(({ atMs, event, tieBreak }) => {
+    const key = `${atMs} ${event} ${tieBreak}`;
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
   });
+}
+
+function versionOf({ properties }: BillingEvent): number {
+  return properties.resourceVersion ?? -1;
 }
 
 /** Two events with one message id are one event. If their contents differ, the same one of them is taken each time. */

@@ -1,10 +1,10 @@
 /** The history of one subscription, from its billing events in any order. */
-import { type BillingInterval, isPayment } from "../../../contract/billing/events.ts";
+import { type BillingInterval, isPayment, type ToldStatus } from "../../../contract/billing/events.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
 import { type BillingEvent, inOrder } from "./billing-event.ts";
 import { mrrOf } from "./mrr.ts";
 
-export type SubscriptionStatus = "trialing" | "active" | "past_due" | "paused" | "canceled";
+export type SubscriptionStatus = ToldStatus;
 
 /** An account pays, or without one (0) a user. */
 export interface Payer {
@@ -38,6 +38,8 @@ export interface SubscriptionChange {
 
 /** An end counts as involuntary up to this long after the last failed payment. */
 const involuntaryDays = 60;
+/** A trial that is converted within so many days after its end was never lost: tools and banks take a while. */
+const trialGraceDays = 3;
 /** So long after the end of its period a subscription without an event is unconfirmed. */
 const unconfirmedDays = 30;
 
@@ -68,6 +70,12 @@ interface Price {
   readonly amountAfterDiscount: number | undefined;
 }
 
+/** What an invoice says that a subscription costs. */
+interface Invoiced {
+  readonly amount: number;
+  readonly interval: BillingInterval;
+}
+
 interface ScheduledEnd {
   readonly atMs: number;
   readonly reason: string | undefined;
@@ -87,18 +95,25 @@ class History {
   #isTrial = false;
   #isPaused = false;
   #isEnded = false;
+  /** Whether it ended because its trial did, without a payment. */
+  #isLostTrial = false;
   #isInvoluntary = false;
-  /** Whether the last payment failed. */
+  /** Whether the last payment failed, and the tool has said no status since. */
   #isFailing = false;
+  /** Whether the tool says that it is past due. No payment ends that: another invoice may still be overdue. */
+  #isToldPastDue = false;
+  #isPricedByInvoice = false;
+  #invoiced: Invoiced | undefined;
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #lastEventMs = Number.NEGATIVE_INFINITY;
 
   /** Applies an event. Events come by time. */
   add(event: BillingEvent): void {
     const isStart = event.event === "subscription_started" || event.event === "trial_started";
-    this.#passTo(event.atMs, isStart);
+    this.#passTo(event.atMs, { isStart, isTrialKept: isStart || goesOnAfterTrial(event) });
     this.#lastEventMs = event.atMs;
-    if (!isPayment(event.event)) this.#takeFields(event);
+    if (isPayment(event.event)) this.#takeInvoice(event);
+    else this.#takeFields(event);
     this.#apply(event);
     // A payment alone does not show what the subscription is, so it opens none.
     if (this.#payer !== undefined || !isPayment(event.event)) {
@@ -109,17 +124,33 @@ class History {
 
   /** Applies what happens without an event, and returns the changes. */
   finish(): SubscriptionChange[] {
-    this.#passTo(Number.POSITIVE_INFINITY, false);
+    this.#passTo(Number.POSITIVE_INFINITY, { isStart: false, isTrialKept: false });
     return this.#changes;
   }
 
-  /** Applies ends of discounts and scheduled ends that come before an event. Of those at its very time a start alone
-   * comes after the end: it reopens the subscription. */
-  #passTo(atMs: number, isStart: boolean): void {
+  /** Applies ends of discounts, trials and scheduled ends that come before an event. Of those at its very time a start alone
+   * comes after the end: it reopens the subscription.
+   * @param isTrialKept whether the event shows that a trial which has just ended goes on or is paid for */
+  #passTo(
+    atMs: number,
+    { isStart, isTrialKept }: { readonly isStart: boolean; readonly isTrialKept: boolean },
+  ): void {
     if (this.#payer === undefined) return;
     const isBefore = (ms: number) => ms < atMs || (isStart && ms === atMs);
     const end = this.#scheduledEnd;
     const endMs = end !== undefined && isBefore(end.atMs) ? end.atMs : undefined;
+    const trialEndMs = this.#trialEndMs();
+    const isLost =
+      trialEndMs !== undefined &&
+      isBefore(trialEndMs) &&
+      trialEndMs <= (endMs ?? Number.POSITIVE_INFINITY) &&
+      !(isTrialKept && atMs <= trialEndMs + trialGraceDays * msPerDay);
+    if (isLost) {
+      this.#end(trialEndMs, undefined);
+      this.#isLostTrial = true;
+      this.#write(trialEndMs);
+      return;
+    }
     const { discountEndsAtMs, amountAfterDiscount } = this.#price;
     if (
       discountEndsAtMs !== undefined &&
@@ -139,6 +170,26 @@ class History {
     }
   }
 
+  /** When the trial ends that goes on now; undefined without one, and while its end is unknown. */
+  #trialEndMs(): number | undefined {
+    if (this.#status() !== "trialing" || this.#trialEndsAtMs === undefined) return undefined;
+    return Math.max(this.#trialEndsAtMs, this.#lastEventMs);
+  }
+
+  #takeInvoice({ properties }: BillingEvent): void {
+    const { recurringAmount: amount, recurringInterval: interval } = properties;
+    if (amount === undefined || interval === undefined) return;
+    this.#invoiced = { amount, interval };
+    this.#priceByInvoice();
+  }
+
+  #priceByInvoice(): void {
+    if (!this.#isPricedByInvoice) return;
+    const { amount, interval } = this.#invoiced ?? {};
+    this.#price = { amount, discountEndsAtMs: undefined, amountAfterDiscount: undefined };
+    this.#interval = interval ?? this.#interval;
+  }
+
   #takeFields({ properties }: BillingEvent): void {
     const { amount, discountEndsAtMs, amountAfterDiscount } = properties;
     this.#plan = properties.plan ?? this.#plan;
@@ -149,14 +200,20 @@ class History {
     this.#trialEndsAtMs = properties.trialEndsAtMs ?? this.#trialEndsAtMs;
     if (amount !== undefined) {
       this.#price = { amount, discountEndsAtMs, amountAfterDiscount };
+      this.#isPricedByInvoice = false;
+    } else if (properties.isPricedByInvoice === true) {
+      this.#isPricedByInvoice = true;
+      this.#priceByInvoice();
     } else if (discountEndsAtMs !== undefined) {
       this.#price = { ...this.#price, discountEndsAtMs, amountAfterDiscount };
     }
   }
 
-  #apply({ event, atMs, properties }: BillingEvent): void {
-    if (event === "subscription_started") this.#start((properties.trialEndsAtMs ?? atMs) > atMs);
-    if (event === "trial_started") this.#start(true);
+  #apply(sent: BillingEvent): void {
+    const { event, atMs, properties } = sent;
+    if (event === "subscription_started") this.#start((properties.trialEndsAtMs ?? atMs) > atMs, sent);
+    if (event === "trial_started") this.#start(true, sent);
+    if (this.#isLostTrial && goesOnAfterTrial(sent)) this.#reopen();
     if (event === "payment_failed") [this.#isFailing, this.#lastFailureMs] = [true, atMs];
     if (event === "payment_succeeded") {
       this.#isFailing = false;
@@ -167,42 +224,83 @@ class History {
     if (event === "trial_converted") this.#isTrial = false;
     if (event === "subscription_paused") this.#isPaused = true;
     if (event === "subscription_resumed") this.#isPaused = false;
-    // Tools that report a whole subscription tell so that an end was withdrawn.
-    if (properties.endsAtMs === null && !isPayment(event)) this.#scheduledEnd = undefined;
-    if (event === "cancellation_scheduled") {
-      const endMs = properties.endsAtMs ?? this.#periodEndMs;
-      this.#scheduledEnd =
-        endMs === undefined ? undefined : { atMs: Math.max(endMs, atMs), reason: properties.reason };
-    }
+    if (!isPayment(event)) this.#schedule(sent);
     if (event === "cancellation_withdrawn") this.#scheduledEnd = undefined;
-    if (event === "subscription_canceled") this.#end(atMs, properties.reason ?? this.#scheduledEnd?.reason);
+    const isEnd =
+      event === "subscription_canceled" || (properties.status === "canceled" && !isPayment(event));
+    if (isEnd) this.#end(atMs, properties.reason ?? this.#scheduledEnd?.reason);
+    else if (properties.status !== undefined && !isPayment(event)) this.#take(properties.status, sent);
   }
 
-  /** A start of a subscription that has ended is a new life: nothing of the old one's payments or pauses is left. */
-  #start(isTrial: boolean): void {
+  /** Takes a scheduled end, which tools that report a whole subscription tell with each change, and null once it was withdrawn. */
+  #schedule({ event, atMs, properties }: BillingEvent): void {
+    const { endsAtMs, reason } = properties;
+    if (endsAtMs === null) this.#scheduledEnd = undefined;
+    if (event === "cancellation_scheduled") {
+      const endMs = endsAtMs ?? this.#periodEndMs;
+      this.#scheduledEnd = endMs === undefined ? undefined : { atMs: Math.max(endMs, atMs), reason };
+    } else if (typeof endsAtMs === "number" && event !== "cancellation_withdrawn") {
+      this.#scheduledEnd = {
+        atMs: Math.max(endsAtMs, atMs),
+        reason: reason ?? this.#scheduledEnd?.reason,
+      };
+    }
+  }
+
+  /** Takes the tool's own status. The tool knows of invoices that are overdue or written off, which are no payments. */
+  #take(status: ToldStatus, { atMs }: BillingEvent): void {
+    if (status === "past_due" && !this.#isPastDue()) this.#lastFailureMs = atMs;
+    this.#isTrial = status === "trialing";
+    this.#isPaused = status === "paused";
+    this.#isToldPastDue = status === "past_due";
+    this.#isFailing = false;
+  }
+
+  #isPastDue(): boolean {
+    return this.#isFailing || this.#isToldPastDue;
+  }
+
+  /** A start of a subscription that has ended is a new life: nothing of the old one's payments, pauses or trial is left. */
+  #start(isTrial: boolean, { properties }: BillingEvent): void {
+    if (this.#isEnded) {
+      this.#reopen();
+      this.#trialEndsAtMs = properties.trialEndsAtMs;
+    }
     this.#isTrial = isTrial;
-    if (!this.#isEnded) return;
-    [this.#isEnded, this.#isInvoluntary, this.#isPaused, this.#isFailing] = [false, false, false, false];
+  }
+
+  #reopen(): void {
+    [this.#isEnded, this.#isLostTrial, this.#isInvoluntary] = [false, false, false];
+    [this.#isPaused, this.#isFailing, this.#isToldPastDue] = [false, false, false];
     this.#lastFailureMs = Number.NEGATIVE_INFINITY;
   }
 
+  /** A stated reason decides: a customer who left for a rival did so also while a payment failed. */
   #end(atMs: number, reason: string | undefined): void {
     const isRecent = atMs - this.#lastFailureMs <= involuntaryDays * msPerDay;
-    this.#isInvoluntary = reason === "payment_failed" || (this.#status() === "past_due" && isRecent);
+    const isUnpaid = this.#status() === "past_due" && isRecent;
+    this.#isInvoluntary = reason === undefined ? isUnpaid : reason === "payment_failed";
     this.#isEnded = true;
     this.#scheduledEnd = undefined;
   }
 
-  #payerAfter({ account, user, isAccountNamed }: BillingEvent): Payer {
-    const payer = this.#payer ?? { account, user };
-    return isAccountNamed && account !== 0 && account !== payer.account ? { account, user } : payer;
+  /** The payer moves to an account that an event names, and to another user. A user who moves takes no MRR along, and a payment
+   * moves none: anyone may pay a bill. */
+  #payerAfter({ event, account, user, isAccountNamed, properties }: BillingEvent): Payer {
+    const sender = { account, user };
+    const payer = this.#payer ?? sender;
+    if (isAccountNamed && account !== 0) return account === payer.account ? payer : sender;
+    if (isPayment(event) || user === payer.user) return payer;
+    const isMoved =
+      properties.isTransfer === true || payer.account === 0 || (account !== 0 && account !== payer.account);
+    return isMoved ? sender : payer;
   }
 
   #status(): SubscriptionStatus {
     if (this.#isEnded) return "canceled";
     if (this.#isPaused) return "paused";
     if (this.#isTrial) return "trialing";
-    return this.#isFailing ? "past_due" : "active";
+    return this.#isPastDue() ? "past_due" : "active";
   }
 
   #mrr(status: SubscriptionStatus): number {
@@ -240,6 +338,17 @@ class History {
       this.#changes.push(change);
     }
   }
+}
+
+/** Whether an event shows that a subscription goes on after its trial: a conversion, a payment, the tool's status, or another end of the
+ * trial that is still to come. */
+function goesOnAfterTrial({ event, atMs, properties }: BillingEvent): boolean {
+  if (event === "payment_succeeded") return (properties.amount ?? 0) > 0;
+  if (isPayment(event)) return false;
+  const { status, trialEndsAtMs = atMs } = properties;
+  return (
+    event === "trial_converted" || trialEndsAtMs > atMs || (status !== undefined && status !== "canceled")
+  );
 }
 
 const keysOfState = [

@@ -26,7 +26,7 @@ export interface BillingFeatures {
   readonly isTrialEnding: boolean;
   /** Whether MRR or quantity are lower than 84 days ago. */
   readonly isDown: boolean;
-  /** Whether one is past due: its last payment failed. */
+  /** Whether one is past due. */
   readonly isPastDue: boolean;
 }
 

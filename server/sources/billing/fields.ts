@@ -1,7 +1,7 @@
 /** Reads fields of billing tools' payloads. A value of another kind counts as absent. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/intake.ts";
-import { isPlaceholderId, parseId, readTime } from "../parse.ts";
+import { isGenericId, parseId, readTime } from "../parse.ts";
 
 /** A field of an object; undefined for null, for an absent field, and without an object. */
 export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
@@ -43,6 +43,13 @@ export function msOf(value: unknown, ...keys: readonly string[]): number | undef
   return isInvalid(ms) ? undefined : ms;
 }
 
+/** A time of ISO 8601 in Unix microseconds: it orders changes of one millisecond. */
+export function microsecondsOf(value: unknown, ...keys: readonly string[]): number | undefined {
+  const ms = msOf(value, ...keys);
+  const [, micros = "0"] = /\.\d{3}(\d{1,3})/.exec(textOf(value, ...keys) ?? "") ?? [];
+  return ms === undefined ? undefined : ms * 1_000 + Number(micros.padEnd(3, "0"));
+}
+
 /** An amount in minor units: an integer, or a text of digits. */
 export function amountOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const text = textOf(value, ...keys);
@@ -56,7 +63,7 @@ export function namedIn(holders: readonly unknown[], keys: readonly string[]): s
   for (const holder of holders) {
     for (const key of keys) {
       const id = parseId(fieldOf(holder, key), key);
-      if (id !== undefined && !isInvalid(id) && !isPlaceholderId(id)) return id;
+      if (id !== undefined && !isInvalid(id) && !isGenericId(id)) return id;
     }
   }
   return undefined;

@@ -6,6 +6,7 @@ import { billingItems, type CustomerFacts } from "./facts.ts";
 import { namedIn } from "./fields.ts";
 import { accountIdKeys, type BillingPerson, type Owner, userIdKeys } from "./person.ts";
 import { type Before, beforeOf } from "./subscription.ts";
+import type { Transfer } from "./transfer.ts";
 
 /** Why a message is ignored. */
 export type Ignored = string;
@@ -18,10 +19,16 @@ export interface BillingMessage {
   readonly atMs: number | undefined;
   readonly person: BillingPerson;
   readonly accountId: string | undefined;
+  /** Why the message is of the tool's test mode, and no money. Undefined: it is not, or the tool does not tell. */
+  readonly testMode?: Ignored | undefined;
   readonly facts: (before: Before) => CustomerFacts | Ignored;
 }
 
-export type ReadMessage = BillingMessage | { readonly invalid: string } | { readonly ignored: string };
+export type ReadMessage =
+  | BillingMessage
+  | Transfer
+  | { readonly invalid: string }
+  | { readonly ignored: string };
 
 /** The customer of a message as its tool names them. */
 interface Customer {

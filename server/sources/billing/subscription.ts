@@ -1,4 +1,5 @@
 /** Events of a subscription, as tools report its whole state with each change. */
+import type { ToldStatus } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { BillingEvent, CustomerFacts } from "./facts.ts";
 import { defined, instantOf, textOf } from "./fields.ts";
@@ -10,6 +11,10 @@ export interface Subscription {
   readonly plan: Plan;
   /** As the tool names it. */
   readonly status: string | undefined;
+  /** In the terms of billing events; undefined where the tool does not say it, and for an end. */
+  readonly told?: Exclude<ToldStatus, "canceled"> | undefined;
+  /** Grows with each change: it orders changes of one second. */
+  readonly version?: number | undefined;
   readonly currentPeriodEnd: string | undefined;
   /** When it is scheduled to end. Null if it is not; undefined if the message does not say. */
   readonly endsAt: string | null | undefined;
@@ -21,6 +26,8 @@ export interface Subscription {
 export interface Before {
   readonly status: string | undefined;
   readonly endsAt: string | undefined;
+  /** The subscriptions that the user has, of a tool that moves them without naming them. */
+  readonly subscriptionIds: readonly string[];
 }
 
 /** @param traits as they are stored */
@@ -28,16 +35,30 @@ export function beforeOf(traits: JsonObject): Before {
   return {
     status: textOf(traits, "subscriptionStatus"),
     endsAt: instantOf(traits, "subscriptionEndsAt"),
+    subscriptionIds: subscriptionIdsOf(traits),
   };
+}
+
+/** Subscriptions that a user's trait names, of a tool that moves them without naming them. */
+export function subscriptionIdsOf(traits: JsonObject): readonly string[] {
+  const { subscriptionIds } = traits;
+  return Array.isArray(subscriptionIds) ? subscriptionIds.filter((id) => typeof id === "string") : [];
 }
 
 /** An event with the subscription's state. */
 function subscriptionEvent(
   event: string,
-  { id, plan: { name, ...plan }, currentPeriodEnd, discount }: Subscription,
+  { id, plan: { name, ...plan }, currentPeriodEnd, discount, told, version }: Subscription,
   more: JsonObject = {},
 ): BillingEvent {
-  const properties = { subscriptionId: id, plan: name, ...plan, ...discount, currentPeriodEnd, ...more };
+  const state = { status: event === "subscription_canceled" ? undefined : told, resourceVersion: version };
+  const properties = Object.assign(
+    { subscriptionId: id, plan: name, currentPeriodEnd },
+    plan,
+    discount,
+    state,
+    more,
+  );
   return { event, properties: defined(properties) };
 }
 

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
-import { amountOf, fieldOf, instantOf, objectsOf, textOf } from "../billing/fields.ts";
+import { amountOf, fieldOf, instantOf, numberOf, objectsOf, textOf } from "../billing/fields.ts";
 import type { Ignored } from "../billing/message.ts";
 import {
   type Before,
@@ -67,18 +67,27 @@ const events: Readonly<Record<string, Reading>> = {
   subscription_canceled: canceled,
   subscription_deleted: canceled,
 
-  payment_succeeded: (happened) =>
+  payment_succeeded: (happened, before) =>
     amountOf(happened.content, "transaction", "amount") === 0
       ? "A transaction of amount 0 is no payment."
-      : payment("payment_succeeded", happened, {
-          currentPeriodEnd: ofSubscription(happened, "current_term_end"),
-        }),
-  payment_failed: (happened) =>
-    payment("payment_failed", happened, {
-      reason: textOf(happened.content, "transaction", "error_code"),
-      attempt: objectsOf(happened.content, "invoice", "dunning_attempts").length || undefined,
-      nextAttemptAt: instantOf(happened.content, "invoice", "next_retry_at"),
-    }),
+      : besidesState(
+          happened,
+          before,
+          payment("payment_succeeded", happened, {
+            currentPeriodEnd: ofSubscription(happened, "current_term_end"),
+          }),
+        ),
+  payment_failed: (happened, before) =>
+    besidesState(
+      happened,
+      before,
+      payment("payment_failed", happened, {
+        reason: textOf(happened.content, "transaction", "error_code"),
+        attempt: objectsOf(happened.content, "invoice", "dunning_attempts").length || undefined,
+        nextAttemptAt: instantOf(happened.content, "invoice", "next_retry_at"),
+      }),
+    ),
+  invoice_updated: overdue,
   payment_refunded: (happened) => payment("payment_refunded", happened),
   // Chargebee records a chargeback as a reversal of the payment.
   transaction_created: (happened) =>
@@ -116,7 +125,28 @@ function changed(happened: Happened, before: Before): CustomerFacts | Ignored {
   if (status === "future") return "A subscription is future and not started.";
   if (status === "cancelled") return "A subscription that has ended does not change.";
   const trialEndsAt = status === "in_trial" ? ofSubscription(happened, "trial_end") : undefined;
-  return subscriptionFacts(subscriptionOf(happened), before, ["subscription_changed", { trialEndsAt }]);
+  const subscription = subscriptionOf(happened);
+  const { endsAt } = subscription;
+  return subscriptionFacts(subscription, before, ["subscription_changed", { trialEndsAt, endsAt }]);
+}
+
+/** A payment with the state of its subscription, if the event says whether the subscription has unpaid invoices: no other event says it
+ * after a payment, and this may be the first event of the subscription. */
+function besidesState(happened: Happened, before: Before, paid: CustomerFacts): CustomerFacts {
+  const { id, told } = subscriptionOf(happened);
+  if (id === undefined || told === undefined) return paid;
+  const state = changed(happened, before);
+  return typeof state === "string" ? paid : { ...state, events: [...state.events, ...paid.events] };
+}
+
+/** An invoice that was not paid when it was due makes its subscription past due, without any attempt to charge it. */
+function overdue({ content }: Happened): CustomerFacts | Ignored {
+  const status = textOf(content, "invoice", "status");
+  const subscriptionId = textOf(content, "invoice", "subscription_id");
+  if (status !== "payment_due" && status !== "not_paid")
+    return `An invoice that is ${status} is not overdue.`;
+  if (subscriptionId === undefined) return "An invoice of no subscription.";
+  return oneEvent("subscription_changed", { subscriptionId, status: "past_due" });
 }
 
 function canceled(happened: Happened, before: Before): CustomerFacts {
@@ -132,14 +162,30 @@ function subscriptionOf({ content, atMs }: Happened): Subscription {
     plan: planOf(subscription, atMs),
     discount: discountEndOf(subscription, atMs),
     status: textOf(subscription, "status"),
+    told: toldOf(subscription),
+    version: numberOf(subscription, "resource_version"),
     currentPeriodEnd: instantOf(subscription, "current_term_end"),
     // `cancelled_at` is also the time for which an end is scheduled.
     endsAt: isEnding ? instantOf(subscription, "cancelled_at") : undefined,
   };
 }
 
-function statusOf({ content }: Happened): string | undefined {
-  return textOf(content, "subscription", "status");
+/** Chargebee's status says nothing of unpaid invoices: it counts them beside it. */
+function toldOf(subscription: JsonObject): Subscription["told"] {
+  const due = numberOf(subscription, "due_invoices_count");
+  const status = textOf(subscription, "status");
+  if (status === "in_trial") return "trialing";
+  if (status === "paused") return "paused";
+  if ((status !== "active" && status !== "non_renewing") || due === undefined) return undefined;
+  return due > 0 ? "past_due" : "active";
+}
+
+function statusOf(happened: Happened): string | undefined {
+  return ofSubscriptionText(happened, "status");
+}
+
+function ofSubscriptionText({ content }: Happened, key: string): string | undefined {
+  return textOf(content, "subscription", key);
 }
 
 function ofSubscription({ content }: Happened, key: string): string | undefined {

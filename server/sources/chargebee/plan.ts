@@ -1,6 +1,7 @@
 /** Reads the plan of a Chargebee subscription, in both of its product catalogs. */
 import type { JsonObject } from "../../../contract/json.ts";
 import { amountOf, intervalText, msOf, numberOf, objectsOf, textOf } from "../billing/fields.ts";
+import { billedAYear } from "../billing/interval.ts";
 import type { Plan } from "../billing/plan.ts";
 import type { Subscription } from "../billing/subscription.ts";
 
@@ -23,7 +24,7 @@ export function planOf(subscription: JsonObject, atMs: number): Plan {
     name: first?.id ?? textOf(subscription, "plan_id"),
     amount: amountAt(subscription, atMs),
     currency: textOf(subscription, "currency_code"),
-    interval: intervalOf(subscription),
+    interval: isOfOneInterval(subscription) ? intervalOf(subscription) : "year",
     quantity: first?.quantity,
   };
 }
@@ -43,9 +44,8 @@ export function discountEndOf(subscription: JsonObject, atMs: number): Subscript
 
 /** The amount at a time; undefined if the payload does not tell it. */
 function amountAt(subscription: JsonObject, atMs: number): number | undefined {
-  const interval = intervalOf(subscription);
-  const lines = linesOf(subscription);
-  const amounts = lines.map((line) => (isOf(interval, line) ? line.amount : undefined));
+  const lines = isOfOneInterval(subscription) ? linesOf(subscription) : linesOfYear(subscription);
+  const amounts = lines.map((line) => line.amount);
   const isKnown =
     textOf(subscription, "currency_code") !== undefined &&
     lines.length > 0 &&
@@ -62,9 +62,22 @@ function isRecurring(discount: JsonObject): boolean {
   return textOf(discount, "duration_type") !== "one_time";
 }
 
-/** Whether a line is billed as often as the subscription. */
-function isOf(interval: string | undefined, line: Line): boolean {
-  return line.interval === undefined || line.interval === interval;
+/** Whether all lines are billed as often as the subscription. */
+function isOfOneInterval(subscription: JsonObject): boolean {
+  const own = intervalOf(subscription);
+  return linesOf(subscription).every(({ interval }) => interval === undefined || interval === own);
+}
+
+/** Lines with the amounts of a year. A fixed discount is of one invoice, which need not have all lines, so nothing is known then. */
+function linesOfYear(subscription: JsonObject): readonly Line[] {
+  const own = intervalOf(subscription);
+  const hasFixed = objectsOf(subscription, "discounts").some(
+    (discount) => isRecurring(discount) && numberOf(discount, "percentage") === undefined,
+  );
+  return linesOf(subscription).map((line) => {
+    const times = hasFixed ? undefined : billedAYear(line.interval ?? own);
+    return { ...line, amount: times && line.amount && Math.round(line.amount * times) };
+  });
 }
 
 /** The plan's item first. One-off charges and metered items have no recurring amount. */

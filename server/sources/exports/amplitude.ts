@@ -2,7 +2,7 @@
 
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isInvalid, type SourcedAccount, type SourcedItem } from "../../intake/intake.ts";
-import { isPlaceholderId, parseId, parseMessageId, parseVisitorId } from "../parse.ts";
+import { isGenericId, parseId, parseMessageId, parseVisitorId } from "../parse.ts";
 import { accountGroup } from "../posthog/events.ts";
 import { accountOf, userTraits } from "../segment/traits.ts";
 import type { Translated } from "../source.ts";
@@ -38,7 +38,7 @@ export function translateAmplitudeRow(row: JsonObject, context: ExportContext): 
   if (isInvalid(messageId)) return messageId;
   const sentId = parseId(row.user_id, "user_id");
   if (isInvalid(sentId)) return sentId;
-  const userId = sentId === undefined || isPlaceholderId(sentId) ? undefined : sentId;
+  const userId = sentId === undefined || isGenericId(sentId) ? undefined : sentId;
   const anonymousId = parseVisitorId(row.device_id, "device_id");
   if (isInvalid(anonymousId)) return anonymousId;
   const account = accountIn(row, context);

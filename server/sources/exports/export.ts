@@ -1,7 +1,7 @@
 /** Translates rows of other tools' exports. The same translations as those of live messages are used where there are any. */
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/calendar.ts";
-import { type Invalid, isInvalid, parseBody } from "../../intake/intake.ts";
+import { type Invalid, isInvalid, parseKeptBody } from "../../intake/intake.ts";
 import { parseId, readTime } from "../parse.ts";
 import type { Translated } from "../source.ts";
 
@@ -42,7 +42,7 @@ export function idIn(value: unknown, field: string): string | undefined {
  * @returns invalid for a text that is cut off, or that cannot be stored as it is. Such a text may be nested too deep to be walked */
 export function objectIn(value: unknown, field: string): { readonly object: JsonObject } | Invalid {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { object: objectOf(value) };
-  const parsed = parseBody(Buffer.from(value));
+  const parsed = parseKeptBody(Buffer.from(value));
   return isInvalid(parsed)
     ? { invalid: `${field} cannot be read: ${parsed.invalid}` }
     : { object: parsed.value };

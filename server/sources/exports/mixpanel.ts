@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.
 import { limits } from "../../../contract/limits.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import { type Invalid, isInvalid, type SourcedItem, type SourcedPerson } from "../../intake/intake.ts";
-import { isPlaceholderId, parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
+import { isGenericId, parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
 import { propertiesOf } from "../posthog/events.ts";
 import { accountOf, userTraits } from "../segment/traits.ts";
 import type { Translated } from "../source.ts";
@@ -86,11 +86,11 @@ function personOf(properties: JsonObject): SourcedPerson | Invalid {
   if (isInvalid(userId)) return userId;
   const device = parseVisitorId(withoutPrefix(properties.$device_id), "$device_id");
   if (isInvalid(device)) return device;
-  if (userId !== undefined && !isPlaceholderId(userId)) return { userId, anonymousId: device };
+  if (userId !== undefined && !isGenericId(userId)) return { userId, anonymousId: device };
   const sent = properties.distinct_id;
   const distinctId = parseId(sent, "distinct_id");
   if (isInvalid(distinctId)) return distinctId;
-  if (distinctId === undefined || isPlaceholderId(distinctId)) {
+  if (distinctId === undefined || isGenericId(distinctId)) {
     return device === undefined
       ? { invalid: "distinct_id is missing: send the user's id." }
       : { anonymousId: device };
@@ -158,7 +158,7 @@ function withoutEnvelope(properties: JsonObject): JsonObject {
 function profile(row: JsonObject, { nowMs, accountProperty }: ExportContext): Translated {
   const userId = parseId(row.$distinct_id, "$distinct_id");
   if (isInvalid(userId)) return userId;
-  if (userId === undefined || isPlaceholderId(userId)) {
+  if (userId === undefined || isGenericId(userId)) {
     return { invalid: "$distinct_id is missing: send the user's id." };
   }
   if (userId.startsWith(devicePrefix)) return { ignored: "The profile is of a device, not of a user." };

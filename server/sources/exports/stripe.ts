@@ -4,6 +4,7 @@
  *
  *   start_date          subscription_started, with the plan of today: an export does not say which one it was
  *   trial_end           trial_converted, if it was paid from then on; subscription_paused, if it waits for a card
+ *   past_due            subscription_changed with this status since the begin of the period
  *   pause_collection    subscription_paused since the begin of the period: an export does not say when it was paused
  *   canceled_at         cancellation_scheduled, if it ended or will end later
  *   ended_at            subscription_canceled, also if all payments failed and it is unpaid
@@ -29,10 +30,12 @@ import {
   paused,
   scheduled,
   started,
+  stateOf,
+  withoutToday,
 } from "../stripe/events.ts";
 import { idOf } from "../stripe/plan.ts";
 import { periodStartOf } from "../stripe/price.ts";
-import { emailOf, metadataOf, stripeAnonymousId } from "../stripe/stripe.ts";
+import { emailOf, isTestMode, metadataOf, stripeAnonymousId, testModeOfStripe } from "../stripe/stripe.ts";
 import type { ExportContext } from "./export.ts";
 import { stripeObjectOf } from "./stripe-csv.ts";
 
@@ -47,6 +50,7 @@ export function translateStripeRow(row: JsonObject, context: ExportContext): Tra
   const read = objectOf(row);
   if ("invalid" in read) return read;
   const { object } = read;
+  if (isTestMode(object)) return { ignored: testModeOfStripe, isTestMode: true };
   const kind = textOf(object, "object");
   if (kind !== "subscription" && kind !== "invoice") {
     return { ignored: `objects of the type ${JSON.stringify(kind ?? null)} are not imported.` };
@@ -129,8 +133,11 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
       at: canceledAt,
     });
   }
-  if (endedAt === undefined) return [...facts, { events: [], ...(traits && { traits }), at: since }];
-  return [...facts, { ...ended(object, endedAt), at: endedAt }];
+  const past = facts.map((fact) => ({ ...fact, events: withoutToday(fact.events) }));
+  if (endedAt !== undefined) return [...past, { ...ended(object, endedAt), at: endedAt }];
+  // Invoices of before tell when it was past due earlier, so a status of today is said only where no invoice may tell it.
+  const today = status === "past_due" && !isPaused ? stateOf(object, since ?? now).events : [];
+  return [...past, { events: today, ...(traits && { traits }), at: since ?? now }];
 }
 
 /**

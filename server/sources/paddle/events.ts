@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
-import { amountOf, fieldOf, instantOf, objectsOf, textOf } from "../billing/fields.ts";
+import { amountOf, fieldOf, instantOf, microsecondsOf, objectsOf, textOf } from "../billing/fields.ts";
 import type { Ignored } from "../billing/message.ts";
 import {
   type Before,
@@ -32,9 +32,9 @@ export const paddleEvents: Readonly<Record<string, Reading>> = {
   "subscription.activated": (data, before) =>
     objectsOf(data, "items").some((item) => fieldOf(item, "trial_dates") !== undefined)
       ? subscriptionFacts(subscriptionOf(data), before, ["trial_converted"])
-      : "It had no trial: subscription.created says that it began.",
+      : updated(data, before),
   "subscription.updated": updated,
-  "subscription.past_due": (data, before) => subscriptionFacts(subscriptionOf(data), before),
+  "subscription.past_due": updated,
   "subscription.paused": (data, before) =>
     subscriptionFacts(subscriptionOf(data), before, ["subscription_paused"]),
   "subscription.resumed": (data, before) =>
@@ -80,8 +80,7 @@ function started(data: JsonObject, before: Before): CustomerFacts | Ignored {
 function updated(data: JsonObject, before: Before): CustomerFacts | Ignored {
   const subscription = subscriptionOf(data);
   const { status, endsAt } = subscription;
-  if (status === "canceled" || status === "paused")
-    return `subscription.${status} says that it is ${status}.`;
+  if (status === "canceled") return "subscription.canceled says that it is canceled.";
   if (typeof endsAt === "string") {
     return subscriptionFacts(subscription, before, ["cancellation_scheduled", { endsAt }]);
   }
@@ -92,12 +91,17 @@ function canceled(data: JsonObject, before: Before): CustomerFacts {
   return endedFacts(subscriptionOf(data), before, {});
 }
 
+/** Statuses of Paddle that go on. */
+const goingOn = ["trialing", "active", "past_due", "paused"] as const;
+
 function subscriptionOf(data: JsonObject): Subscription {
   const isEnding = textOf(data, "scheduled_change", "action") === "cancel";
   return {
     id: textOf(data, "id"),
     plan: planOf(data),
     status: textOf(data, "status"),
+    told: goingOn.find((status) => status === textOf(data, "status")),
+    version: microsecondsOf(data, "updated_at"),
     currentPeriodEnd: instantOf(data, "current_billing_period", "ends_at"),
     endsAt: isEnding ? instantOf(data, "scheduled_change", "effective_at") : null,
   };

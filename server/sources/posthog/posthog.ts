@@ -18,7 +18,7 @@ import {
   type SourcedItem,
   type SourcedPerson,
 } from "../../intake/intake.ts";
-import { isPlaceholderId, parseId, parseMessageId, parseTimestamp } from "../parse.ts";
+import { isGenericId, parseId, parseMessageId, parseTimestamp, parseVisitorId } from "../parse.ts";
 import { accountOf, companyTraits, userTraits } from "../segment/traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./envelope.ts";
@@ -36,10 +36,31 @@ export function translatePosthog(
   return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, complete, delivery) }));
 }
 
+/** A body's items of users with the browser's id, which pages send as `$device_id`, or with the user's `$identify` in the same
+ * body. */
+export function withPosthogVisitors(translated: readonly TranslatedItem[]): readonly TranslatedItem[] {
+  const visitors = new Map<string, string>();
+  return translated.map(({ sent, translated: one }) => {
+    if (!("items" in one)) return { sent, translated: one };
+    const { $device_id } = objectOf(objectOf(objectOf(sent).properties));
+    const device = parseVisitorId($device_id, "$device_id");
+    const items = one.items.map((item) => {
+      if ((item.type !== "identify" && item.type !== "track") || item.userId === undefined) return item;
+      const { userId, anonymousId } = item;
+      if (anonymousId !== undefined) visitors.set(userId, anonymousId);
+      const visitor = typeof device === "string" && device !== userId ? device : visitors.get(userId);
+      return visitor === undefined || visitor === anonymousId ? item : { ...item, visitor };
+    });
+    return { sent, translated: { items } };
+  });
+}
+
 /** The parts that all events share. */
 interface Read {
   readonly event: string;
   readonly distinctId: string;
+  /** The client sent a placeholder for the user, and `distinctId` is the visitor's. */
+  readonly isNobody: boolean;
   readonly person: SourcedPerson;
   readonly properties: JsonObject;
   readonly atMs: number;
@@ -74,7 +95,10 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
     return { invalid: "event is missing: send the event's name, a string." };
   }
   const properties = objectOf(sent.properties);
-  const distinctId = readId(sent.distinct_id ?? sent.$distinct_id ?? properties.distinct_id, "distinct_id");
+  const sentId = readId(sent.distinct_id ?? sent.$distinct_id ?? properties.distinct_id, "distinct_id");
+  // With a placeholder for the user the event stays the visitor's.
+  const visitor = isInvalid(sentId) ? visitorOf(properties) : undefined;
+  const distinctId = visitor ?? sentId;
   if (isInvalid(distinctId)) return distinctId;
   const atMs = timeOf(sent, properties, envelope, delivery);
   if (isInvalid(atMs)) return atMs;
@@ -82,7 +106,11 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
   if (isInvalid(messageId)) return messageId;
   return {
     ...{ event, distinctId, properties, atMs, messageId },
-    person: isVisitor(distinctId, properties) ? { anonymousId: distinctId } : { userId: distinctId },
+    isNobody: visitor !== undefined,
+    person:
+      visitor !== undefined || isVisitor(distinctId, properties)
+        ? { anonymousId: distinctId }
+        : { userId: distinctId },
     set: personProperties(sent, properties),
     account: accountOf(accountGroup(objectOf(properties.$groups)), {}),
   };
@@ -107,9 +135,16 @@ function readId(value: unknown, field: string): string | Invalid {
   const id = parseId(value, field);
   if (isInvalid(id)) return id;
   if (id === undefined) return { invalid: `${field} is missing: send the user's id.` };
-  return isPlaceholderId(id)
+  return isGenericId(id)
     ? { invalid: `${field} ${JSON.stringify(id)} is a placeholder for no user: send the user's id.` }
     : id;
+}
+
+/** The id of the browser, which clients send beside that of the user. */
+function visitorOf({ $anon_distinct_id, $device_id }: JsonObject): string | undefined {
+  return [$anon_distinct_id, $device_id]
+    .map((value) => parseVisitorId(value, "$device_id"))
+    .find((id) => typeof id === "string");
 }
 
 /** Whether the client marks this id as generated: a browser's distinct id is its device's until the user signs in.
@@ -144,10 +179,10 @@ function companysOwn(properties: JsonObject): JsonObject {
 
 function identify(read: Read): Translated {
   const { distinctId, properties } = read;
-  if (read.event !== "$identify") return { items: [identifyItem(read, read.person)] };
+  if (read.event !== "$identify" || read.isNobody) return { items: [identifyItem(read, read.person)] };
   // An identified user is no visitor, although a browser that got the id at its start marks it as one.
   const before = parseId(properties.$anon_distinct_id, "$anon_distinct_id");
-  const isLinked = typeof before === "string" && before !== distinctId && !isPlaceholderId(before);
+  const isLinked = typeof before === "string" && before !== distinctId && !isGenericId(before);
   // That browser's earlier events are a visitor's.
   const visitor = isLinked ? before : isVisitor(distinctId, properties) ? distinctId : undefined;
   const person = { userId: distinctId, ...(visitor !== undefined && { anonymousId: visitor }) };

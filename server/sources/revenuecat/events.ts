@@ -5,6 +5,7 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
 import { defined, instantOf, msOf, numberOf, textOf } from "../billing/fields.ts";
+import { intervalBetween } from "../billing/interval.ts";
 import type { Ignored } from "../billing/message.ts";
 import type { Plan } from "../billing/plan.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type Subscription,
   subscriptionFacts,
 } from "../billing/subscription.ts";
-import { intervalBetween, minorUnits } from "./price.ts";
+import { minorUnits } from "./price.ts";
 
 type Reading = (event: JsonObject, before: Before) => CustomerFacts | Ignored;
 
@@ -24,12 +25,10 @@ export const revenuecatEvents: Readonly<Record<string, Reading>> = {
     const isTrial = textOf(event, "period_type") === "TRIAL";
     const trialEndsAt = isTrial ? endOf(event) : undefined;
     const subscription = bought(event, isTrial ? "trialing" : "active");
-    return withPayment(
-      event,
-      subscriptionFacts(subscription, before, ["subscription_started", { trialEndsAt }]),
-    );
+    const facts = subscriptionFacts(subscription, before, ["subscription_started", { trialEndsAt }]);
+    return withPayment(event, withSubscription(event, before, facts));
   },
-  RENEWAL: (event, before) => withPayment(event, renewed(event, before)),
+  RENEWAL: (event, before) => withPayment(event, withSubscription(event, before, renewed(event, before))),
   NON_RENEWING_PURCHASE: (event) => {
     const paid = priceOf(event);
     return paid === 0
@@ -88,6 +87,7 @@ function canceled(event: JsonObject, before: Before): CustomerFacts | Ignored {
 /** `payment_failed` is what Stripe says of an end that its customer did not choose. */
 function reasonOf(event: JsonObject, key: string): string | undefined {
   const reason = textOf(event, key);
+  if (reason === "UNKNOWN") return undefined;
   return reason === "BILLING_ERROR" ? "payment_failed" : reason?.toLowerCase();
 }
 
@@ -144,6 +144,18 @@ function money(event: JsonObject, price: number | undefined): JsonObject {
   const currency = textOf(event, "currency");
   const [plan, invoiceId] = [textOf(event, "product_id"), textOf(event, "transaction_id")];
   return { amount: minorUnits(price, currency), currency, plan, invoiceId, store: textOf(event, "store") };
+}
+
+/** Of one user: their own and some that families share. */
+const maxSubscriptions = 20;
+
+/** The trait that names the user's subscriptions: a transfer of RevenueCat names none. */
+function withSubscription(event: JsonObject, before: Before, facts: CustomerFacts): CustomerFacts {
+  const id = subscriptionIdOf(event);
+  if (id === undefined) return facts;
+  const others = before.subscriptionIds.filter((one) => one !== id);
+  const subscriptionIds = [...others, id].slice(-maxSubscriptions);
+  return { ...facts, traits: { ...facts.traits, subscriptionIds } };
 }
 
 /** The purchase's payment beside the event of its subscription. */

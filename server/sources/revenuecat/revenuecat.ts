@@ -4,7 +4,8 @@ import { isInvalid } from "../../intake/intake.ts";
 import { fieldOf, msOf, textOf } from "../billing/fields.ts";
 import { partiesOf, type ReadMessage } from "../billing/message.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";
-import { isPlaceholderId, parseId } from "../parse.ts";
+import type { Party } from "../billing/transfer.ts";
+import { isGenericId, parseId } from "../parse.ts";
 import { revenuecatEvents } from "./events.ts";
 
 /** @param body parsed JSON */
@@ -16,16 +17,36 @@ export function readRevenuecat(body: unknown): ReadMessage {
   }
   if (type === "TEST")
     return { ignored: "A test of RevenueCat: the address and the authorization are right." };
+  const testMode =
+    textOf(event, "environment") === "SANDBOX" ? "A purchase in a store's sandbox is no money." : undefined;
+  const atMs = msOf(event, "event_timestamp_ms");
+  if (type === "TRANSFER") {
+    const [from, to] = [partiesIn(event.transferred_from), partiesIn(event.transferred_to)];
+    return { id, atMs, testMode, from, to };
+  }
   const reading = Object.hasOwn(revenuecatEvents, type) ? revenuecatEvents[type] : undefined;
   if (reading === undefined) return { ignored: `${type} is not used.` };
-  if (textOf(event, "environment") === "SANDBOX")
-    return { ignored: "A purchase in a store's sandbox is no money." };
-  const atMs = msOf(event, "event_timestamp_ms");
   return {
-    ...{ id, type, atMs },
+    ...{ id, type, atMs, testMode },
     ...partiesOf(customerOf(event)),
     facts: (before) => reading(event, before),
   };
+}
+
+/** Customers by their app user ids, which are several names of one. */
+function partiesIn(value: unknown): readonly Party[] {
+  return idsIn(value).map((id) => ({
+    anonymousId: `revenuecat:${id}`,
+    userId: anonymous.test(id) ? undefined : id,
+  }));
+}
+
+function idsIn(value: unknown): readonly string[] {
+  const sent: readonly unknown[] = Array.isArray(value) ? value.slice(0, maxAliases) : [];
+  return sent.flatMap((one) => {
+    const id = parseId(one, "app_user_id");
+    return id === undefined || isInvalid(id) || isGenericId(id) ? [] : [id];
+  });
 }
 
 /** Ids that RevenueCat gives before an app names its user. */
@@ -36,11 +57,7 @@ const maxAliases = 100;
 
 function customerOf(event: JsonObject) {
   const aliases = fieldOf(event, "aliases");
-  const others: readonly unknown[] = Array.isArray(aliases) ? aliases.slice(0, maxAliases) : [];
-  const ids = [event.app_user_id, event.original_app_user_id, ...others].flatMap((value) => {
-    const id = parseId(value, "app_user_id");
-    return id === undefined || isInvalid(id) || isPlaceholderId(id) ? [] : [id];
-  });
+  const ids = [...idsIn([event.app_user_id, event.original_app_user_id]), ...idsIn(aliases)];
   const attribute = (key: string) => fieldOf(event, "subscriber_attributes", key, "value");
   const keys = [...userIdKeys, ...accountIdKeys];
   return {

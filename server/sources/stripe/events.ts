@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { BillingEvent, CustomerFacts } from "../billing/facts.ts";
 import { defined, fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
 import { endedTraits, type Plan, planTraits } from "../billing/plan.ts";
+import { recurringPartOf } from "./invoice-price.ts";
 import { isoAmount } from "./minor-units.ts";
 import { idOf, isOtherPlan, planBefore, planOf, planOfInvoice } from "./plan.ts";
 import { discountsIn, isSamePrice, periodEndOf, priceOf } from "./price.ts";
@@ -136,6 +137,24 @@ export function isNotStarted(status: string | undefined): boolean {
   return status === "incomplete" || status === "incomplete_expired";
 }
 
+/** The state of a subscription that goes on, of an export. */
+export function stateOf(subscription: JsonObject, atSeconds: number): CustomerFacts {
+  return {
+    events: [
+      factAt(subscriptionEvent("subscription_changed", subscription, atSeconds), subscription, atSeconds),
+    ],
+  };
+}
+
+/** Events of an export about an earlier time, without what the object says of today alone: its status and its scheduled end. */
+export function withoutToday(events: readonly BillingEvent[]): readonly BillingEvent[] {
+  return events.map((event) => {
+    const { status: _, endsAt, ...past } = event.properties;
+    const properties = event.event === "cancellation_scheduled" ? defined({ ...past, endsAt }) : past;
+    return { ...event, properties };
+  });
+}
+
 /** The facts of a subscription that begins. */
 export function started(subscription: JsonObject, atSeconds: number): CustomerFacts {
   const more = { trialEndsAt: instantOf(subscription, "trial_end") };
@@ -171,16 +190,31 @@ function subscriptionEvent(
   more: JsonObject = {},
 ): BillingEvent {
   const { name: plan, currency, interval, quantity } = planOf(subscription);
-  const { amount, discountEndsAt, amountAfterDiscount } = priceOf(subscription, atSeconds);
+  const price = priceOf(subscription, atSeconds);
+  const status = event === "subscription_canceled" ? undefined : toldStatusOf(subscription);
   return {
     event,
     properties: defined({
-      ...{ plan, amount, currency, interval, quantity, subscriptionId: textOf(subscription, "id") },
-      ...{ discountEndsAt: instantOf(discountEndsAt), amountAfterDiscount },
+      ...{ plan, amount: price.amount, currency, interval: price.interval ?? interval, quantity },
+      ...{ subscriptionId: textOf(subscription, "id"), status },
+      ...{ discountEndsAt: instantOf(price.discountEndsAt), amountAfterDiscount: price.amountAfterDiscount },
+      ...(price.isInvoiced && { isPricedByInvoice: true }),
       currentPeriodEnd: periodEndOf(subscription),
+      endsAt: status !== undefined && isCancellationScheduled(subscription) ? endOf(subscription) : undefined,
+      trialEndsAt: status === "trialing" ? instantOf(subscription, "trial_end") : undefined,
       ...more,
     }),
   };
+}
+
+/** Statuses of Stripe that go on. `incomplete` has not begun, and `unpaid` and `canceled` are ends. */
+const toldStatuses: ReadonlySet<string | undefined> = new Set(["trialing", "active", "past_due", "paused"]);
+
+/** The status in the terms of billing events. While Stripe collects nothing, a subscription is paused, whatever its status. */
+function toldStatusOf(subscription: JsonObject): string | undefined {
+  const status = textOf(subscription, "status");
+  if (!toldStatuses.has(status)) return undefined;
+  return isJsonObject(subscription.pause_collection) ? "paused" : status;
 }
 
 /** As `subscriptionEvent`, of a fact that happens once. */
@@ -206,7 +240,8 @@ function factId(event: string, subscription: JsonObject): Pick<BillingEvent, "id
   return time === undefined ? {} : { id: `${id}:${event}:${time}`, lastingDay: dayOfFacts };
 }
 
-/** One update may mean several events, or none. */
+/** One update may mean several events. The object is complete, so one event at least has it: it may be the first that is heard of the
+ * subscription, and only the object says a new status or period. */
 function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignored {
   const status = textOf(object, "status");
   if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
@@ -235,15 +270,13 @@ function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignor
   if (Object.hasOwn(before, "pause_collection") && isPaused !== isJsonObject(before.pause_collection)) {
     add(isPaused ? "subscription_paused" : "subscription_resumed");
   }
-  // Of a renewal: each event of a subscription has the end of the paid period, so another one tells it as well.
-  const isRenewed = periodEndOf({ ...object, ...before }) !== periodEndOf(object);
-  const isTold = events.some(({ properties }) => properties.currentPeriodEnd !== undefined);
-  if (!isTold && isRenewed && status !== "canceled") add("subscription_changed");
+  const isTold = events.some(({ properties }) => properties.status !== undefined);
+  if (!isTold && status !== "canceled" && status !== "unpaid") add("subscription_changed");
   return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
 }
 
-/** The events of a new status, which no other type of Stripe tells. An invoice that is voided or written off ends a past due time
- * without a payment. `unpaid` is a setting of Stripe for subscriptions whose payments have all failed. */
+/** The events of a new status, which no other type of Stripe tells. `unpaid` is a setting of Stripe for subscriptions whose
+ * payments have all failed. */
 function eventsOfStatus(before: string, object: JsonObject, atSeconds: number): readonly BillingEvent[] {
   const status = textOf(object, "status");
   if (status === "unpaid") return [givenUp(object, atSeconds)];
@@ -254,10 +287,7 @@ function eventsOfStatus(before: string, object: JsonObject, atSeconds: number): 
   }
   if (status !== "active") return [];
   if (before === "trialing") return converted(object, atSeconds).events;
-  if (before === "unpaid") return [subscriptionEvent("subscription_started", object, atSeconds)];
-  if (before !== "past_due") return [];
-  const properties = { amount: 0, currency: planOf(object).currency, subscriptionId: textOf(object, "id") };
-  return [{ event: "payment_succeeded", properties: defined(properties) }];
+  return before === "unpaid" ? [subscriptionEvent("subscription_started", object, atSeconds)] : [];
 }
 
 /** Newer versions of the API send only `cancel_at`, and `cancel_at_period_end` stays false. */
@@ -299,7 +329,7 @@ export function paid({ object }: Pick<Happened, "object">): CustomerFacts | Igno
   const outside = numberOf(object, "amount_paid_off_stripe");
   const isOutside = fieldOf(object, "paid_out_of_band") === true || outside !== undefined;
   if (amount === 0 && !isOutside) return "An invoice of amount 0 is no payment.";
-  const { events } = invoiceFacts("payment_succeeded", object, "amount_paid");
+  const { events } = invoiceFacts("payment_succeeded", object, "amount_paid", recurringPartOf(object));
   return { events: events.map((event) => withId(event, object, ":payment_succeeded")) };
 }
 

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { billedAYear } from "../billing/interval.ts";
 import { isoAmount } from "./minor-units.ts";
 import { type Line, linesOf, listOf } from "./plan.ts";
 
@@ -13,6 +14,10 @@ export interface Price {
   /** In seconds: the end of the discount that ends first. Undefined if none ends. */
   readonly discountEndsAt: number | undefined;
   readonly amountAfterDiscount: number | undefined;
+  /** The interval of the amount. Undefined with one interval: that of the plan. */
+  readonly interval?: string;
+  /** A part is priced in tiers: only invoices have its amount. */
+  readonly isInvoiced?: boolean;
 }
 
 interface Discount {
@@ -36,12 +41,31 @@ export function priceOf(subscription: JsonObject, atSeconds: number): Price {
   const priced = lines.filter(({ isMetered }) => !isMetered);
   const [first] = priced;
   if (first === undefined) return { ...noDiscount, amount: lines.length > 0 ? 0 : undefined };
+  const isOneInterval = priced.every(({ interval }) => interval === first.interval);
   // Without one part, such as one in tiers, the others would be a price that the customer does not pay.
-  const isKnown = priced.every(
-    ({ amount, currency, interval }) =>
-      amount !== undefined && currency === first.currency && interval === first.interval,
+  if (priced.some(({ amount }) => amount === undefined))
+    return { ...noDiscount, amount: undefined, isInvoiced: isOneInterval };
+  if (!isOneInterval) return priceOfIntervals(subscription, priced, atSeconds);
+  if (priced.some(({ currency }) => currency !== first.currency)) return { ...noDiscount, amount: undefined };
+  return discountedPrice(subscription, priced, atSeconds);
+}
+
+/** The price of parts that are billed at different intervals, for a year. A fixed discount is of one invoice, whose parts are not known. */
+function priceOfIntervals(subscription: JsonObject, lines: readonly Line[], atSeconds: number): Price {
+  const [first] = lines;
+  const scaled = lines.flatMap((line) => {
+    const [times, { amount, currency }] = [billedAYear(line.interval), line];
+    if (times === undefined || amount === undefined || currency !== first?.currency) return [];
+    return { ...line, amount: amount * times };
+  });
+  const hasFixed = [subscription, ...lines.map(({ item }) => item)].some((object) =>
+    discountsOf(object, atSeconds).some(({ amountOff }) => amountOff !== undefined),
   );
-  if (!isKnown) return { ...noDiscount, amount: undefined };
+  if (scaled.length < lines.length || hasFixed) return { ...noDiscount, amount: undefined };
+  return { ...discountedPrice(subscription, scaled, atSeconds), interval: "year" };
+}
+
+function discountedPrice(subscription: JsonObject, priced: readonly Line[], atSeconds: number): Price {
   const amountAt = (seconds: number) => Math.round(netOf(subscription, priced, seconds));
   const ends = [subscription, ...priced.map(({ item }) => item)]
     .flatMap((object) => discountsOf(object, atSeconds))
@@ -132,7 +156,7 @@ export function discountsIn(before: JsonObject): JsonObject {
 
 /** Whether two prices are the same, discounts that end included. */
 export function isSamePrice(one: Price, other: Price): boolean {
-  return (["amount", "discountEndsAt", "amountAfterDiscount"] as const).every(
+  return (["amount", "interval", "discountEndsAt", "amountAfterDiscount"] as const).every(
     (key) => one[key] === other[key],
   );
 }

@@ -1,6 +1,7 @@
 /** Translates Stripe's events. events.ts has the table of their types. */
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
+import type { TestMode } from "../../../contract/source-settings.ts";
 import { isEmailAddress } from "../../intake/intake.ts";
 import { billingItems } from "../billing/facts.ts";
 import { fieldOf, msOf, textOf } from "../billing/fields.ts";
@@ -21,6 +22,14 @@ interface StripeEvent {
   readonly createdMs: number | undefined;
   readonly object: JsonObject | undefined;
   readonly before: JsonObject;
+}
+
+/** Why an event or an exported object of Stripe's test mode is ignored. */
+export const testModeOfStripe = "An object of Stripe's test mode is no money.";
+
+/** Whether an event or an object is of Stripe's test mode. */
+export function isTestMode(body: unknown): boolean {
+  return fieldOf(body, "livemode") === false;
 }
 
 /** The visitor id of a customer. */
@@ -57,9 +66,12 @@ export function translateStripe(
   delivery: Delivery,
   known: KnownPerson,
   unknownCustomers: "create" | "wait",
+  testMode: TestMode = "ignore",
 ): readonly TranslatedItem[] | { readonly invalid: string } {
   const event = eventOf(body);
   if (event === undefined) return { invalid: "body is not a Stripe event: it has no id or type." };
+  if (isTestMode(body) && testMode === "ignore")
+    return [{ sent: body, translated: { ignored: testModeOfStripe, isTestMode: true } }];
   const ignored = (why: string) => [{ sent: body, translated: { ignored: why } }];
   const person = stripePerson(body);
   if (event.object === undefined) {

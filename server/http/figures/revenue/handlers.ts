@@ -5,6 +5,7 @@ import { revenueLimits } from "../../../../contract/billing/revenue.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import {
   mrrAtRisk,
+  noticedSubscriptions,
   type PeriodRevenue,
   type RevenueSplit,
   revenue,
@@ -34,10 +35,11 @@ export const revenueHandlers = {
     const split = splitOf(query);
     const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
     const warehouse = await warehouseWithinPayers(context, query.segment);
-    const [{ question, head, rates }, unconfirmed, unpriced] = await Promise.all([
+    const [{ question, head, rates }, unconfirmed, unpriced, noticed] = await Promise.all([
       revenueOf(context),
       unconfirmedSubscriptions(warehouse, organization.id, nowMs()),
       unpricedSubscriptions(warehouse, organization.id, nowMs()),
+      noticedSubscriptions(warehouse, organization.id, nowMs()),
     ]);
     const ends = periods.slice(-1).map(({ endMs }) => endMs);
     const groups = await revenue(warehouse, question, periods, split);
@@ -54,6 +56,7 @@ export const revenueHandlers = {
       unrated: unrated.map(({ currency, payers, mrrs }) => ({ currency, payers, mrr: mrrs.at(-1) ?? 0 })),
       unconfirmed,
       unpriced,
+      ...noticed,
     };
   },
 
@@ -150,13 +153,16 @@ function daysOf({ fromDay, toDay, isComplete }: CalendarPeriod) {
 
 function periodAnswer({ movements, retention, endPayers }: PeriodRevenue) {
   const { startMrr, endMrr, expansion, contraction, churned, reactivated } = movements;
+  const { transferredIn, transferredOut } = movements;
   return {
     ...{ startMrr, startPayers: retention.payers },
     ...{ newMrr: movements.new.mrr, newPayers: movements.new.payers },
     ...{ reactivatedMrr: reactivated.mrr, reactivatedPayers: reactivated.payers },
     ...{ expansionMrr: expansion.mrr, expansionPayers: expansion.payers },
+    ...{ transferredInMrr: transferredIn.mrr, transferredInPayers: transferredIn.payers },
     ...{ contractionMrr: contraction.mrr, contractionPayers: contraction.payers },
     ...{ churnedMrr: churned.mrr, churnedPayers: churned.payers },
+    ...{ transferredOutMrr: transferredOut.mrr, transferredOutPayers: transferredOut.payers },
     churnedInvoluntarilyMrr: movements.churnedInvoluntarily.mrr,
     churnedInvoluntarilyPayers: movements.churnedInvoluntarily.payers,
     ...{ endMrr, endPayers, nrr: retention.nrr, grr: retention.grr, logoChurn: retention.churn },

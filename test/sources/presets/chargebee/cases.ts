@@ -10,8 +10,10 @@ const of = (more: object = {}) => content(chargebee.subscription(more));
 const plan = { plan: "team-EUR-monthly", amount: 10_000, currency: "EUR", interval: "month", quantity: 10 };
 const endsAt = "2026-06-01T10:00:00.000Z";
 const trialEndsAt = "2026-05-15T10:00:00.000Z";
-const state = { subscriptionId: "sub_1", ...plan, currentPeriodEnd: endsAt };
-const trial = { subscriptionId: "sub_1", ...plan, trialEndsAt };
+const resourceVersion = startSeconds * 1_000;
+const state = { subscriptionId: "sub_1", ...plan, currentPeriodEnd: endsAt, resourceVersion };
+const trial = { subscriptionId: "sub_1", ...plan, trialEndsAt, resourceVersion, status: "trialing" };
+const isPaused = { ...state, status: "paused" };
 const ended = {
   ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
   subscriptionStatus: "cancelled",
@@ -73,7 +75,20 @@ const subscriptions: readonly PresetCase[] = [
   ),
   ["subscription_trial_extended", content(inTrial()), ["subscription_changed", trial]],
   ["subscription_trial_end_reminder", content(inTrial()), ["trial_ending", trial]],
-  ["subscription_paused", of({ status: "paused" }), ["subscription_paused", state]],
+  ["subscription_paused", of({ status: "paused" }), ["subscription_paused", isPaused]],
+  ["subscription_changed, paused", of({ status: "paused" }), ["subscription_changed", isPaused]],
+  ...[
+    [0, "active"],
+    [1, "past_due"],
+  ].map(([due_invoices_count, status]): PresetCase => {
+    const type = `subscription_changed, ${due_invoices_count} invoices due`;
+    return [type, of({ due_invoices_count }), ["subscription_changed", { ...state, status }]];
+  }),
+  [
+    "subscription_changed, about to end",
+    of({ status: "non_renewing", cancelled_at: endSeconds, due_invoices_count: 0 }),
+    ["subscription_changed", { ...state, endsAt, status: "active" }],
+  ],
   ["subscription_resumed", of(), ["subscription_resumed", state]],
   ["subscription_cancellation_scheduled", scheduled, ["cancellation_scheduled", toEnd], { traits: isToEnd }],
   [
@@ -119,11 +134,29 @@ const later = { ...limited, percentage: 50, apply_till: endSeconds + 86_400 };
 const three = discounts(later, limited, { ...over, percentage: 99 });
 const afterDiscount = { amount: 4_500, discountEndsAt: endsAt, amountAfterDiscount: 5_000 };
 
+/** 79.00 a month and 99.00 a year. */
+const inYear = { amount: 12 * 7_900 + 9_900, interval: "year" };
+const tenth = { id: "d1", percentage: 10, duration_type: "forever", apply_on: "invoice_amount" };
+
 const amounts: readonly PresetCase[] = [
   ["subscription_created, unit prices", content(withoutAmounts), { amount: 7_900 }],
   ["subscription_created, metered items", items(team, metered), { amount: 7_900 }],
   ["subscription_created, items of its interval", items(monthly), { amount: 7_900 }],
-  ["subscription_created, items of another interval", items(team, yearly), { amount: undefined }],
+  [
+    "subscription_created, items of another interval",
+    items(team, yearly),
+    some("subscription_started", inYear),
+  ],
+  [
+    "subscription_created, items of another interval and a discount",
+    of({ subscription_items: [team, yearly], discounts: [tenth] }),
+    some("subscription_started", { ...inYear, amount: 94_230 }),
+  ],
+  [
+    "subscription_created, items of another interval and a fixed discount",
+    of({ subscription_items: [team, yearly], discounts: [{ ...tenth, percentage: undefined, amount: 9 }] }),
+    { amount: undefined },
+  ],
   ["subscription_created, a discount", discounts({}), { amount: 9_000 }],
   [
     "subscription_created, a discount of one time",
@@ -150,14 +183,48 @@ const amounts: readonly PresetCase[] = [
 const paid = { amount: 11_900, currency: "EUR", subscriptionId: "sub_1", invoiceId: "42" };
 const { subscriptionId: _, ...disputed } = paid;
 const failed = { ...paid, reason: "insufficient_funds", attempt: 2, nextAttemptAt: trialEndsAt };
+const withDue = (payload: object, due_invoices_count: number, more: object = {}) => ({
+  ...payload,
+  subscription: chargebee.subscription({ due_invoices_count, ...more }),
+});
+const ofEnded = withDue(chargebee.paid(), 0, { status: "cancelled" });
 const ofNothing = { ...chargebee.paid(), transaction: transaction({ amount: 0 }) };
 const reversal = { transaction: transaction({ type: "payment_reversal", subscription_id: undefined }) };
 
 const payments: readonly PresetCase[] = [
   ["payment_succeeded", chargebee.paid(), ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }]],
+  [
+    ...(["payment_succeeded after which nothing is due", withDue(chargebee.paid(), 0)] as const),
+    ["subscription_changed", { ...state, status: "active" }],
+    ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }],
+  ],
+  [
+    ...(["payment_failed after which an invoice is due", withDue(chargebee.failed(), 1)] as const),
+    ...([
+      ["subscription_changed", { ...state, status: "past_due" }],
+      ["payment_failed", failed],
+    ] as const),
+  ],
+  [
+    ...(["payment_succeeded of a subscription that has ended", ofEnded] as const),
+    ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }],
+  ],
   ["payment_succeeded with nothing", ofNothing, "amount 0"],
   ["payment_succeeded of nobody", {}, "names neither"],
   ["payment_failed", chargebee.failed(), ["payment_failed", failed]],
+  ...["payment_due", "not_paid"].map(
+    (status): PresetCase => [
+      `invoice_updated, ${status}`,
+      { invoice: invoice({ status }) },
+      ["subscription_changed", { subscriptionId: "sub_1", status: "past_due" }],
+    ],
+  ),
+  ["invoice_updated, paid", { invoice: invoice() }, "is not overdue"],
+  [
+    "invoice_updated of no subscription",
+    { invoice: invoice({ status: "not_paid", subscription_id: null }) },
+    "no subscription",
+  ],
   ["payment_refunded", chargebee.refunded(), ["payment_refunded", { ...paid, amount: 1_900 }]],
   ["transaction_created of a reversal", reversal, ["payment_disputed", disputed]],
   ["transaction_created", { transaction: transaction() }, "reverses a payment"],

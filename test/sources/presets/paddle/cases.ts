@@ -7,10 +7,13 @@ const { adjustment, customer, ending, item, notification, subscription, transact
 const endsAt = "2026-06-01T10:00:00.500Z";
 const trialEndsAt = "2026-05-11T10:00:00.000Z";
 const plan = { plan: "Team", amount: 43_200, currency: "USD", interval: "month", quantity: 10 };
-const state = { subscriptionId: "sub_1", ...plan, currentPeriodEnd: endsAt };
-const { currentPeriodEnd: _, ...withoutPeriod } = state;
+const resourceVersion = Date.UTC(2026, 4, 1, 10) * 1_000;
+const hasEnded = { subscriptionId: "sub_1", ...plan, currentPeriodEnd: endsAt, resourceVersion };
+const state = { ...hasEnded, status: "active" };
+const isPaused = { ...hasEnded, status: "paused" };
+const { currentPeriodEnd: _, ...withoutPeriod } = isPaused;
 const converted = { ...state, amount: 32_400, currentPeriodEnd: trialEndsAt };
-const trial = { ...converted, trialEndsAt };
+const trial = { ...converted, trialEndsAt, status: "trialing" };
 const pastDue = {
   ...{ plan: "Team", planAmount: 43_200, planCurrency: "USD", planInterval: "month" },
   subscriptionStatus: "past_due",
@@ -41,7 +44,7 @@ const subscriptions: readonly PresetCase[] = [
   ],
   ["subscription.trialing", trialing(), ["trial_started", trial]],
   ["subscription.activated", trialing({ status: "active" }), ["trial_converted", converted]],
-  ["subscription.activated without a trial", subscription(), "had no trial"],
+  ["subscription.activated without a trial", subscription(), changed],
   ["subscription.updated", subscription(), changed],
   ["subscription.updated with an end", ending(), ["cancellation_scheduled", { ...state, endsAt }]],
   ["subscription.updated, of whose end a trait tells", ending(), { traits: { subscriptionEndsAt: endsAt } }],
@@ -50,7 +53,12 @@ const subscriptions: readonly PresetCase[] = [
     ...(["subscription.updated when an end is withdrawn", subscription(), wasToEnd, changed] as const),
     ...([["cancellation_withdrawn", state], { traits: { subscriptionEndsAt: null } }] as const),
   ],
-  ["subscription.updated, paused", paused, "subscription.paused says"],
+  ["subscription.updated, paused", paused, ["subscription_changed", { endsAt: null, ...isPaused }]],
+  [
+    "subscription.updated at a part of a second",
+    subscription({ updated_at: "2026-05-01T10:00:00.123456Z" }),
+    some("subscription_changed", { resourceVersion: resourceVersion + 123_456 }),
+  ],
   ["subscription.updated, canceled", canceled, "subscription.canceled says"],
   [
     "subscription.updated with a pause",
@@ -58,10 +66,14 @@ const subscriptions: readonly PresetCase[] = [
     some("subscription_changed"),
   ],
   // The event is the payment's.
-  ["subscription.past_due", subscription({ status: "past_due" }), { events: 0, allTraits: pastDue }],
+  [
+    ...(["subscription.past_due", subscription({ status: "past_due" })] as const),
+    ["subscription_changed", { endsAt: null, ...hasEnded, status: "past_due" }],
+    { allTraits: pastDue },
+  ],
   ["subscription.paused", unlimited, ["subscription_paused", withoutPeriod]],
   ["subscription.resumed", subscription(), ["subscription_resumed", state]],
-  ["subscription.canceled", canceled, ["subscription_canceled", state], { allTraits: ended }],
+  ["subscription.canceled", canceled, ["subscription_canceled", hasEnded], { allTraits: ended }],
 ];
 
 const override = (amount: string) => ({

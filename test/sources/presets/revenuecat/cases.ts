@@ -11,7 +11,13 @@ const inTrial = { ...state, currency: "EUR", currentPeriodEnd: trialEndsAt, tria
 const payment = { plan: "pro.monthly", currency: "EUR", store: "APP_STORE", invoiceId: "2000", amount: 999 };
 const ofPeriod = { ...payment, subscriptionId: "1000" };
 const active = {
-  ...{ plan: "pro.monthly", planAmount: 799, planCurrency: "EUR", planInterval: "month" },
+  ...{
+    subscriptionIds: ["1000"],
+    plan: "pro.monthly",
+    planAmount: 799,
+    planCurrency: "EUR",
+    planInterval: "month",
+  },
   subscriptionStatus: "active",
 };
 const ended = {
@@ -137,10 +143,64 @@ const people: readonly PresetCase[] = [
   ["RENEWAL before the app has named a user", unnamed, ofAda, withAddress(address, "ada")],
 ];
 
+const gave = {
+  plan: "pro.monthly",
+  planAmount: 799,
+  subscriptionStatus: "active",
+  subscriptionIds: ["1000"],
+};
+const parties = (from: readonly unknown[], to: readonly unknown[]) => ({
+  ...{ app_user_id: undefined, original_app_user_id: undefined, aliases: undefined },
+  ...{ transferred_from: from, transferred_to: to },
+});
+const passed = ["subscription_changed", { subscriptionId: "1000", isTransfer: true }] as const;
+const givesTraits = {
+  ...{ type: "identify", userId: "giver" },
+  traits: { plan: null, planAmount: null, subscriptionStatus: "transferred", subscriptionIds: null },
+};
+const takesTraits = {
+  type: "identify",
+  userId: "taker",
+  traits: { ...gave, subscriptionIds: ["7", "1000"] },
+};
+const takes = { type: "track", userId: "taker" };
+const knownGiver = { known: { users: { giver: gave, taker: { subscriptionIds: ["7"] } } } };
+const becomesTaker = { type: "alias", previousId: visitor, userId: "taker" };
+
+const transfers: readonly PresetCase[] = [
+  [
+    ...(["TRANSFER", parties(["giver"], [anonymousId, "taker"]), passed, knownGiver] as const),
+    { items: [givesTraits, takesTraits, takes] },
+  ],
+  [
+    ...(["TRANSFER of a linked visitor", parties([anonymousId], ["taker"]), passed] as const),
+    {
+      known: { ...knownGiver.known, links: { [visitor]: "giver" } },
+      items: [givesTraits, takesTraits, takes],
+    },
+  ],
+  [
+    "TRANSFER of a visitor",
+    parties([anonymousId], ["taker"]),
+    { events: 0, items: [becomesTaker] },
+    knownGiver,
+  ],
+  ["TRANSFER of an unknown giver", parties(["else"], ["taker"]), "No subscription is known", knownGiver],
+  ["TRANSFER to the giver's own id", parties(["giver"], ["giver"]), "No subscription is known", knownGiver],
+  ["TRANSFER to nobody", parties(["giver"], [anonymousId]), "no user is known", knownGiver],
+  ["TRANSFER without parties", parties([], []), "no user is known", knownGiver],
+  [
+    "TRANSFER in a sandbox",
+    { ...parties(["giver"], ["taker"]), environment: "SANDBOX" },
+    "sandbox",
+    knownGiver,
+  ],
+];
+
 export const revenuecatCases: PresetCases = {
   payload: revenuecatEvent,
   known: { users: { ada: {} } },
-  cases: [...subscriptions, ...amounts, ...intervals, ...people],
+  cases: [...subscriptions, ...amounts, ...intervals, ...people, ...transfers],
   unused: [
     ...["PRODUCT_CHANGE", "SUBSCRIPTION_PAUSED", "TRANSFER", "SUBSCRIBER_ALIAS", "REFUND_REVERSED"],
     ...["TEMPORARY_ENTITLEMENT_GRANT", "INVOICE_ISSUANCE", "EXPERIMENT_ENROLLMENT", "constructor"],
