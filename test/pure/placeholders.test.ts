@@ -13,7 +13,7 @@ const identify = (userId: string, traits: object = {}): AdmittedIdentify => ({
 });
 const track = (userId: string): AdmittedTrack => ({
   ...{ kind: "track", organization: 1, messageId: null, receivedAtMs: 1_000, userId, event: "done" },
-  ...{ timeMs: 1_000, day: 0, properties: "{}" },
+  ...{ timeMs: 1_000, day: 0, properties: "{}", isOfPast: false },
 });
 
 test("a placeholder id that is stored keeps working, in any spelling that is stored", () => {
