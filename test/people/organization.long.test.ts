@@ -195,7 +195,14 @@ describe("tokens and read keys", () => {
         ({ id }) => id === made.id,
       );
     expect(await list()).toEqual({
-      ...{ id: made.id, name: "web", scope: "server", lastFour: made.token.slice(-4), revokedAt: null },
+      ...{
+        id: made.id,
+        name: "web",
+        scope: "server",
+        lastFour: made.token.slice(-4),
+        revokedAt: null,
+        joinsAccounts: false,
+      },
       ...{ createdAt: expect.stringMatching(/Z$/), lastUsedAt: expect.stringMatching(/Z$/) },
       madeBy: { id: member.id, name: "Tokens member" },
     });
