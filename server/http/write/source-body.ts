@@ -19,20 +19,24 @@ import {
 import type { Translated, TranslatedItem } from "../../sources/sources.ts";
 import { inflate } from "../port/inflate.ts";
 
-/** Of a message that has thousands, the first ones are told. */
-const maxChangedOfMessage = 20;
+/** Of a message that has thousands, the first ones are looked for, and the first of these are told. */
+const [maxLookedFor, maxChangedOfMessage] = [200, 20];
 
 /** A body that is JSON. Values that storage would lose are changed into values that it keeps. */
 export class SourceBody {
   readonly bytes: Uint8Array;
   /** As it can be kept. */
   readonly value: unknown;
-  readonly #changed: readonly KeptValue[];
+  /** What was changed, by the message of the body's `batch`. Of everything else the key is null. */
+  readonly #changed: ReadonlyMap<number | null, readonly KeptValue[]>;
 
   private constructor(bytes: Uint8Array, { value, changed }: Kept<unknown>) {
     this.bytes = bytes;
     this.value = value;
-    this.#changed = changed;
+    const isBatch = isJsonObject(value) && Array.isArray(value.batch);
+    this.#changed = Map.groupBy(changed, ({ path }) =>
+      isBatch && path[0] === "batch" ? Number(path[1]) : null,
+    );
   }
 
   /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a form.
@@ -55,15 +59,11 @@ export class SourceBody {
   /** What was changed of a message so that it can be kept, as far as its translation has it.
    * @param index of the message in the body's `batch` */
   changedIn(translated: Translated, index: number): readonly KeptValue[] {
-    if (this.#changed.length === 0 || !("items" in translated)) return [];
+    const own = this.#changed.get(index)?.map((one) => ({ ...one, path: one.path.slice(2) })) ?? [];
+    const changed = [...own, ...(this.#changed.get(null) ?? [])].slice(0, maxLookedFor);
+    if (changed.length === 0 || !("items" in translated)) return [];
     const kept = JSON.stringify(translated.items);
-    const own = this.#changed.flatMap((one) => {
-      const [first, place, ...rest] = one.path;
-      const isOfBatch = first === "batch" && isJsonObject(this.value) && Array.isArray(this.value.batch);
-      if (!isOfBatch) return [one];
-      return place === String(index) ? [{ ...one, path: rest }] : [];
-    });
-    return own
+    return changed
       .filter(({ text }) => kept.includes(JSON.stringify(text).slice(1, -1)))
       .slice(0, maxChangedOfMessage);
   }

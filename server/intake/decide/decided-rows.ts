@@ -23,7 +23,7 @@ import type { News } from "./merge.ts";
 
 /** An event before its user is known. */
 type SentEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account"> & {
-  /** As `AdmittedTrack` has it. */
+  /** See `AdmittedTrack`. */
   readonly isOfPast: boolean;
 };
 
