@@ -92,9 +92,11 @@ export function parseId(value: unknown, field: string): string | undefined | Inv
   return text;
 }
 
-/** Further ids that tools send for nobody (PostHog's list). An application may have a user with one of them, such as 0. */
+/** Further ids that tools send for nobody, in any case (PostHog's list). An application may have a user with one of them, such as 0. */
 const genericIds: ReadonlySet<string> = new Set(
-  "anonymous guest distinctid distinct_id id not_authenticated email true false 0".split(" "),
+  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
+    .split(" ")
+    .concat("[object object]"),
 );
 
 /** Whether a tool sends this id for nobody: a placeholder, or one that visitors of many sites share. */

@@ -14,7 +14,7 @@ import { identify, sent } from "./subscription-support.ts";
 export const runsOn = { postgres: true };
 
 const server: Server = await ownServer(() => server, { time: quick });
-const placeholders = ["undefined", "null", "None", "NaN", "[object Object]", " ", "\t Null "];
+const placeholders = ["undefined", "null", "None", "NaN", "[object Object]", " ", "\t null "];
 
 test("the list is that of absent values, and no id that an application may have", () => {
   expect(placeholders.filter(isPlaceholderId)).toEqual(placeholders);
@@ -25,6 +25,8 @@ test("the list is that of absent values, and no id that an application may have"
     "anonymous",
     "id",
     "nulls",
+    "none",
+    "NULL",
     "none-1",
     "undefined@example.com",
     `${" ".repeat(99)}a`,

@@ -38,6 +38,8 @@ export interface SubscriptionChange {
 
 /** An end counts as involuntary up to this long after the last failed payment. */
 const involuntaryDays = 60;
+/** An older version within this time of a newer one says an old state: tools write times in seconds, and not all at once. */
+const staleVersionMs = 60_000;
 /** A trial that is converted within so many days after its end was never lost: tools and banks take a while. */
 const trialGraceDays = 3;
 /** So long after the end of its period a subscription without an event is unconfirmed. */
@@ -106,9 +108,12 @@ class History {
   #invoiced: Invoiced | undefined;
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #lastEventMs = Number.NEGATIVE_INFINITY;
+  /** The version of the newest state, and the time of its event. */
+  #newest = { version: -1, atMs: Number.NEGATIVE_INFINITY };
 
   /** Applies an event. Events come by time. */
   add(event: BillingEvent): void {
+    if (this.#isStale(event)) return;
     const isStart = event.event === "subscription_started" || event.event === "trial_started";
     this.#passTo(event.atMs, { isStart, isTrialKept: isStart || goesOnAfterTrial(event) });
     this.#lastEventMs = event.atMs;
@@ -120,6 +125,15 @@ class History {
       this.#payer = this.#payerAfter(event);
       this.#write(event.atMs);
     }
+  }
+
+  /** Whether a newer version of the subscription was told just before. */
+  #isStale({ event, atMs, properties: { resourceVersion } }: BillingEvent): boolean {
+    if (isPayment(event) || resourceVersion === undefined) return false;
+    const isOlder = resourceVersion < this.#newest.version;
+    if (isOlder && atMs - this.#newest.atMs <= staleVersionMs) return true;
+    this.#newest = { version: resourceVersion, atMs };
+    return false;
   }
 
   /** Applies what happens without an event, and returns the changes. */
