@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { groupsOfModel } from "../../server/scoring/churn/churn-model.ts";
+import { ridgeKindOf } from "../../server/scoring/churn/churn-model.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { user } from "../ledger/writes.ts";
@@ -49,7 +49,7 @@ async function scoredOn(organization: number, day: number) {
   const run = await newestRun(subject.warehouse, organization, "user", day);
   if (run === undefined) throw new Error("there was no run");
   const { choice, model, backtest } = run.body;
-  return { choice, groups: groupsOfModel(model), keepsGroups: backtest.keepsGroups };
+  return { choice, groups: ridgeKindOf(model)?.groups, judged: backtest.ridge?.groups };
 }
 
 /** A letter that says nothing about the user. */
@@ -59,15 +59,15 @@ test("traits that are worth nothing do not replace the model without them, which
   const [weekly, first] = [subject.newOrganization(), subject.newOrganization()];
   for (const organization of [weekly, first]) await insert(organization);
   const before = await scoredOn(weekly, monday);
-  expect(before).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: undefined });
+  expect(before).toMatchObject({ choice: { rung: 3, isProven: true }, judged: undefined });
   expect(before.groups).toContain("mix");
   expect(before.groups).not.toContain("traits");
   for (const organization of [weekly, first]) await say(organization, letter);
   const after = await scoredOn(weekly, monday + 7);
-  expect(after).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: true });
+  expect(after).toMatchObject({ choice: { rung: 3, isProven: true }, judged: before.groups });
   expect(after.groups).toEqual(before.groups ?? []);
   const alone = await scoredOn(first, monday + 7);
-  expect(alone).toMatchObject({ choice: { rung: 3 }, keepsGroups: undefined });
+  expect(alone).toMatchObject({ choice: { rung: 3 }, judged: undefined });
   expect(alone.groups).toContain("traits");
 });
 
@@ -77,6 +77,6 @@ test("traits that tell of leaving replace it", async () => {
   const before = await scoredOn(organization, monday);
   await say(organization, (index) => ((logs[index]?.lastDay ?? 0) < monday - 60 ? "leaves" : letter(index)));
   const after = await scoredOn(organization, monday + 7);
-  expect([before.choice.rung, after.choice.rung, after.keepsGroups]).toEqual([3, 3, false]);
+  expect([before.choice.rung, after.choice.rung, after.judged]).toEqual([3, 3, undefined]);
   expect(after.groups).toContain("traits");
 });

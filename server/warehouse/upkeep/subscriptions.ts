@@ -17,7 +17,7 @@ import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEventHash, subscriptions } from "../schema/billing-tables.ts";
 
 /** Raise it when `changesOf` finds other changes in the same events: all subscriptions are computed again. */
-const rulesVersion = 2;
+const rulesVersion = 3;
 
 /** The organization of subscriptions. A date without a time begins in the organization's timezone. */
 export interface Whose {
