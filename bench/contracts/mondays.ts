@@ -22,9 +22,8 @@ import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
-/** 17 June 2026 is the day after the log: its last Monday is the 15th. */
-const endDay = Date.UTC(2026, 5, 17) / msPerDay;
-const lastMonday = Date.UTC(2026, 5, 15) / msPerDay;
+/** The day after the log is a Monday, and so is the first day of each of the simulation's months of 28 days. */
+const endDay = Date.UTC(2026, 5, 15) / msPerDay;
 const weeks = 104;
 
 /** A simulated company: accounts with contracts, on each Monday of two years whose outcome is known. */
@@ -43,7 +42,7 @@ export function companyOf(options: { seed: number; accounts: number }, scoredWee
   const contracts = new Contracts({ ...options, weeks, endDay });
   const { firstDay } = contracts;
   const days: number[] = [];
-  for (let day = lastMonday - horizonDays; day >= firstDay + 112; day -= 7) days.unshift(day);
+  for (let day = endDay - horizonDays; day >= firstDay + 112; day -= 7) days.unshift(day);
   const read = days.map((day) => ({
     day,
     cells: new Map<string, CountedCell>(),

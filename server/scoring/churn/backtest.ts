@@ -123,7 +123,7 @@ export function* backtestSteps(
     if (predictions !== null) both.push(predictions);
   }
   const kinds = kindsOf(folds);
-  const elected = electedKind(both, kinds);
+  const elected = electedKind(both, kinds, folds[0]?.keptRidge !== undefined);
   const predicted = both.map((fold) => withKind(fold, elected));
   const results: ModelResult[] = [];
   for (const model of models) {
@@ -215,9 +215,13 @@ function kindsOf(folds: readonly Fold[]): readonly RidgeKind[] {
   return ridgeKinds(first?.scoring.isDeclared === true, first?.keptRidge);
 }
 
-/** The place of the kind of ridge regression that is judged at all cut-offs, and serves: the first, or one that is 0.5 % better by the
- * log loss at all of them together. */
-function electedKind(folds: readonly FoldPredictions[], kinds: readonly RidgeKind[]): number {
+/** The place of the kind of ridge regression that is judged at all cut-offs, and serves: that of the least log loss at all of them
+ * together. The one that served is the first, and stays unless another is 0.5 % better. */
+function electedKind(
+  folds: readonly FoldPredictions[],
+  kinds: readonly RidgeKind[],
+  hasServed: boolean,
+): number {
   const trained = folds.filter((fold) => fold.kinds.length > 0);
   const losses = kinds.map((_, kind) =>
     mean(
@@ -229,7 +233,9 @@ function electedKind(folds: readonly FoldPredictions[], kinds: readonly RidgeKin
     ),
   );
   const least = Math.min(...losses);
-  return least <= replacingShareOfLoss * (losses[0] ?? 0) ? losses.indexOf(least) : 0;
+  const isReplaced = !hasServed || least <= replacingShareOfLoss * (losses[0] ?? 0);
+  // Without a cut-off at which it could be trained there is no loss.
+  return isReplaced ? Math.max(0, losses.indexOf(least)) : 0;
 }
 
 function withKind(fold: FoldPredictions, kind: number): FoldPredictions {
