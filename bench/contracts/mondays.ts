@@ -8,7 +8,7 @@ import {
 } from "../../server/scoring/churn/backtest.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
-import { ridgeKindOf, riskScorer, silenceBy } from "../../server/scoring/churn/churn-model.ts";
+import { riskScorer, silenceBy } from "../../server/scoring/churn/churn-model.ts";
 import { clippedLogOdds } from "../../server/scoring/churn/columns.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
 import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
@@ -118,12 +118,11 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
   const training = trainingDaysFor(monday, company.firstDay, horizonDays).map(at);
   const scoring = at(monday);
   const kept = before?.passed === true ? before : undefined;
-  const ridge = kept?.ridge && { penalty: kept.ridge.penalty };
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = backtest(
     planFolds(company.firstDay, monday, horizonDays).map((fold) => ({
       ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-      ...{ kept: kept?.rung, keptRidge: ridge },
+      kept: kept?.rung,
     })),
     horizonDays,
     fits,
@@ -138,11 +137,11 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
   const names = rungs.map(({ rung }) => rung);
   const choice = chooseRung(counts, judged, names, before, true);
   const model = rungs.find(({ rung }) => rung === choice.rung) ?? null;
-  const incumbent = incumbentOf(choice, judged);
   const score = model && riskScorer(model);
   return {
     ...{ choice, backtest: judged },
     riskOf: score && ((features) => score(features).risk),
-    incumbent: incumbent && { ...incumbent, ridge: ridgeKindOf(model) },
+    // All groups of features are there from the first Monday on.
+    incumbent: incumbentOf(choice, judged),
   };
 }

@@ -7,7 +7,8 @@ import {
 } from "../../server/scoring/churn/backtest.ts";
 import { baselineModel, fitHiatus, hiatusRisk } from "../../server/scoring/churn/baselines.ts";
 import { priorParameters } from "../../server/scoring/churn/bgbb.ts";
-import { riskScorer } from "../../server/scoring/churn/churn-model.ts";
+import { type RidgeKind, riskScorer } from "../../server/scoring/churn/churn-model.ts";
+import type { FeatureGroup } from "../../server/scoring/churn/columns.ts";
 import { foldsWithKnownOutcomes, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
 import {
@@ -311,37 +312,35 @@ describe("a back-test of a declared target", () => {
     }
   });
 
-  test("judges the kind that serves: each fold has its λ, and that of before stays unless another is 0.5 % better", () => {
+  test("judges the kind that serves: each fold has the penalty of the least loss, and groups that are kept", () => {
     const fits = new Map<Snapshot, FittedSnapshot>();
-    const lossOf = (penalty: number) => {
+    const lossOf = (ridge: RidgeKind) => {
       const predictions = folds.flatMap((fold) => {
         const training = trainingOf(fold, fits, declaredHorizon);
         if (training.counts.churnedLabels < 30) return [];
-        const score = riskScorer(trainRidge({ ...training, ridge: { penalty } }));
+        const score = riskScorer(trainRidge({ ...training, ridge }));
         return fold.scoring.rows.map(({ features, label }) => ({ predicted: score(features).risk, label }));
       });
       return metricsOf(predictions)?.logLoss ?? Number.NaN;
     };
-    const judged = (keptPenalty?: number) => {
-      const keptRidge = keptPenalty === undefined ? undefined : { penalty: keptPenalty };
-      const result = backtest(
-        folds.map((fold) => ({ ...fold, keptRidge })),
+    const judged = (keptGroups?: readonly FeatureGroup[]) =>
+      backtest(
+        folds.map((fold) => ({ ...fold, keptGroups })),
         declaredHorizon,
         fits,
       );
-      return {
-        penalty: result.ridge?.penalty,
-        loss: result.results.find(({ model }) => model === "rung 3")?.metrics.logLoss,
-      };
-    };
+    const lossIn = ({ results }: Backtest) =>
+      results.find(({ model }) => model === "rung 3")?.metrics.logLoss;
     const first = judged();
-    const losses = new Map([10, 40, 160].map((penalty) => [penalty, lossOf(penalty)]));
-    const [best = 0, least = 0] = [...losses].toSorted(([, a], [, b]) => a - b)[0] ?? [];
-    expect(first.penalty).toBe(best);
-    expect(first.loss).toBeCloseTo(least, 12);
-    const expected = (kept: number) => (least <= 0.995 * (losses.get(kept) ?? 0) ? best : kept);
-    for (const kept of [10, 40, 160]) expect(judged(kept).penalty).toBe(expected(kept));
-    expect(new Set([10, 40, 160].map(expected)).size).toBeGreaterThan(1);
+    const losses = [10, 40, 160].map((penalty) => lossOf({ penalty }));
+    const least = Math.min(...losses);
+    expect(first.ridge).toEqual({ penalty: [10, 40, 160][losses.indexOf(least)] ?? 0 });
+    expect(lossIn(first)).toBeCloseTo(least, 12);
+    // Activity alone tells nothing here. Without single events the model is as good as with them.
+    expect(judged([]).ridge?.groups).toBeUndefined();
+    const kept = judged(["billing"]);
+    expect(kept.ridge?.groups).toEqual(["billing"]);
+    expect(lossIn(kept)).toBeCloseTo(lossOf(kept.ridge ?? { penalty: 0 }), 12);
   });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { ridgeKindOf } from "../../server/scoring/churn/churn-model.ts";
+import { groupsOfModel } from "../../server/scoring/churn/churn-model.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { user } from "../ledger/writes.ts";
@@ -49,7 +49,7 @@ async function scoredOn(organization: number, day: number) {
   const run = await newestRun(subject.warehouse, organization, "user", day);
   if (run === undefined) throw new Error("there was no run");
   const { choice, model, backtest } = run.body;
-  return { choice, groups: ridgeKindOf(model)?.groups, judged: backtest.ridge?.groups };
+  return { choice, groups: groupsOfModel(model), judged: backtest.ridge?.groups };
 }
 
 /** A letter that says nothing about the user. */

@@ -10,6 +10,7 @@ import { mean } from "../statistics/vectors.ts";
 import { fitHiatus, hiatusRisk } from "./baselines.ts";
 import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type ChurnModel, type RidgeKind, type Rung, riskScorer, silenceBy } from "./churn-model.ts";
+import type { FeatureGroup } from "./columns.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
 import { allRows, isJudged, judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
@@ -33,8 +34,8 @@ export interface Fold {
   readonly keyEvents?: readonly string[] | undefined;
   /** The rung that served and was proven before. */
   readonly kept?: Rung | undefined;
-  /** What the ridge regression that served was trained with. Equal in all folds. */
-  readonly keptRidge?: RidgeKind | undefined;
+  /** The groups of features that this rung had, where a new model has others. Equal in all folds. */
+  readonly keptGroups?: readonly FeatureGroup[] | undefined;
 }
 
 export type ModelName = `rung ${Exclude<Rung, 4 | 5>}` | "recency" | "hiatus" | "period end";
@@ -123,7 +124,7 @@ export function* backtestSteps(
     if (predictions !== null) both.push(predictions);
   }
   const kinds = kindsOf(folds);
-  const elected = electedKind(both, kinds, folds[0]?.keptRidge !== undefined);
+  const elected = electedKind(both, kinds);
   const predicted = both.map((fold) => withKind(fold, elected));
   const results: ModelResult[] = [];
   for (const model of models) {
@@ -212,16 +213,12 @@ interface FoldPredictions {
 
 function kindsOf(folds: readonly Fold[]): readonly RidgeKind[] {
   const [first] = folds;
-  return ridgeKinds(first?.scoring.isDeclared === true, first?.keptRidge);
+  return ridgeKinds(first?.scoring.isDeclared === true, first?.keptGroups);
 }
 
 /** The place of the kind of ridge regression that is judged at all cut-offs, and serves: that of the least log loss at all of them
- * together. The one that served is the first, and stays unless another is 0.5 % better. */
-function electedKind(
-  folds: readonly FoldPredictions[],
-  kinds: readonly RidgeKind[],
-  hasServed: boolean,
-): number {
+ * together. Groups that a model keeps stay unless those of a new one are 0.5 % better. */
+function electedKind(folds: readonly FoldPredictions[], kinds: readonly RidgeKind[]): number {
   const trained = folds.filter((fold) => fold.kinds.length > 0);
   const losses = kinds.map((_, kind) =>
     mean(
@@ -233,9 +230,9 @@ function electedKind(
     ),
   );
   const least = Math.min(...losses);
-  const isReplaced = !hasServed || least <= replacingShareOfLoss * (losses[0] ?? 0);
+  const keptLeast = Math.min(...losses.filter((_, at) => kinds[at]?.groups !== undefined));
   // Without a cut-off at which it could be trained there is no loss.
-  return isReplaced ? Math.max(0, losses.indexOf(least)) : 0;
+  return Math.max(0, losses.indexOf(least <= replacingShareOfLoss * keptLeast ? least : keptLeast));
 }
 
 function withKind(fold: FoldPredictions, kind: number): FoldPredictions {

@@ -12,7 +12,6 @@ import {
   type RidgeModel,
   ridgeContributions,
   ridgeLogOdds,
-  usualPenalty,
 } from "../statistics/logistic.ts";
 import { calibrate, type Platt } from "../statistics/platt.ts";
 import { logistic, logit } from "../statistics/special.ts";
@@ -136,15 +135,14 @@ export interface RidgeKind {
   readonly groups?: readonly FeatureGroup[] | undefined;
 }
 
-/** The kind of a model; undefined unless it is of rung 3. */
-export function ridgeKindOf(model: ChurnModel | null): Required<RidgeKind> | undefined {
+/** The groups of features that a model has; undefined unless it is of rung 3. */
+export function groupsOfModel(model: ChurnModel | null): readonly FeatureGroup[] | undefined {
   if (model?.rung !== 3) return undefined;
   const columns = columnsNamed(
     model.design,
     model.ridge.columns.map(({ name }) => name),
   );
-  const groups = [...new Set(columns.map(({ featureGroup }) => featureGroup))];
-  return { penalty: model.ridge.penalty ?? usualPenalty, groups };
+  return [...new Set(columns.map(({ featureGroup }) => featureGroup))];
 }
 
 interface Silence {

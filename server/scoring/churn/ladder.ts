@@ -4,7 +4,8 @@
  * from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are ordered by activity.
  */
 import { type Backtest, type CutoffLoss, type ModelResult, modelOfRung } from "./backtest.ts";
-import { isBaseline, type RidgeKind, type Rung } from "./churn-model.ts";
+import { isBaseline, type Rung } from "./churn-model.ts";
+import type { FeatureGroup } from "./columns.ts";
 import { keptShareOfLeast } from "./departures.ts";
 import { leastFolds } from "./folds.ts";
 import {
@@ -44,8 +45,8 @@ export interface Incumbent {
   readonly rung: Rung;
   /** Whether it passed the back-test of the training before. */
   readonly passed: boolean;
-  /** What it was trained with; left out for the rungs below 3. */
-  readonly ridge?: Required<RidgeKind> | undefined;
+  /** The groups of features that it had; left out for the rungs without. */
+  readonly groups?: readonly FeatureGroup[] | undefined;
 }
 
 /** With fewer departures, or fewer entities that stayed, a back-test decides nothing. */

@@ -8,14 +8,8 @@ import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../c
 import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
-import {
-  bgbbLogOdds,
-  type ChurnModel,
-  type RidgeKind,
-  type Rung,
-  ridgeKindOf,
-  silenceBy,
-} from "../churn/churn-model.ts";
+import { bgbbLogOdds, type ChurnModel, groupsOfModel, type Rung, silenceBy } from "../churn/churn-model.ts";
+import type { FeatureGroup } from "../churn/columns.ts";
 import { columnsIn, columnsOf, type Design, designFor } from "../churn/design.ts";
 import {
   calibrationDaysOf,
@@ -188,7 +182,7 @@ async function incumbentBefore(
   const run = await newestRecord(warehouse, { organization: id, kind, what: "run" }, trainedDay - 1);
   if (run === undefined || modelKey(run.body.settings, kind) !== modelKey(settings, kind)) return null;
   const incumbent = incumbentOf(run.body.choice, run.body.backtest);
-  return incumbent && { ...incumbent, ridge: ridgeKindOf(run.body.model) };
+  return incumbent && { ...incumbent, groups: groupsOfModel(run.body.model) };
 }
 
 /** A rung as it was trained, on today's fit of BG/BB. */
@@ -322,14 +316,14 @@ async function train(
     keyEvents,
     isByDeclaration ? horizonDays : undefined,
   );
-  const keptRidge = kept?.ridge && keptKind(design, kept.ridge);
+  const keptGroups = kept?.groups && otherGroups(design, kept.groups);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
     backtestSteps(
       folds.map(
         (fold): Fold => ({
           ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-          ...{ keyEvents, kept: kept?.rung, keptRidge },
+          ...{ keyEvents, kept: kept?.rung, keptGroups },
         }),
       ),
       horizonDays,
@@ -363,9 +357,9 @@ async function train(
   };
 }
 
-/** The kind that served, without its groups when these are all that the design has. */
-function keptKind(design: Design, { penalty, groups }: Required<RidgeKind>): RidgeKind {
-  return columnsIn(design, groups).length === columnsOf(design).length ? { penalty } : { penalty, groups };
+/** The groups of a model that served; undefined when a new model has no others. */
+function otherGroups(design: Design, groups: readonly FeatureGroup[]): readonly FeatureGroup[] | undefined {
+  return columnsIn(design, groups).length === columnsOf(design).length ? undefined : groups;
 }
 
 /** The outcomes of entities that were churned on a day, by BG/BB's fit of then. */
