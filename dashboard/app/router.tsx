@@ -96,6 +96,15 @@ const organizationHome = createRoute({
 
 const doorPage = pagesBelow(root, "");
 const organizationPage = pagesBelow(organization, pages.organization);
+/** A page whose figures are of all data: it waits for the end of the organization's first load. */
+const figuresPage = <const Address extends `${typeof pages.organization}${string}`>(
+  address: Address,
+  load: () => Promise<{ readonly default: () => ReactElement }>,
+) =>
+  organizationPage(address, async () => {
+    const [{ afterFirstLoad }, page] = await Promise.all([import("./first-load.tsx"), load()]);
+    return { default: afterFirstLoad(page.default) };
+  });
 const settings = organizationPage(pages.settings, () => import("../pages/settings/frame.tsx"));
 const settingsPage = pagesBelow(settings, pages.settings);
 const settingsHome = createRoute({
@@ -116,21 +125,21 @@ const routeTree = root.addChildren([
   doorPage(pages.unsubscribe, () => import("../pages/recipient/unsubscribe.tsx")),
   organization.addChildren([
     organizationHome,
-    organizationPage(pages.overview, () => import("../pages/overview/page.tsx")),
+    figuresPage(pages.overview, () => import("../pages/overview/page.tsx")),
     organizationPage(pages.start, () => import("../pages/start/page.tsx")),
-    organizationPage(pages.users, () => import("../pages/users/page.tsx")),
-    organizationPage(pages.user, () => import("../pages/user/page.tsx")),
-    organizationPage(pages.accounts, () => import("../pages/accounts/page.tsx")),
-    organizationPage(pages.account, () => import("../pages/account/page.tsx")),
-    organizationPage(pages.segments, () => import("../pages/segments/page.tsx")),
+    figuresPage(pages.users, () => import("../pages/users/page.tsx")),
+    figuresPage(pages.user, () => import("../pages/user/page.tsx")),
+    figuresPage(pages.accounts, () => import("../pages/accounts/page.tsx")),
+    figuresPage(pages.account, () => import("../pages/account/page.tsx")),
+    figuresPage(pages.segments, () => import("../pages/segments/page.tsx")),
     organizationPage(pages.alerts, () => import("../pages/alerts/page.tsx")),
     organizationPage(pages.tasks, () => import("../pages/tasks/page.tsx")),
-    organizationPage(pages.winBack, () => import("../pages/win-back/page.tsx")),
-    organizationPage(pages.retention, () => import("../pages/retention/page.tsx")),
-    organizationPage(pages.revenue, () => import("../pages/revenue/page.tsx")),
+    figuresPage(pages.winBack, () => import("../pages/win-back/page.tsx")),
+    figuresPage(pages.retention, () => import("../pages/retention/page.tsx")),
+    figuresPage(pages.revenue, () => import("../pages/revenue/page.tsx")),
     organizationPage(pages.events, () => import("../pages/events/page.tsx")),
     organizationPage(pages.sources, () => import("../pages/sources/page.tsx")),
-    organizationPage(pages.model, () => import("../pages/model/page.tsx")),
+    figuresPage(pages.model, () => import("../pages/model/page.tsx")),
     settings.addChildren([
       settingsHome,
       settingsPage(pages.organizationSettings, () => import("../pages/settings/organization.tsx")),

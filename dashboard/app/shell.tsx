@@ -6,7 +6,6 @@ import { Dialog } from "../parts/form/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Wordmark } from "../parts/logo.tsx";
 import { classes } from "../text/classes.ts";
-import { FirstLoad } from "./first-load.tsx";
 import { navigation } from "./navigation.ts";
 import { usePageFocus } from "./page-focus.ts";
 import { PageLink } from "./page-link.ts";
@@ -77,9 +76,7 @@ function Frame(): ReactElement {
         <div className="mx-auto max-w-[90rem]">
           <SlowNotice />
           {/* By organization: a page keeps nothing of one while another is shown. */}
-          <FirstLoad key={organization}>
-            <Outlet />
-          </FirstLoad>
+          <Outlet key={organization} />
         </div>
       </main>
       {isPaletteOpen && (

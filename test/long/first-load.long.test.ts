@@ -76,11 +76,8 @@ function watch(name: string) {
   let ended = false;
   const reading = (async () => {
     while (!ended) {
-      try {
-        seen.push(await shown(name));
-      } catch {
-        await Bun.sleep(20);
-      }
+      const answer = await shown(name).catch(() => undefined);
+      if (answer !== undefined) seen.push(answer);
     }
   })();
   const more = (count: number) => {
