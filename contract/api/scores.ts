@@ -236,6 +236,7 @@ export const SummaryAnswer = Type.Object({
     from: nullable(HealthBand, { description: "Null for who was not there." }),
     to: nullable(HealthBand),
     count: Field.count("Users, or accounts."),
+    byRules: Field.count("Of them: moved only by another model, scale or settings."),
   }),
 });
 
