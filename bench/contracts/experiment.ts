@@ -1,14 +1,15 @@
 /** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs, every 14 days as in the
  * service, and evaluated on those of later months. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
-import { recencyBaseline } from "../../server/scoring/churn/baselines.ts";
-import type { Cell } from "../../server/scoring/churn/bgbb.ts";
+import { baselineModel } from "../../server/scoring/churn/baselines.ts";
+import { type Cell, priorParameters } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
-import { silenceBy } from "../../server/scoring/churn/churn-model.ts";
+import { riskScorer, silenceBy } from "../../server/scoring/churn/churn-model.ts";
 import { clippedLogOdds, type DesignInput, type FeatureGroup } from "../../server/scoring/churn/columns.ts";
 import { countOutcomes, type Outcome } from "../../server/scoring/churn/departures.ts";
-import { affordedColumns, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
 import { trainingDaysFor } from "../../server/scoring/churn/folds.ts";
+import { ridgeKinds } from "../../server/scoring/churn/train.ts";
 import { isCanceling } from "../../server/scoring/scores/billing.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
@@ -82,12 +83,12 @@ class Cutoff {
     const silence = silenceBy(horizonDays, fitBgbb([...this.#accounts.values()]).parameters);
     const ofUser = silenceBy(horizonDays, fitBgbb([...this.#users.values()]).parameters);
     return this.#rows.map(({ features, memberCells, ...row }) => {
-      const logOdds = memberCells.map((cell) => clippedLogOdds(ofUser(cell)));
+      const logOdds = memberCells.map((cell) => clippedLogOdds(ofUser.on(cell)));
       const members = features.members && {
         ...features.members,
         meanRiskLogOdds: logOdds.length === 0 ? null : mean(logOdds),
       };
-      const ofThen = { cutoffDay: this.day, bgbbRisk: silence(features.cell) };
+      const ofThen = { cutoffDay: this.day, bgbbRisk: silence.on(features) };
       return { ...row, ...ofThen, features: { ...features, members } };
     });
   }
@@ -100,27 +101,32 @@ function count(cells: Map<number, CountedCell>, { x, t, n }: Cell): void {
 
 export type Risk = (row: PreparedRow) => number;
 
-/** Trains the ridge on the columns that the departures can carry, or without a group of them. The rows are in order of their cut-offs. */
+/** Trains the ridge on all columns, or without a group of them. The rows are in order of their cut-offs. */
 export function trainContracts(rows: readonly PreparedRow[], without?: FeatureGroup): Risk {
   const lastDay = rows.at(-1)?.cutoffDay;
-  const design = designFor(rows.filter(({ cutoffDay }) => cutoffDay === lastDay));
-  const columns = affordedColumns(design, departuresIn(rows)).filter(
-    ({ featureGroup }) => featureGroup !== without,
+  const design = designFor(
+    rows.filter(({ cutoffDay }) => cutoffDay === lastDay),
+    [],
+    horizonDays,
   );
+  const columns = columnsOf(design).filter(({ featureGroup }) => featureGroup !== without);
   const valuesOf = (row: PreparedRow) => rowOf(columns, row);
   const ridge = fitRidge(
     columns,
     rows.map(valuesOf),
     rows.map(({ label }) => label),
+    undefined,
+    ridgeKinds(true)[0]?.penalty,
   );
   return (row) => logistic(ridgeLogOdds(ridge, valuesOf(row)));
 }
 
 /** The model that looks at idle days alone. @throws RangeError when labels are of one class */
 export function trainIdleOnly(rows: readonly PreparedRow[]): Risk {
-  const baseline = recencyBaseline(rows);
+  const baseline = baselineModel(4, { horizonDays, bgbb: priorParameters, rows });
   if (baseline === null) throw new RangeError("all labels are the same");
-  return ({ features }) => baseline(features);
+  const score = riskScorer(baseline);
+  return ({ features }) => score(features).risk;
 }
 
 /** The rows whose end is not scheduled yet: only these are predicted. */

@@ -21,11 +21,17 @@ export const horizonDays = 28;
 /** Quantities are compared with those of so many days ago. */
 const comparedDays = 84;
 
+/** A history and the days since the last activity, as a risk by the day takes them. */
+export interface UserCell {
+  readonly cell: Cell;
+  readonly idleDays: number;
+}
+
 /** A running contract on a cut-off day, with its outcome and the truth. */
 export interface ContractRow {
   readonly features: ScoredFeatures;
   /** Histories of the members who have been active within the horizon. */
-  readonly memberCells: readonly Cell[];
+  readonly memberCells: readonly UserCell[];
   /** Whether the contract ended within the horizon. */
   readonly label: boolean;
   /** Null unless the cut-off is the first day of one of the simulation's months. */
@@ -143,7 +149,9 @@ function rowAt(
   const label = log.billing.some(
     ({ day, name }) => name === endEvent && day >= cutoffDay && day < cutoffDay + horizonDays,
   );
-  const memberCells = users.flatMap(({ cell, volume28 }) => (cell === null || volume28 === 0 ? [] : [cell]));
+  const memberCells = users.flatMap(({ cell, volume28, idleDays }) =>
+    cell === null || volume28 === 0 ? [] : [{ cell, idleDays }],
+  );
   return {
     features: { ...features, cell: features.cell },
     ...{ memberCells, label, endProbability },
@@ -179,6 +187,7 @@ function billingAt(events: readonly BillingDay[], cutoffDay: number): BillingFea
 /** A user on a cut-off day. */
 interface UserAt {
   readonly cell: Cell | null;
+  readonly idleDays: number;
   readonly volume28: number;
   readonly isActivePrevious28: boolean;
   readonly isActive90: boolean;
@@ -196,6 +205,7 @@ function userAt({ days, volumes }: MemberLog, cutoffDay: number): UserAt {
   }
   return {
     cell: cellOf(windowDays, cutoffDay),
+    idleDays: cutoffDay - (windowDays.at(-1) ?? 0),
     volume28,
     isActivePrevious28: windowDays.some((day) => day < cutoffDay - 28 && day >= cutoffDay - 56),
     isActive90: (windowDays.at(-1) ?? 0) >= cutoffDay - 90,

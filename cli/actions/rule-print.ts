@@ -7,14 +7,21 @@ type Figures = RouteAnswer<"GET /api/alert-rules/figures">["rules"];
 
 /** The figures of a preview, and its alerts by week. */
 export function printPreview(preview: Preview): void {
-  const { fromDay, toDay, scoredDays, horizonDays, precision, baseRate } = preview;
+  const { fromDay, toDay, scoredDays, daysWithoutRisk, horizonDays, precision, baseRate } = preview;
   if (fromDay === null || toDay === null) {
-    printLine("There are no scores yet, so the rule has no preview.");
+    printLine(
+      daysWithoutRisk === 0
+        ? "There are no scores yet, so the rule has no preview."
+        : `None of the ${daysWithoutRisk} scored days had a churn risk, so none can be judged.`,
+    );
     return;
   }
   printLine(
     `${scoredDays} scored days from ${fromDay} to ${toDay}, with a churn horizon of ${horizonDays} days`,
   );
+  if (daysWithoutRisk > 0) {
+    printLine(`${daysWithoutRisk} more scored days had no churn risk, and are not judged`);
+  }
   const range = intervalText(precision.interval);
   const steps = precision.steps === "weekly" ? ", decided on Mondays of a year" : "";
   const lead = preview.medianLeadDays;

@@ -21,6 +21,8 @@ export interface Report {
   readonly log: LoadedLog;
   /** Days without data that its rhythm does not explain. */
   readonly outages: Outages;
+  /** Days on which departures by a declared target should have come and none has. */
+  readonly withoutDepartures: Outages;
   /** Null without a file of traits. */
   readonly traits: LoadedTraits | null;
   readonly target: ChurnTarget;
@@ -36,6 +38,8 @@ export interface Report {
 /** A model's figures; null where there is none. */
 interface Figures {
   readonly name: string;
+  /** Predictions: models are trained at different cut-offs. */
+  readonly n: number;
   readonly auc: number | null;
   readonly logLoss: number;
   readonly brier: number;
@@ -55,7 +59,7 @@ export function printJson(report: Report): void {
       : [
           ...result.results.map(figuresOf),
           ...(report.without ?? []).map(figuresWithout),
-          alwaysTheBaseRate(judged.baseRate),
+          alwaysTheBaseRate(judged),
         ];
   const answer = {
     horizonDays: options.horizon,
@@ -85,12 +89,7 @@ export function printTables(report: Report): void {
     ...cellsOf(figuresOf(one)),
     ...[String(one.metrics.count), digits(one.metrics.baseRate), verdictOf(one)],
   ]);
-  const base = [
-    ...cellsOf(alwaysTheBaseRate(judged.baseRate)),
-    String(judged.n),
-    digits(judged.baseRate),
-    "",
-  ];
+  const base = [...cellsOf(alwaysTheBaseRate(judged)), String(judged.n), digits(judged.baseRate), ""];
   printTable([...figureNames, "n", "base rate", "good enough"], [...rows, base]);
   if (judged.involuntary > 0) {
     say(`${judged.involuntary} of ${judged.departures} departures were by failed payments`);
@@ -111,8 +110,9 @@ const figureNames = ["model", "AUC", "log loss", "Brier", "ECE", "slope", "lift"
 
 /** Entities whose end was scheduled are in no figure above. */
 function printWithCanceling(result: Backtest, { n, baseRate }: CountedRows): void {
+  process.stdout.write("\n");
   printLine(
-    `\nwith those whose end was scheduled, ${n} scored, of whom ${(100 * baseRate).toFixed(1)} % churned:`,
+    `with those whose end was scheduled, ${n} scored, of whom ${(100 * baseRate).toFixed(1)} % churned:`,
   );
   printTable(figureNames, withCancelingOf(result, { n, baseRate }).models.map(cellsOf));
 }
@@ -121,7 +121,8 @@ function printWithCanceling(result: Backtest, { n, baseRate }: CountedRows): voi
 function printWithout(without: readonly WithoutGroup[], { results }: Backtest): void {
   const all = results.find(({ model }) => model === "rung 3");
   if (all === undefined || without.length === 0) {
-    printLine("\nno cut-off has enough data for logistic: no group of features can be left out");
+    process.stdout.write("\n");
+    printLine("no cut-off has enough data for logistic: no group of features can be left out");
     return;
   }
   process.stdout.write("\n");
@@ -208,15 +209,15 @@ function figuresWithout({ group, metrics }: WithoutGroup): Figures {
 
 function namedFigures(name: string, metrics: Omit<ModelResult["metrics"], "reliability">): Figures {
   const { auc, logLoss, brier, ece, calibrationSlope: slope, topDecileLift: lift } = metrics;
-  return { name, auc, logLoss, brier, ece, slope, lift };
+  return { name, n: metrics.count, auc, logLoss, brier, ece, slope, lift };
 }
 
 /** The prediction without any model: all entities have the same risk. It has no slope and no ranking. */
-function alwaysTheBaseRate(rate: number): Figures {
+function alwaysTheBaseRate({ n, baseRate: rate }: CountedRows): Figures {
   const hasBoth = rate > 0 && rate < 1;
   const logLoss = hasBoth ? -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate)) : 0;
   return {
-    ...{ name: "base", auc: hasBoth ? 0.5 : null, logLoss, brier: rate * (1 - rate) },
+    ...{ name: "base", n, auc: hasBoth ? 0.5 : null, logLoss, brier: rate * (1 - rate) },
     ...{ ece: 0, slope: null, lift: hasBoth ? 1 : null },
   };
 }
@@ -257,6 +258,7 @@ function churnedIn(target: ChurnTarget, horizonDays: number): string {
 function notesOnRows({
   log: { rowsWithoutEntity, leftOutHeader },
   outages,
+  withoutDepartures,
   traits,
   options,
 }: Report): string[] {
@@ -267,6 +269,10 @@ function notesOnRows({
     ...(others > 0
       ? [`${others} lines of traits are of ${options.score}s without events, and are left out`]
       : []),
+    ...withoutDepartures.map(
+      ({ from, to }) =>
+        `nobody left from ${formatDay(from)} to ${formatDay(to - 1)}, though departures came regularly before: cut-offs that predict these days are dropped`,
+    ),
     ...outages.map(
       ({ from, to }) =>
         `no data came from ${formatDay(from)} to ${formatDay(to - 1)}: these days are in no count of days, and cut-offs that predict them are dropped`,

@@ -18,6 +18,7 @@ import {
   planFolds,
   readFolds,
   type Snapshot,
+  spansWithoutDepartures,
   trainingOf,
 } from "../../server/scoring/scoring.ts";
 import { refuseWithoutPayers } from "../backtest/billing.ts";
@@ -66,17 +67,19 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
     const { traits: path } = options;
     const traits = path === undefined ? null : await loadTraits(warehouse, { path, zone, kind }, log);
     const outages = await outagesBefore(warehouse, organization, log.endDay);
-    const days = foldsWithKnownOutcomes(foldDays(log, options), horizonDays, outages);
     const population = { organization, kind, settings: { target, outages }, zone };
+    const withoutDepartures = await spansWithoutDepartures(warehouse, population, log.endDay);
+    const unknown = [...outages, ...withoutDepartures];
+    const days = foldsWithKnownOutcomes(foldDays(log, options), horizonDays, unknown);
     const folds = await withProgress("days", (progress) => {
       const onProgress = (fraction: number) => progress.show({ step: "computing", done: 0, fraction });
       return readFolds(warehouse, population, days, { horizonDays, everyone, onProgress });
     });
     const fits = new Map<Snapshot, FittedSnapshot>();
     const result = backtest(folds, horizonDays, fits);
-    const without = compare ? compareGroups(folds, horizonDays, fits) : null;
+    const without = compare ? compareGroups(folds, result, fits) : null;
     const choice = chooseAsOf(folds.at(-1), result, fits, horizonDays);
-    return { log, outages, traits, target, options, folds: days, result, without, choice };
+    return { log, outages, withoutDepartures, traits, target, options, folds: days, result, without, choice };
   });
 }
 

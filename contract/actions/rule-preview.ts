@@ -26,11 +26,14 @@ const share = (description: string) => nullable(Field.share(description));
 export const RulePreviewAnswer = Type.Object({
   fromDay: nullable(
     Field.day(
-      "The first scored day of the preview, which is taken over without alerts. Null without scores.",
+      "The first scored day of the preview, which is taken over without alerts. With a condition on the churn risk: the first day that had one. Null without such a day.",
     ),
   ),
   toDay: nullable(Field.day("The last one.")),
   scoredDays: Field.count("Scored days between them. Days on which scores waited are none."),
+  daysWithoutRisk: Field.count(
+    "With a condition on the churn risk: scored days that had no churn risk. They are not judged, and no churn of these days counts as missed.",
+  ),
   horizonDays: Field.integer("The churn horizon."),
   fired: Field.count("Alerts that would have fired."),
   entities: Field.count("Users, or accounts, with an alert."),

@@ -41,7 +41,7 @@ const parts = (description: string) => Type.Record(Type.String(), Type.Number(),
 
 export const RiskModelName = Type.Enum([...riskModels]);
 export const riskModelText =
-  "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Then there is an order by activity.";
+  "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `recency`, `period-end`: the days since the last activity, or to the end of the paid period, alone, while no model is clearly better. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Then there is an order by activity.";
 
 const isProven = Field.boolean("Whether it passed the back-test.");
 const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");
@@ -236,6 +236,7 @@ export const SummaryAnswer = Type.Object({
     from: nullable(HealthBand, { description: "Null for who was not there." }),
     to: nullable(HealthBand),
     count: Field.count("Users, or accounts."),
+    byRules: Field.count("Of them: moved only by another model, scale or settings."),
   }),
 });
 
@@ -294,6 +295,11 @@ export const ModelAnswer = Type.Object({
       low: Field.number("Of the rate's 95 % interval; users of one account count together."),
       high: Type.Number(),
     },
+  ),
+  noDeparturesSince: nullable(
+    Field.day(
+      "With a declared churn target: the first day of a span in which departures should have come and none has. Cut-off dates that predict such days are left out. Null while departures come.",
+    ),
   ),
   scale: objectOrNull("Values for full points of engagement, this month.", {
     measuredDay: Field.day("The day as of which it was measured."),

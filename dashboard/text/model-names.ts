@@ -8,7 +8,7 @@ interface Name {
   readonly from: string;
 }
 
-/** Models of churn risk, the simplest first: a plain name, and the term of statistics beside it. */
+/** Models of churn risk, the simplest first, then the baselines: a plain name, and the term of statistics beside it. */
 export const modelNames: readonly Name[] = [
   {
     model: "prior",
@@ -29,6 +29,18 @@ export const modelNames: readonly Name[] = [
     from: "how regularly users here come back, calibrated by how many of them left",
   },
   { model: "logistic", name: "Similar users", term: "ridge regression", from: "how many similar users left" },
+  {
+    model: "recency",
+    name: "Last visit",
+    term: "logistic regression on idle days",
+    from: "how long ago the last visit was, and how many left after as long",
+  },
+  {
+    model: "period-end",
+    name: "End of the period",
+    term: "logistic regression on days to the end of the period",
+    from: "how soon the paid period ends, and how many left at its end",
+  },
 ];
 
 /** Why there is no churn risk, and what takes its place. @param kind users or accounts */

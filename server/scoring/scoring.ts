@@ -38,6 +38,7 @@ export { withDeadline } from "./preview/deadline.ts";
 export type { BandMove } from "./preview/moves.ts";
 export { type HorizonProof, type KindPreview, uncountedSettings } from "./preview/preview.ts";
 export { rulesKey, scoresByRules } from "./preview/scores-by-rules.ts";
+export { spansWithoutDepartures } from "./queries/departure-days.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";

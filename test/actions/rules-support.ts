@@ -38,6 +38,8 @@ export interface StoredDays {
   readonly excluded?: string;
   /** Days without data that the runs know. */
   readonly outages?: RunBody["outages"];
+  /** Null: no model served, so no entity had a risk. Default: BG/BB. */
+  readonly rung?: RunBody["choice"]["rung"];
 }
 
 const version = 1_000;
@@ -45,7 +47,7 @@ const version = 1_000;
 /** Stores finished runs of days with these rows. Rows of other days are those of runs that were cut off. */
 export async function storeDays(
   { warehouse }: WarehouseUnderTest,
-  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs, excluded }: StoredDays,
+  { organization, kind, days, rows, riskScale, horizonDays, firstPublishedAtMs, excluded, rung }: StoredDays,
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
@@ -69,6 +71,7 @@ export async function storeDays(
     ...(horizonDays !== undefined && { horizonDays }),
     ...(firstPublishedAtMs !== undefined && { firstPublishedAtMs }),
     ...(excluded !== undefined && { excluded }),
+    ...(rung !== undefined && { rung }),
   });
 }
 
@@ -84,18 +87,21 @@ export async function storeRuns(
     firstPublishedAtMs = 0,
     excluded = "",
     outages = [],
+    rung = 1,
   }: Omit<StoredDays, "rows">,
 ): Promise<void> {
   for (const day of days) {
     const settingsKey = `{} ${excluded}`;
-    const body = { ...bodyOf(riskScale, horizonDays), firstPublishedAtMs, settingsKey, outages };
+    const common = bodyOf(riskScale, horizonDays);
+    const choice = { ...common.choice, rung };
+    const body = { ...common, firstPublishedAtMs, settingsKey, outages, choice };
     await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
   }
 }
 
 const isoDay = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10);
 
-/** A run without a model. */
+/** A run whose model is not stored. */
 function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
   const nothing = {
     ...{

@@ -17,7 +17,8 @@ const ofChurn = [...columns, "--cutoffs", "4", "--churn-event", "canceled"];
 /** Users who cancel four days after their last activity, and go on or not. Every tenth resumes a day later. */
 const users = simulateLogs(people, logDays, 5).map(({ log, traits = {} }, index) => {
   const lastDay = log.at(-1)?.day ?? simulatedFrom;
-  const canceledDay = lastDay < simulatedFrom + logDays - 40 ? lastDay + 4 : undefined;
+  // With no departure in the last 24 days they would seem to have stopped coming, and the last cut-off would be dropped.
+  const canceledDay = lastDay < simulatedFrom + logDays - 14 ? lastDay + 4 : undefined;
   return { id: `u${index}`, log, traits, canceledDay, hasResumed: index % 10 === 0 };
 });
 

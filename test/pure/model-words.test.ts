@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import {
   type Card,
   canBackTestDecide,
+  departuresStoppedText,
   type Judged,
   outagesText,
   subscriptionEndsText,
@@ -35,6 +36,7 @@ const card: Card = {
     why: "",
     lacksData: false,
     observedBaseRate: null,
+    noDeparturesSince: null,
     horizonDays: 28,
     churnTarget: { by: "silence" },
     churnMeans: "no activity for 28 days",
@@ -71,6 +73,33 @@ test("a back-test that is too small decides nothing, whatever its figures", () =
     title: "Shown, but not proven yet",
     text: expect.stringContaining("too small to be proof"),
   });
+});
+
+test("a baseline that serves is said to be one, and what it looks at", () => {
+  const recency: Card = {
+    ...card,
+    ...{ model: "recency", isProven: true, models: [{ ...judged, model: "recency" }] },
+  };
+  expect(verdict(recency)).toEqual({
+    title: "Proven on your own data",
+    text: "The risks come from the time since the last visit alone, and in the back-test they came true often enough. No model was clearly better. The models are tested again every week.",
+  });
+  expect(verdict({ ...recency, model: "period-end", isProvisional: true })).toMatchObject({
+    title: "Provisionally proven on your own data",
+    text: expect.stringContaining("the days to the end of the paid period alone"),
+  });
+  expect(verdict({ ...card, model: null, models: [] }).text).toContain("the risks of no model came true");
+});
+
+test("a churn event that has stopped coming is named with its day", () => {
+  const stopped = {
+    ...card,
+    noDeparturesSince: "2026-07-02",
+    churnTarget: { by: "subscription" },
+  } as const;
+  expect(departuresStoppedText(stopped)).toStartWith("No subscription_canceled since");
+  expect(departuresStoppedText(stopped)).toContain("left out of the back-test");
+  expect(departuresStoppedText(card)).toBe("");
 });
 
 test("outages are listed with their days, and those that were declared are marked", () => {

@@ -354,6 +354,69 @@ describe("a price that only invoices tell", () => {
   });
 });
 
+describe("a payment at the end of the period or after it", () => {
+  const begins = (interval: string, currentPeriodEnd: string) => ({ ...monthly, interval, currentPeriodEnd });
+  const paid = (time: string, amount = 4_900) =>
+    billing((Date.parse(time) - dayMs(0)) / (dayMs(1) - dayMs(0)), "payment_succeeded", { amount });
+  const endsOf = (...events: readonly BillingEvent[]) =>
+    changesOf(events).map(({ periodEndMs }) =>
+      new Date(periodEndMs ?? Number.NaN).toISOString().slice(0, 16),
+    );
+
+  test.each([
+    ["a month, on its days", "month", "2026-02-01", ["2026-02-01", "2026-03-01"], "2026-04-01T00:00"],
+    ["a year, on the day", "year", "2026-06-01", ["2026-06-01"], "2027-06-01T00:00"],
+    ["a year, an hour later", "year", "2026-06-01", ["2026-06-01T01:00Z"], "2027-06-01T00:00"],
+    [
+      "a month of 31 days, and the day comes back",
+      "month",
+      "2026-01-31",
+      ["2026-02-01", "2026-03-01"],
+      "2026-03-31T00:00",
+    ],
+    ["29 February", "year", "2028-02-29", ["2028-02-29", "2029-02-28"], "2030-02-28T00:00"],
+    ["three months", "3 months", "2026-02-01", ["2026-02-03"], "2026-05-01T00:00"],
+    [
+      "two weeks, after one that no payment was reported of",
+      "2 weeks",
+      "2026-02-02T09:30:00Z",
+      ["2026-02-20"],
+      "2026-03-02T09:30",
+    ],
+    ["30 days", "30 days", "2026-02-01", ["2026-02-01"], "2026-03-03T00:00"],
+    ["a month, before its end", "month", "2026-02-01", ["2026-01-31T23:59:59.999Z"], "2026-02-01T00:00"],
+  ])("moves it on by the interval: %s", (_, interval, periodEnd, payments, expected) => {
+    const start = billing(0, "subscription_started", begins(interval, periodEnd));
+    expect(endsOf(start, ...payments.map((time) => paid(time))).at(-1)).toBe(expected);
+  });
+
+  const start = billing(0, "subscription_started", begins("month", "2026-02-01"));
+
+  test("confirms the subscription, and changes no MRR and no status", () => {
+    const renewed = changesOf([start, paid("2026-02-01"), paid("2026-03-01")]);
+    expect(renewed.map(({ status, mrr }) => [status, mrr])).toEqual(renewed.map(() => ["active", 4_900]));
+    const now = renewed.at(-1);
+    expect(now && isUnconfirmed(now, Date.UTC(2026, 3, 30))).toBe(false);
+    expect(now && isUnconfirmed(now, Date.UTC(2026, 4, 1))).toBe(true);
+  });
+
+  test("gives way to an end that is reported, before or after it", () => {
+    const reported = billing(31, "subscription_changed", { currentPeriodEnd: "2026-02-28" });
+    expect(endsOf(start, reported, paid("2026-02-01")).at(-1)).toBe("2026-02-28T00:00");
+    const later = billing(32, "subscription_changed", { currentPeriodEnd: "2026-02-28" });
+    expect(endsOf(start, paid("2026-02-01"), later).at(-1)).toBe("2026-02-28T00:00");
+  });
+
+  test("of nothing, after an end, or without an interval moves it by nothing", () => {
+    expect(endsOf(start, paid("2026-02-01", 0))).toEqual(["2026-02-01T00:00"]);
+    const ended = billing(31, "subscription_canceled");
+    expect(endsOf(start, ended, paid("2026-02-02")).at(-1)).toBe("2026-02-01T00:00");
+    const { interval: _, ...price } = begins("month", "2026-02-01");
+    const known = billing(0, "subscription_changed", price);
+    expect(endsOf(known, paid("2026-02-01")).at(-1)).toBe("2026-02-01T00:00");
+  });
+});
+
 describe("a scheduled end", () => {
   const scheduled = billing(10, "cancellation_scheduled", { endsAt: timeOf(30) });
 

@@ -96,7 +96,7 @@ describe("of random logs without a model", () => {
       const features = featuresOf(log, day, settings);
       if (features === null) continue;
       const isChurned = stateOf(features, 28) === "churned";
-      silent.set(entity, isChurned || features.cell === null ? null : silence(features.cell));
+      silent.set(entity, isChurned || features.cell === null ? null : silence.of(features.cell));
     }
     const all = [...silent.values()].filter((value) => value !== null);
     return new Map(

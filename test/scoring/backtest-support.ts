@@ -23,6 +23,8 @@ export interface Answer {
 
 interface ModelFigures {
   readonly name: string;
+  /** Predictions. */
+  readonly n: number;
   readonly auc: number | null;
   readonly logLoss: number;
   readonly brier: number;

@@ -1,16 +1,27 @@
 import { describe, expect, test } from "bun:test";
-import { type Backtest, backtest } from "../../server/scoring/churn/backtest.ts";
 import {
-  fitHiatus,
-  hiatusRisk,
-  periodEndBaseline,
-  recencyBaseline,
-} from "../../server/scoring/churn/baselines.ts";
+  type Backtest,
+  backtest,
+  type FittedSnapshot,
+  trainingOf,
+} from "../../server/scoring/churn/backtest.ts";
+import { baselineModel, fitHiatus, hiatusRisk } from "../../server/scoring/churn/baselines.ts";
+import { priorParameters } from "../../server/scoring/churn/bgbb.ts";
+import { type RidgeKind, riskScorer } from "../../server/scoring/churn/churn-model.ts";
+import type { FeatureGroup } from "../../server/scoring/churn/columns.ts";
 import { foldsWithKnownOutcomes, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
-import { countData, type DataCounts } from "../../server/scoring/churn/train.ts";
+import {
+  type EntityLog,
+  type Snapshot,
+  type SnapshotRow,
+  snapshotOf,
+} from "../../server/scoring/churn/snapshot.ts";
+import { countData, type DataCounts, trainRidge } from "../../server/scoring/churn/train.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
+import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
+import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
+import { Random } from "../../simulation/random.ts";
 import { foldsOfLog } from "./reference.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
@@ -212,6 +223,12 @@ describe("baselines", () => {
   });
   const rows = Array.from({ length: 200 }, (_, i) => row(1 + (i % 20), i % 20 >= 12));
 
+  const riskBy = (rung: 4 | 5, of: readonly ReturnType<typeof row>[]) => {
+    const model = baselineModel(rung, { horizonDays: 28, bgbb: priorParameters, rows: of });
+    const score = model && riskScorer(model);
+    return score && ((features: ScoredFeatures) => score(features).risk);
+  };
+
   test("the hiatus rule finds the day from which silence means leaving", () => {
     const rule = fitHiatus(rows);
     expect(rule?.fromIdleDays).toBe(13);
@@ -220,7 +237,7 @@ describe("baselines", () => {
   });
 
   test("recency alone rises with silence", () => {
-    const risk = recencyBaseline(rows);
+    const risk = riskBy(4, rows);
     expect(risk?.(row(19, true).features)).toBeGreaterThan(risk?.(row(3, true).features) ?? 1);
   });
 
@@ -235,20 +252,98 @@ describe("baselines", () => {
 
   test("the days to the end of the period tell of ends, where all pay and one is known", () => {
     const ends = Array.from({ length: 200 }, (_, i) => paying(i % 5 === 0 ? null : i % 30, i % 30 < 10));
-    const risk = periodEndBaseline(ends);
+    const risk = riskBy(5, ends);
     const of = (days: number | null) => risk?.(paying(days, true).features) ?? Number.NaN;
     expect(of(2)).toBeGreaterThan(2 * of(25));
     expect(of(null)).toBeWithin(0.25, 0.45);
-    expect(periodEndBaseline([...ends, row(1, true)])).toBeNull();
-    expect(periodEndBaseline([paying(null, true), paying(null, false)])).toBeNull();
-    expect(periodEndBaseline([paying(1, true), paying(9, true)])).toBeNull();
+    expect(riskBy(5, [...ends, row(1, true)])).toBeNull();
+    expect(riskBy(5, [paying(null, true), paying(null, false)])).toBeNull();
+    expect(riskBy(5, [paying(1, true), paying(9, true)])).toBeNull();
   });
 
   test("say nothing without both classes", () => {
-    expect([recencyBaseline([row(1, true)]), fitHiatus([row(1, true)]), fitHiatus([])]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([riskBy(4, [row(1, true)]), fitHiatus([row(1, true)]), fitHiatus([])]).toEqual([null, null, null]);
   });
 });
+
+describe("a back-test of a declared target", () => {
+  // Departures follow from what is paid for and from single events, and 60 of them are few for so many columns.
+  const declaredHorizon = 28;
+  const random = new Random(11);
+  const entities = Array.from({ length: 250 }, (_, entity) => ({ entity, isRisky: entity % 4 === 0 }));
+  const snapshotOn = (cutoffDay: number): Snapshot => {
+    const rows = entities.map(({ entity, isRisky }): SnapshotRow => {
+      const billing: BillingFeatures = {
+        ...{ isPaying: true, mrr: 4_900, isYearly: true, ageDays: 200, daysToPeriodEnd: 100, endsAtMs: null },
+        ...{ hasFailedPayment: isRisky, isTrialEnding: false, isDown: false, isPastDue: isRisky },
+      };
+      const features = {
+        ...quiet,
+        billing,
+        cell: { x: 0, t: 0, n: 2 },
+        eventCounts28: { export: isRisky ? 0 : 9 },
+      };
+      const label = random.chance(isRisky ? 0.12 : 0.01);
+      return { features, label, entity, cutoffDay, cluster: -entity, isCanceling: false };
+    });
+    return { cutoffDay, isDeclared: true, cells: [{ x: 0, t: 0, n: 2, count: rows.length }], rows };
+  };
+  const snapshots = new Map(Array.from({ length: 24 }, (_, at) => [14 * at, snapshotOn(14 * at)]));
+  const at = (day: number) => snapshots.get(day) ?? failed();
+  const folds = Array.from({ length: 6 }, (_, index) => {
+    const cutoffDay = 322 - 28 * (5 - index);
+    const trainingDays = [...snapshots.keys()]
+      .filter((day) => day + declaredHorizon <= cutoffDay)
+      .toReversed();
+    return { scoring: at(cutoffDay), training: trainingDays.map(at) };
+  });
+
+  test("has all groups of features from 30 departures on, at every cut-off", () => {
+    const fits = new Map<Snapshot, FittedSnapshot>();
+    const result = backtest(folds, declaredHorizon, fits);
+    const rung3 = result.results.find(({ model }) => model === "rung 3");
+    expect(rung3?.metrics.auc).toBeGreaterThan(0.7);
+    for (const fold of folds) {
+      const training = trainingOf(fold, fits, declaredHorizon);
+      const names = trainRidge({ ...training, ridge: result.ridge }).ridge.columns.map(({ name }) => name);
+      expect(names).toContain("payment failed");
+      expect(names).toContain("event export");
+      expect(names).toContain("the period ends within the horizon");
+    }
+  });
+
+  test("judges the kind that serves: each fold has the penalty of the least loss, and groups that are kept", () => {
+    const fits = new Map<Snapshot, FittedSnapshot>();
+    const lossOf = (ridge: RidgeKind) => {
+      const predictions = folds.flatMap((fold) => {
+        const training = trainingOf(fold, fits, declaredHorizon);
+        if (training.counts.churnedLabels < 30) return [];
+        const score = riskScorer(trainRidge({ ...training, ridge }));
+        return fold.scoring.rows.map(({ features, label }) => ({ predicted: score(features).risk, label }));
+      });
+      return metricsOf(predictions)?.logLoss ?? Number.NaN;
+    };
+    const judged = (keptGroups?: readonly FeatureGroup[]) =>
+      backtest(
+        folds.map((fold) => ({ ...fold, keptGroups })),
+        declaredHorizon,
+        fits,
+      );
+    const lossIn = ({ results }: Backtest) =>
+      results.find(({ model }) => model === "rung 3")?.metrics.logLoss;
+    const first = judged();
+    const losses = [10, 40, 160].map((penalty) => lossOf({ penalty }));
+    const least = Math.min(...losses);
+    expect(first.ridge).toEqual({ penalty: [10, 40, 160][losses.indexOf(least)] ?? 0 });
+    expect(lossIn(first)).toBeCloseTo(least, 12);
+    // Activity alone tells nothing here. Without single events the model is as good as with them.
+    expect(judged([]).ridge?.groups).toBeUndefined();
+    const kept = judged(["billing"]);
+    expect(kept.ridge?.groups).toEqual(["billing"]);
+    expect(lossIn(kept)).toBeCloseTo(lossOf(kept.ridge ?? { penalty: 0 }), 12);
+  });
+});
+
+function failed(): never {
+  throw new Error("there is no such day");
+}

@@ -1,6 +1,6 @@
 /** The columns of traits and the regression on two published cross-sections: customers with traits and a churn label, and no events. */
 import { expect, test } from "bun:test";
-import { affordedColumns, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
 import { logistic } from "../../server/scoring/statistics/special.ts";
@@ -39,7 +39,7 @@ test.each([
   expect(rows).toHaveLength(count);
   const predictions = Array.from({ length: folds }, (_, fold) => {
     const training = rows.filter((row) => row.fold !== fold);
-    const columns = affordedColumns(designFor(training), training.filter(({ label }) => label).length);
+    const columns = columnsOf(designFor(training));
     const valuesOf = ({ features }: Customer) => rowOf(columns, { features, bgbbRisk: 0.5 });
     const ridge = fitRidge(
       columns,

@@ -61,8 +61,12 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
     fitPlatt(
       cutoffs.flatMap(({ fit, churned }, index) => {
         const silence = silenceBy(horizonDays, fitOf(index) ?? fit);
-        return churned.map(({ count, returned, ...cell }) => ({
-          ...{ logOdds: bgbbLogOdds(silence(cell)), positives: count - returned, negatives: returned },
+        return churned.map(({ count, returned, idleDays, ...cell }) => ({
+          ...{
+            logOdds: bgbbLogOdds(silence.on({ cell, idleDays })),
+            positives: count - returned,
+            negatives: returned,
+          },
         }));
       }),
     );

@@ -50,7 +50,7 @@ async function scoredOn(organization: number, day: number) {
   const run = await newestRun(subject.warehouse, organization, "user", day);
   if (run === undefined) throw new Error("there was no run");
   const { choice, model, backtest } = run.body;
-  return { choice, groups: groupsOfModel(model), keepsGroups: backtest.keepsGroups };
+  return { choice, groups: groupsOfModel(model), judged: backtest.ridge?.groups };
 }
 
 /** A letter that says nothing about the user. */
@@ -61,15 +61,15 @@ const [weekly, first] = [subject.newOrganization(), subject.newOrganization()];
 test("traits that are worth nothing do not replace the model without them, which a first training takes", async () => {
   for (const organization of [weekly, first]) await insert(organization);
   const before = await scoredOn(weekly, monday);
-  expect(before).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: undefined });
+  expect(before).toMatchObject({ choice: { rung: 3, isProven: true }, judged: undefined });
   expect(before.groups).toContain("mix");
   expect(before.groups).not.toContain("traits");
   for (const organization of [weekly, first]) await say(organization, "sort", letter);
   const after = await scoredOn(weekly, monday + 7);
-  expect(after).toMatchObject({ choice: { rung: 3, isProven: true }, keepsGroups: true });
+  expect(after).toMatchObject({ choice: { rung: 3, isProven: true }, judged: before.groups });
   expect(after.groups).toEqual(before.groups ?? []);
   const alone = await scoredOn(first, monday + 7);
-  expect(alone).toMatchObject({ choice: { rung: 3 }, keepsGroups: undefined });
+  expect(alone).toMatchObject({ choice: { rung: 3 }, judged: undefined });
   expect(alone.groups).toContain("traits");
 });
 
@@ -78,6 +78,6 @@ test("traits that tell of leaving replace it on the next Monday", async () => {
     (logs[index]?.lastDay ?? 0) < monday - 60 ? "leaves" : letter(index),
   );
   const after = await scoredOn(weekly, monday + 14);
-  expect([after.choice.rung, after.keepsGroups]).toEqual([3, false]);
+  expect([after.choice.rung, after.judged]).toEqual([3, undefined]);
   expect(after.groups).toContain("traits");
 });

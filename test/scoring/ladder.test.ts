@@ -197,6 +197,15 @@ describe("the ladder", () => {
       expect(elect(worse, { rung: 1, passed: false })).toMatchObject({ rung: 2, isProven: true });
     });
 
+    test("stays while it is calibrated and not worse than recency", () => {
+      const asGood = tested(judged(3, { logLoss: 0.6 }));
+      expect(elect(asGood, { rung: 3, passed: true })).toMatchObject({ rung: 3, isProven: true });
+      expect(elect(asGood, { rung: 3, passed: false })).toMatchObject({ rung: null });
+      expect(elect(asGood, null)).toMatchObject({ rung: null });
+      const worse = tested(judged(3, { logLoss: 0.6001 }));
+      expect(elect(worse, { rung: 3, passed: true })).toMatchObject({ rung: 3, isProven: false });
+    });
+
     test("without a proof has no claim", () => {
       const unjudged = { ...tested(judged(1)), folds: 3 };
       const unproven = { rung: 1, isProven: false } as const;
@@ -252,6 +261,83 @@ describe("the ladder", () => {
     });
   });
 
+  describe("a baseline", () => {
+    const withBaselines = [0, 1, 2, 3, 4, 5] as const;
+    const ends = { ...judged(0, { logLoss: 0.61 }), model: "period end" as const };
+    const of = (backtest: Backtest, incumbent: Incumbent | null = null, isDeclared = false) =>
+      chooseRung(plenty, backtest, withBaselines, incumbent, isDeclared);
+
+    test("serves when no model beats it, if it is calibrated", () => {
+      const asGood = tested(judged(3, { logLoss: 0.595 }));
+      expect(of(asGood)).toMatchObject({
+        ...{ rung: 4, isProven: true, isProvisional: false },
+        why: "no model is better than the time since the last activity, which is calibrated",
+        next: { rung: 3, failures: [expect.stringContaining("not 2% below the 0.600 of recency alone")] },
+      });
+      const bold = { ...recency, metrics: { ...recency.metrics, ece: 0.2 } };
+      expect(of({ ...asGood, results: [judged(3, { logLoss: 0.595 }), bold] })).toMatchObject({ rung: null });
+      const useless = { ...recency, metrics: { ...recency.metrics, logLoss: 0.67 } };
+      expect(of({ ...asGood, results: [judged(3, { logLoss: 0.665 }), useless] })).toMatchObject({
+        rung: null,
+      });
+    });
+
+    test("of subscriptions is the better one of recency and the end of the period", () => {
+      const subscriptions = (logLoss: number) => ({
+        ...tested(judged(3, { logLoss: 0.61 })),
+        results: [judged(3, { logLoss: 0.61 }), recency, { ...ends, metrics: { ...ends.metrics, logLoss } }],
+      });
+      expect(of(subscriptions(0.58), null, true)).toMatchObject({
+        ...{ rung: 5, why: expect.stringContaining("the days to the end of the period") },
+      });
+      expect(of(subscriptions(0.61), null, true)).toMatchObject({ rung: 4 });
+      // Silence is predicted by no end of a period.
+      expect(of(subscriptions(0.58))).toMatchObject({ rung: 4 });
+      expect(incumbentOf(of(subscriptions(0.58), null, true), subscriptions(0.58))).toMatchObject({
+        ...{ rung: 5, passed: true },
+      });
+    });
+
+    test("takes over at once from a model that failed, and gives way to a better one", () => {
+      const failed = tested(judged(3, { logLoss: 0.62 }));
+      expect(of(failed, { rung: 3, passed: true })).toMatchObject({ rung: 4, isProven: true });
+      const better = tested(judged(3, { logLoss: 0.58 }));
+      expect(of(better, { rung: 4, passed: true })).toMatchObject({ rung: 3, isProven: true });
+    });
+
+    test("has a provisional claim below 100 departures, and none below 30", () => {
+      const few = (departures: number): Backtest => ({ ...tested(), results: [{ ...recency, departures }] });
+      expect(of(few(99))).toMatchObject({ rung: 4, isProvisional: true });
+      expect(of(few(29), null, true)).toMatchObject({ rung: null });
+      expect(chooseRung({ ...plenty, churnedLabels: 29 }, few(99), withBaselines, null, true)).toMatchObject({
+        rung: null,
+      });
+    });
+  });
+
+  test("models are compared at the cut-offs that all of them have", () => {
+    const at = (losses: readonly number[], fromDay: number) =>
+      losses.map((logLoss, index) => ({ cutoffDay: fromDay + 28 * index, count: 100, logLoss }));
+    // At the first cut-off, which the regression lacks, recency was bad: 34 % below it was no merit of BG/BB.
+    const bgbb: ModelResult = {
+      ...judged(1, { logLoss: (0.07 / 0.105) * 0.6 }),
+      byCutoff: at([0.3, 0.45, 0.45], 0),
+    };
+    const logistic: ModelResult = { ...judged(3, { logLoss: 0.42 }), byCutoff: at([0.42, 0.42], 28) };
+    const compared = (...results: readonly ModelResult[]): Backtest => ({
+      ...tested(),
+      results: [...results, { ...recency, byCutoff: at([0.8, 0.5, 0.5], 0) }],
+    });
+    expect(chooseRung(plenty, compared(bgbb, logistic))).toMatchObject({ rung: 3 });
+    // Back-tests of before have no losses by cut-off.
+    const stored = tested(bgbb, { ...judged(3, { logLoss: 0.42 }) });
+    expect(chooseRung(plenty, stored)).toMatchObject({ rung: 1 });
+    // A regression that failed does not shorten the comparison of the others.
+    const failing: ModelResult = { ...logistic, metrics: { ...logistic.metrics, ece: 0.2 } };
+    const second: ModelResult = { ...judged(2, { logLoss: 0.44 }), byCutoff: at([0.2, 0.46, 0.46], 0) };
+    expect(chooseRung(plenty, compared(bgbb, second, failing))).toMatchObject({ rung: 2 });
+  });
+
   test("BG/BB serves unproven before there is a back-test, and no model before there are 60 entities", () => {
     expect(chooseRung(plenty, null)).toMatchObject({
       rung: 1,
@@ -284,8 +370,8 @@ describe("the ladder", () => {
     const backtest = tested(judged(0, { logLoss: 0.3 }), judged(1, { logLoss: 0.5 }));
     expect(chooseRung(plenty, backtest)).toMatchObject({ rung: 1, isProven: true });
     const alone = tested(judged(0, { logLoss: 0.3 }), judged(1, { logLoss: 0.6 }));
-    expect(chooseRung(plenty, alone)).toMatchObject({ rung: null, next: { rung: 1 } });
-    expect(chooseRung(plenty, alone, undefined, { rung: 0, passed: true })).toMatchObject({ rung: null });
+    expect(chooseRung(plenty, alone, [0, 1])).toMatchObject({ rung: null, next: { rung: 1 } });
+    expect(chooseRung(plenty, alone, [0, 1], { rung: 0, passed: true })).toMatchObject({ rung: null });
   });
 
   test("a lack of data is told apart from models that failed", () => {

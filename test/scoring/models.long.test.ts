@@ -129,6 +129,7 @@ describe("rekindle backtest on the git log, a user at an account", () => {
     expect(answer).toMatchObject({ horizonDays: 28, shipped: "logistic" });
     expect(answer.models.at(-1)).toEqual({
       name: "base",
+      n: answer.n,
       auc: 0.5,
       logLoss: expect.closeTo(0.663, 3),
       brier: expect.closeTo(0.235, 3),

@@ -6,7 +6,7 @@ import {
   type ChurnModel,
   returnProbability,
   riskScorer,
-  silenceOver,
+  silenceBetween,
   tablesFor,
 } from "../../server/scoring/churn/churn-model.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
@@ -60,6 +60,7 @@ describe("the calibration of the churned", () => {
       [1, false],
       [2, true],
       [3, true],
+      [4, true],
     ]);
     expect(calibrated(49).filter(([, is]) => is)).toEqual([]);
     const [with_, without] = [models(50)[2], models(49)[2]].map(
@@ -90,7 +91,8 @@ test("the engine counts those of the silent who come back as the reference does"
     for (const log of logs) {
       const features = featuresOf(log, cutoffDay, manySettings);
       if (features?.cell == null || isScored(features, horizonDays)) continue;
-      const { x, t, n } = features.cell;
+      const { idleDays, cell } = features;
+      const { x, t, n } = cell;
       const until = cutoffDay + horizonDays;
       const then = featuresOf(
         log.filter(({ day }) => day >= cutoffDay && day < until),
@@ -98,8 +100,13 @@ test("the engine counts those of the silent who come back as the reference does"
         manySettings,
       );
       const returned = then === null ? 0 : 1;
-      const before = counted.get(`${n} ${x} ${t}`) ?? { x, t, n, count: 0, returned: 0 };
-      counted.set(`${n} ${x} ${t}`, {
+      const before = counted.get(`${n} ${x} ${t} ${idleDays}`) ?? {
+        ...cell,
+        idleDays,
+        count: 0,
+        returned: 0,
+      };
+      counted.set(`${n} ${x} ${t} ${idleDays}`, {
         ...before,
         count: before.count + 1,
         returned: before.returned + returned,
@@ -109,7 +116,11 @@ test("the engine counts those of the silent who come back as the reference does"
     const who = population(organization, "user", manySettings);
     const snapshot = await snapshotFor(subject.warehouse, who, cutoffDay);
     const found = await read<ChurnedCell>(subject.warehouse, churnedQuery(who, snapshot, horizonDays));
-    expect(found).toEqual([...counted.values()].toSorted((a, b) => a.n - b.n || a.x - b.x || a.t - b.t));
+    expect(found).toEqual(
+      [...counted.values()].toSorted(
+        (a, b) => a.n - b.n || a.x - b.x || a.t - b.t || a.idleDays - b.idleDays,
+      ),
+    );
   }
   expect(returns).toBeGreaterThan(2);
 });
@@ -124,7 +135,7 @@ function churnedOfGitLog() {
       const features = featuresOf(log, day);
       if (features === null || !isGone(features)) return [];
       const returned = log.some((one) => one.day >= day && one.day < day + horizonDays);
-      return [{ cell: features.cell ?? failed(), returned }];
+      return [{ cell: features.cell ?? failed(), idleDays: features.idleDays, returned }];
     });
     return { bgbb: fit.parameters, people };
   };
@@ -148,16 +159,16 @@ test("on a real log BG/BB's own probability of a return is too bold, and the cal
   for (const { scoring, training } of churnedOfGitLog()) {
     const labels = training.flatMap(({ bgbb, people }) => {
       const tables = tablesFor(bgbb, horizonDays);
-      return people.map(({ cell, returned }): CountedLabels => {
-        const logOdds = bgbbLogOdds(silenceOver(horizonDays, tables, cell));
+      return people.map(({ cell, idleDays, returned }): CountedLabels => {
+        const logOdds = bgbbLogOdds(silenceBetween(horizonDays, tables, { ...cell, idleDays }));
         return { logOdds, positives: returned ? 0 : 1, negatives: returned ? 1 : 0 };
       });
     });
-    const model = { rung: 1, horizonDays, bgbb: scoring.bgbb, referenceLogOdds: 0 } as const;
+    const model = { rung: 1, horizonDays, bgbb: scoring.bgbb, referenceLogOdds: 0, isByDay: true } as const;
     const churnedPlatt = fitPlatt(labels);
-    for (const { cell, returned: label } of scoring.people) {
-      raw.push({ predicted: returnProbability(model, cell), label });
-      calibrated.push({ predicted: returnProbability({ ...model, churnedPlatt }, cell), label });
+    for (const { returned: label, ...history } of scoring.people) {
+      raw.push({ predicted: returnProbability(model, history), label });
+      calibrated.push({ predicted: returnProbability({ ...model, churnedPlatt }, history), label });
     }
   }
   const [before, after] = [metricsOf(raw) ?? failed(), metricsOf(calibrated) ?? failed()];

@@ -3,23 +3,25 @@ import { fitSnapshot } from "../../server/scoring/churn/backtest.ts";
 import { priorParameters } from "../../server/scoring/churn/bgbb.ts";
 import {
   type ChurnModel,
+  isRidge,
+  type RidgeChurnModel,
   riskScorer,
-  silenceOver,
+  silenceBetween,
   tablesFor,
 } from "../../server/scoring/churn/churn-model.ts";
 import type { DesignInput, FeatureGroup } from "../../server/scoring/churn/columns.ts";
 import {
-  affordedColumns,
+  columnsIn,
   columnsNamed,
   columnsOf,
   type Design,
   designFor,
-  hasOtherGroups,
   rowOf,
 } from "../../server/scoring/churn/design.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
+import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import { fitRidge, reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { calibrate } from "../../server/scoring/statistics/platt.ts";
 import { logistic, logit } from "../../server/scoring/statistics/special.ts";
@@ -55,7 +57,7 @@ describe("every rung", () => {
   const { rows } = snapshotOf(entities, endDay, horizonDays);
 
   test("gives probabilities whose reasons add up", () => {
-    expect(models.map(({ rung }) => rung)).toEqual([0, 1, 2, 3]);
+    expect(models.map(({ rung }) => rung)).toEqual([0, 1, 2, 3, 4]);
     for (const model of models) {
       const score = riskScorer(model);
       for (const { features } of rows) {
@@ -74,7 +76,10 @@ describe("every rung", () => {
     for (const model of models) {
       const [score, tables] = [riskScorer(model), tablesFor(model.bgbb, horizonDays)];
       for (const { features } of rows) {
-        const bgbbRisk = silenceOver(horizonDays, tables, features.cell);
+        const bgbbRisk = silenceBetween(horizonDays, tables, {
+          ...features.cell,
+          idleDays: features.idleDays,
+        });
         expect(score(features).risk).toBeCloseTo(formula(model, { features, bgbbRisk }), 10);
       }
     }
@@ -90,7 +95,9 @@ describe("every rung", () => {
   test("of BG/BB says that silence and nothing else grows with silence", () => {
     for (const model of models.slice(0, 2)) {
       const score = riskScorer(model);
-      const scores = [0, 1, 2, 3].map((more) => score({ ...quiet, cell: { x: 3, t: 5, n: 5 + more } }));
+      const scores = [0, 1, 2, 3].map((more) =>
+        score({ ...quiet, idleDays: 7 * more + 4, cell: { x: 3, t: 5, n: 5 + more } }),
+      );
       expect(scores[0]?.contributions.silence).toBe(0);
       for (const [i, { risk, contributions }] of scores.entries()) {
         if (i === 0) continue;
@@ -100,13 +107,33 @@ describe("every rung", () => {
     }
   });
 
+  test("of BG/BB grows by the day, and by no more on the day on which a week becomes silent", () => {
+    for (const model of models.slice(0, 3)) {
+      const score = riskScorer(model);
+      const risks = Array.from({ length: 28 }, (_, day) => {
+        const weeks = Math.floor(day / 7);
+        return score({ ...quiet, idleDays: day + 1, cell: { x: 4, t: 5, n: 5 + weeks } }).risk;
+      });
+      const steps = risks.slice(1).map((risk, index) => Math.log(risk / (risks[index] ?? 0)));
+      for (const [index, step] of steps.entries()) {
+        // Within the newest week there is no earlier one to interpolate from.
+        if (index < 3) expect(step).toBe(0);
+        else expect(step).toBeGreaterThan(0);
+        expect(step).toBeLessThan(model.rung === 2 ? 0.5 : 0.3);
+      }
+      const { isByDay: _, ...ofBefore } = model;
+      const before = riskScorer(ofBefore);
+      const on = (idleDays: number) => before({ ...quiet, idleDays, cell: { x: 4, t: 5, n: 5 } }).risk;
+      expect(on(7)).toBe(on(1));
+    }
+  });
+
   test("the first is BG/BB with the prior's parameters", () => {
     const [prior] = models;
     const expected = tablesFor(priorParameters, horizonDays).silentProbability({ x: 0, t: 0, n: 2 }, 4);
-    expect(prior && riskScorer(prior)({ ...quiet, cell: { x: 0, t: 0, n: 2 } }).risk).toBeCloseTo(
-      expected,
-      12,
-    );
+    expect(
+      prior && riskScorer(prior)({ ...quiet, idleDays: 18, cell: { x: 0, t: 0, n: 2 } }).risk,
+    ).toBeCloseTo(expected, 12);
   });
 });
 
@@ -130,7 +157,7 @@ test("rungs that are trained on a sample, and on all churned ones beside it, say
       return mean(all.rows.map(({ features }) => score(features).risk));
     });
   const [expected, bySample] = [meanRisks(trainedOn(all)), meanRisks(trainedOn(sample))];
-  expect(bySample).toHaveLength(4);
+  expect(bySample).toHaveLength(5);
   for (const [rung, risk] of bySample.entries()) {
     expect(risk / (expected[rung] ?? Number.NaN)).toBeWithin(0.95, 1.05);
   }
@@ -140,11 +167,11 @@ test("rungs that are trained on a sample, and on all churned ones beside it, say
 
 function formula(model: ChurnModel, input: DesignInput): number {
   if (model.rung === 2) return logistic(calibrate(model.platt, logit(input.bgbbRisk)));
-  if (model.rung === 3) return logistic(ridgeLogOdds(model.ridge, rowOf(columnsOfModel(model), input)));
+  if (isRidge(model)) return logistic(ridgeLogOdds(model.ridge, rowOf(columnsOfModel(model), input)));
   return input.bgbbRisk;
 }
 
-function columnsOfModel({ design, ridge }: ChurnModel & { rung: 3 }) {
+function columnsOfModel({ design, ridge }: RidgeChurnModel) {
   return columnsNamed(
     design,
     ridge.columns.map(({ name }) => name),
@@ -189,40 +216,49 @@ describe("the design", () => {
     expect(designFor(rows.slice(0, 29)).numbers).toEqual([]);
   });
 
-  test("takes groups beyond activity while there are 5 departures for each column", () => {
-    const design = designFor(rows);
-    const groupsBy = (departures: number) => [
-      ...new Set(affordedColumns(design, departures).map(({ featureGroup }) => featureGroup)),
-    ];
-    const activity: FeatureGroup[] = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb"];
-    const columnsOfGroups = (groups: readonly FeatureGroup[]) =>
-      columnsOf(design).filter(({ featureGroup }) => groups.includes(featureGroup)).length;
-    expect(groupsBy(0).toSorted()).toEqual(activity.toSorted());
-    const upToMix = 5 * columnsOfGroups([...activity, "mix"]);
-    expect(groupsBy(upToMix - 1)).not.toContain("mix");
-    expect(groupsBy(upToMix)).toContain("mix");
-    // Traits do not fit, so that nothing after them is taken either.
-    expect(groupsBy(upToMix)).not.toContain("account");
-    expect(groupsBy(5 * columnsOf(design).length)).toContain("account");
-  });
-
-  test("groups are kept from four departures a column on, and others are not taken", () => {
+  test("takes all groups of features, or those of activity and a kept model's", () => {
     const design: Design = {
       ...{ hasMembers: false, hasBilling: true, events: ["open"], hasAccounts: true },
       traits: [{ trait: "plan", value: "pro" }],
     };
-    const groupsBy = (departures: number, kept?: Parameters<typeof affordedColumns>[2]) => [
-      ...new Set(affordedColumns(design, departures, kept).map(({ featureGroup }) => featureGroup)),
-    ];
-    const columns = affordedColumns(design, 0).length;
-    const mix = affordedColumns(design, 0, ["mix"]);
-    expect(mix).toHaveLength(columns);
-    expect(groupsBy(4 * (columns + 1) - 1, ["mix"])).not.toContain("mix");
-    expect(groupsBy(4 * (columns + 1), ["mix"])).toContain("mix");
-    expect(groupsBy(10_000, ["mix"])).not.toContain("billing");
-    expect(hasOtherGroups(design, 10_000, ["mix"])).toBe(true);
-    expect(hasOtherGroups(design, 0, ["mix"])).toBe(false);
-    expect(hasOtherGroups(design, 10_000, ["billing", "mix", "traits", "account"])).toBe(false);
+    const groupsOf = (kept?: readonly FeatureGroup[]) =>
+      new Set(columnsIn(design, kept).map(({ featureGroup }) => featureGroup));
+    const activity = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb"] as const;
+    const all = new Set<FeatureGroup>([...activity, "billing", "mix", "traits", "account"]);
+    expect(groupsOf()).toEqual(all);
+    expect(groupsOf(["mix"])).toEqual(new Set<FeatureGroup>([...activity, "mix"]));
+    expect(groupsOf([])).toEqual(new Set<FeatureGroup>(activity));
+  });
+
+  test("of a declared target tells of a period that ends within the horizon, and counts events per member", () => {
+    const design: Design = { hasMembers: true, hasBilling: true, events: ["open"], traits: [] };
+    const declared = { ...design, declaredWithinDays: 28 };
+    const billing: BillingFeatures = {
+      ...{ isPaying: true, mrr: 4_900, isYearly: true, ageDays: 90, daysToPeriodEnd: 27, endsAtMs: null },
+      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
+    };
+    const members = {
+      ...{ active28: 4, activePrevious28: 4, active90: 5, topShare: 0.5, meanRiskLogOdds: null },
+    };
+    const eventCounts28 = { open: 80 };
+    const of = (one: Design, name: string, changes: Partial<BillingFeatures> = {}) =>
+      columnsOf(one)
+        .find((column) => column.name === name)
+        ?.of({
+          features: { ...entity("pro", 1), eventCounts28, members, billing: { ...billing, ...changes } },
+          bgbbRisk: 0.5,
+        });
+    const ends = "the period ends within the horizon";
+    expect([27, 28, null].map((daysToPeriodEnd) => of(declared, ends, { daysToPeriodEnd }))).toEqual([
+      1,
+      0,
+      null,
+    ]);
+    expect(of(design, ends)).toBeUndefined();
+    expect(of(declared, "event open per member")).toBeCloseTo(Math.log1p(28), 12);
+    expect(of(design, "event open")).toBeCloseTo(Math.log1p(112), 12);
+    // Models of before have no such columns, and keep their own.
+    expect(of(declared, "event open")).toBeUndefined();
   });
 
   test("counts an unknown value as the mean, and tells of it in a column of its own", () => {

@@ -16,7 +16,7 @@ import {
   traitsOfModel,
 } from "../../server/scoring/churn/churn-model.ts";
 import { columnsOf, type Design } from "../../server/scoring/churn/design.ts";
-import { cellLogOdds, cellRisks } from "../../server/scoring/queries/cell-table.ts";
+import { cellRisks } from "../../server/scoring/queries/cell-table.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
 import {
   featuresOfStored,
@@ -135,17 +135,19 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
     hasPlanChanges: true,
     hasAccounts: kind === "user",
     hasBilling: true,
+    // Models of before have other columns.
+    ...(random.chance(0.5) && { declaredWithinDays: 28 }),
   };
   const columns = columnsOf(design).map(({ name, group }) => ({
     ...{ name, group, mean: random.next() * 3, weight: random.next() - 0.5 },
     standardDeviation: random.chance(0.1) ? 0 : 0.3 + random.next(),
   }));
   const ridge = { intercept: -0.4, columns, isConverged: true };
-  return { rung: 3, horizonDays: 28, bgbb, referenceLogOdds: -0.4, design, ridge };
+  return { rung: 3, horizonDays: 28, bgbb, isByDay: true, referenceLogOdds: -0.4, design, ridge };
 }
 
 function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
-  const common = { horizonDays: 28, bgbb, referenceLogOdds: 0.1 };
+  const common = { horizonDays: 28, bgbb, referenceLogOdds: 0.1, isByDay: true } as const;
   const platt = { intercept: 0.2, slope: 1.3 };
   const churnedPlatt = { intercept: -0.3, slope: 0.7 };
   return [
@@ -188,7 +190,7 @@ function expected(
   const health = healthOf(parts, input.healthWeights, riskScale, input.healthTraits);
   return {
     ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
-    returnProbability: near(isGone ? returnProbability(model, cell) : null),
+    returnProbability: near(isGone ? returnProbability(model, { cell, idleDays: features.idleDays }) : null),
     ...{ momentum: near(momentum), health: near(health.score) },
   };
 }
@@ -220,7 +222,7 @@ function userScores(ofUsers: Population) {
   };
 }
 
-const memberRisks = cellLogOdds(cellRisks(bgbb, 28));
+const memberRisks = cellRisks(bgbb, 28);
 
 /** Each model at two of the four cut-offs, others for each target: a score is 0.2 s of processor time. */
 function modelsAtCutoffs(random: Random, kind: EntityKind, target: ChurnTarget) {

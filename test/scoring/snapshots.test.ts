@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
-import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn/churn-model.ts";
+import { bgbbLogOdds, silenceBetween, tablesFor } from "../../server/scoring/churn/churn-model.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
@@ -269,7 +269,12 @@ function memberLogOdds(
     [...users].flatMap(([number, log]): [number, number][] => {
       const features = featuresOf(log, cutoffDay, settings);
       if (!isScored(features, horizonDays)) return [];
-      return [[number, bgbbLogOdds(silenceOver(horizonDays, tables, features.cell))]];
+      return [
+        [
+          number,
+          bgbbLogOdds(silenceBetween(horizonDays, tables, { ...features.cell, idleDays: features.idleDays })),
+        ],
+      ];
     }),
   );
 }

@@ -50,7 +50,8 @@ export const expected = (subscriptionId = "sub_1", userId = "ada", accountId: st
       currency: "EUR",
       quantity: 1,
     },
-    ...{ currentPeriodEnd: periodEnd, endsAt, isInvoluntary: false },
+    // The payment of day 33 is for the period after the first.
+    ...{ currentPeriodEnd: day < 33 ? periodEnd : onDay(60), endsAt, isInvoluntary: false },
   });
   return [
     change(0, "active", "Team", 4_900),

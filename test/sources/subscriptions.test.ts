@@ -13,7 +13,10 @@ import { at, delivered } from "./webhooks-support.ts";
 export const runsOn = { postgres: true };
 
 const server: Server = await ownServer(() => server, { time: quick });
-const gold = [subscriptionItem({}, price({ nickname: "Gold", unit_amount: 9_900 }))];
+const goldPrice = price({ nickname: "Gold", unit_amount: 9_900 });
+const gold = [subscriptionItem({}, goldPrice)];
+/** Its second month is paid for. */
+const renewedGold = [subscriptionItem({ current_period_end: startSeconds + 60 * 86_400 }, goldPrice)];
 const asStripe = [
   at("customer.subscription.created", 0, subscription({ metadata: { userId: "ada", accountId: "acme" } })),
   at("invoice.paid", 1, invoice({ id: "in_1" })),
@@ -25,7 +28,7 @@ const asStripe = [
   at(
     "customer.subscription.updated",
     40,
-    subscription({ metadata: { userId: "ada" }, cancel_at: startSeconds + 60 * 86_400 }, gold),
+    subscription({ metadata: { userId: "ada" }, cancel_at: startSeconds + 60 * 86_400 }, renewedGold),
     {
       cancel_at: null,
     },

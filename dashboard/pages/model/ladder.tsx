@@ -1,4 +1,4 @@
-/** The four models, the one in use, and the data that a proof needs. */
+/** The models, the one in use, and the data that a proof needs. */
 import type { ReactElement } from "react";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { Badge } from "../../parts/figure/health.tsx";
@@ -21,10 +21,10 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
   return (
     <Panel
       title="Models"
-      note="Each model needs more data than the one before. The best one that is good enough is used."
+      note="Each model needs more data than the one before. The best one that is good enough is used, or a baseline that no model beats."
     >
       <ol>
-        {steps.map(({ number, model, name, how }) => (
+        {stepsOf(card).map(({ number, model, name, how }) => (
           <li
             key={model}
             aria-current={inUse === model ? "step" : undefined}
@@ -37,7 +37,7 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
                 inUse === model ? "border-ember bg-ember font-medium text-inverse" : "border-edge text-soft",
               )}
             >
-              {number}
+              {number ?? "–"}
             </span>
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
@@ -50,6 +50,11 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
       </ol>
     </Panel>
   );
+}
+
+/** The end of a period is of subscriptions. */
+function stepsOf({ models }: Card): typeof steps {
+  return steps.filter(({ model }) => model !== "period-end" || models.some((one) => one.model === model));
 }
 
 /** Why a model is not in use: missing data, or a failure in the back-test. */

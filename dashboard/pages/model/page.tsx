@@ -15,6 +15,7 @@ import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
 import {
   baseRateText,
   type Card,
+  departuresStoppedText,
   type Judged,
   leavesOutScheduledEnds,
   outagesText,
@@ -118,6 +119,9 @@ function Verdict({ card }: { card: Card }): ReactElement {
           No data since {dayText(dataStoppedSince)}: data collection has stopped, or a source has. Scores
           wait.
         </p>
+      )}
+      {card.noDeparturesSince !== null && (
+        <p className="mt-2 max-w-[84ch] text-at-risk">{departuresStoppedText(card)}</p>
       )}
       {!isCurrent && (
         <p className="mt-2 max-w-[84ch] text-soft">

@@ -8,6 +8,10 @@ export type Card = Reads["/api/model"]["answer"];
 export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
+function isBaseline(model: RiskModel): boolean {
+  return model === "recency" || model === "period-end";
+}
+
 const hows: Readonly<Record<RiskModel, string>> = {
   prior:
     "Orders users by how often and how recently they were active. It needs no data, and gives no churn risk.",
@@ -15,11 +19,18 @@ const hows: Readonly<Record<RiskModel, string>> = {
   "bgbb-platt": "The same, calibrated with the outcomes of past predictions.",
   logistic:
     "Weighs silence, frequency, trend, breadth of use, single events, tenure and traits by how well they separated users who left from users who stayed.",
+  recency: "Looks at the days since the last visit alone. It serves while no model is clearly better.",
+  "period-end":
+    "Looks at the days to the end of the paid period alone. It serves while no model is clearly better.",
 };
 
-/** The order by activity and the models, the simplest first. */
+/** The order by activity and the models, the simplest first, and then the baselines, which have no number. */
 export const steps = modelNames.map(({ model, name, term }, number) => ({
-  ...{ number, model, name: model === "prior" ? "Order by activity" : name },
+  ...{
+    number: isBaseline(model) ? null : number,
+    model,
+    name: model === "prior" ? "Order by activity" : name,
+  },
   how: `${hows[model]} Statistical name: ${model === "prior" ? "BG/BB with fixed parameters" : term}.`,
 }));
 
@@ -128,19 +139,27 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       title: "No churn risk is shown",
       text: lacksData
         ? tooLittleData(kind)
-        : `In the back-test, no model was clearly better than the time since the last visit. A misleading number is worse than none, so none is shown: ${kind}s are ordered by activity. The models are tested again every week.`,
+        : `In the back-test, the risks of no model came true often enough. A misleading number is worse than none, so none is shown: ${kind}s are ordered by activity. The models are tested again every week.`,
     };
   }
   const result = servingResult(card);
   const gain = result === undefined ? null : 1 - result.logLoss / result.recencyLogLoss;
   if (isProven) {
+    const doubt = isProvisional
+      ? ` The back-test has only ${numbers.count(result?.departures ?? 0)} ${kind}s that churned. From 100 on, the result is no longer provisional.`
+      : "";
+    if (model === "recency" || model === "period-end") {
+      const alone =
+        model === "recency" ? "the time since the last visit" : "the days to the end of the paid period";
+      return {
+        title: isProvisional ? "Provisionally proven on your own data" : "Proven on your own data",
+        text: `The risks come from ${alone} alone, and in the back-test they came true often enough. No model was clearly better. The models are tested again every week.${doubt}`,
+      };
+    }
     const better =
       gain === null
         ? ""
         : ` It is ${numbers.wholeShare(gain)} better than the last visit alone (by log loss).`;
-    const doubt = isProvisional
-      ? ` The back-test has only ${numbers.count(result?.departures ?? 0)} ${kind}s that churned. From 100 on, the result is no longer provisional.`
-      : "";
     return {
       title: isProvisional ? "Provisionally proven on your own data" : "Proven on your own data",
       text: `In the back-test, the model predicted past days from older data, and its predictions came true often enough.${better}${doubt}`,
@@ -160,6 +179,18 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
     title: "Shown, but not proven yet",
     text: `Use these risks to rank ${kind}s. The percentages aren’t proven yet. ${judged}`,
   };
+}
+
+/** "No subscription_canceled since 1 July …". Empty while departures come. */
+export function departuresStoppedText({ noDeparturesSince, churnTarget, kind }: Card): string {
+  if (noDeparturesSince === null) return "";
+  const what =
+    churnTarget.by === "event"
+      ? `No ${churnTarget.event}`
+      : churnTarget.by === "subscription"
+        ? "No subscription_canceled"
+        : `No ${kind} has churned`;
+  return `${what} since ${dayText(noDeparturesSince)}, though they came regularly before. Check whether the source still sends them. Cut-off dates after that day are left out of the back-test.`;
 }
 
 /** "3.1% (1.2% to 7.6%): 12 of 380 users at 5 cut-off dates churned". Undefined without a declared churn target, or any outcome. */

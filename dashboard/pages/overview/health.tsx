@@ -12,7 +12,7 @@ import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Kind, plural, useScoredSegment } from "./filters.ts";
-import { thoseMoved, thoseNow, thoseOn } from "./lists.ts";
+import { thoseMoved, thoseNow, thoseOn, thoseWent } from "./lists.ts";
 
 export type HealthByWeek = Reads["/api/health-by-week"]["answer"];
 type Week = HealthByWeek["weeks"][number];
@@ -72,9 +72,10 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
   if (now === undefined) return null;
   const size = sizeOf(now);
   const ago = (count: number) => weeks.find(({ day }) => Math.floor(daysBetween(day, now.day) / 7) === count);
+  const [lastWeek, lastMonth] = [ago(1), ago(4)];
   const columns = [
-    { label: "vs last week", past: ago(1) },
-    { label: "vs 4 weeks ago", past: ago(4) },
+    { label: "vs last week", past: lastWeek, byRules: useNetByRules(kind, lastWeek?.day) },
+    { label: "vs 4 weeks ago", past: lastMonth, byRules: useNetByRules(kind, lastMonth?.day) },
   ];
   const headers: readonly { readonly label: string; readonly title?: string | undefined }[] = [
     { label: "Health band" },
@@ -128,13 +129,9 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
               <td className="py-1.5 pl-3 text-right text-soft">
                 {healthBand === "churned" || size === 0 ? nothing : numbers.wholeShare(now[key] / size)}
               </td>
-              {columns.map(({ label, past }) => (
+              {columns.map(({ label, past, byRules }) => (
                 <td key={label} className="py-1.5 pl-3 text-right text-soft">
-                  {past === undefined
-                    ? nothing
-                    : now[key] === past[key]
-                      ? "±0"
-                      : numbers.change(now[key] - past[key])}
+                  {past === undefined ? nothing : changeText(now[key] - past[key] - byRules(healthBand))}
                 </td>
               ))}
             </tr>
@@ -143,6 +140,20 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
       </table>
     </div>
   );
+}
+
+const changeText = (change: number) => (change === 0 ? "±0" : numbers.change(change));
+
+/** How many more are in a health band than on an earlier day only because the model, the scale or the settings changed. */
+function useNetByRules(kind: Kind, since: string | undefined): (healthBand: string) => number {
+  const query = { kind, ...(since !== undefined && { since }), ...useScoredSegment() };
+  const { data } = useRead("/api/score-summary", { query, enabled: since !== undefined });
+  return (healthBand) =>
+    (data?.movement ?? []).reduce(
+      (net, { from, to, byRules }) =>
+        net + (Number(to === healthBand) - Number(from === healthBand)) * byRules,
+      0,
+    );
 }
 
 function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement {
@@ -197,6 +208,7 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
   const { data } = useRead("/api/score-summary", { query: { kind, since, ...useScoredSegment() } });
   if (data == null || data.sinceDay === null) return null;
   const moved = movesOf(data.movement);
+  const byRules = data.movement.reduce((sum, each) => sum + each.byRules, 0);
   const { sinceDay } = data;
   const all = moved.reduce((sum, { count }) => sum + count, 0);
   return (
@@ -206,6 +218,11 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
         health band since {dayText(data.sinceDay, "short")}
         {moved.length > shownMoves && "; the most frequent moves"}
       </h3>
+      {byRules > 0 && (
+        <p className="text-sm text-soft">
+          {numbers.count(byRules)} more only because the model, the scale or the settings changed
+        </p>
+      )}
       <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
         {moved.slice(0, shownMoves).map(({ from, to, count }) => (
           <li key={`${from} ${to}`} className="flex items-center gap-1.5 border-t border-line py-1 text-sm">
@@ -216,7 +233,7 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
             <HealthShape healthBand={to} />
             {healthWord(to)}
             <span className="ml-auto font-medium">
-              <CountLink count={count} list={thoseOn(kind, sinceDay, from, to)} />
+              <CountLink count={count} list={thoseWent(kind, sinceDay, from, to)} />
             </span>
           </li>
         ))}
@@ -225,11 +242,13 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
   );
 }
 
-/** Moves from one band to another, the most frequent first. */
+/** Moves from one band to another that were the customers' own, the most frequent first. */
 function movesOf(movement: Movement) {
   return movement
-    .flatMap(({ from, to, count }) =>
-      from === null || to === null || from === to ? [] : [{ from, to, count }],
+    .flatMap(({ from, to, count, byRules }) =>
+      from === null || to === null || from === to || count === byRules
+        ? []
+        : [{ from, to, count: count - byRules }],
     )
     .sort((a, b) => b.count - a.count);
 }

@@ -48,14 +48,14 @@ export function thoseNow(kind: Kind, healthBand: BandOrPresent): ListBehind {
   return those(kind, healthBand === "present" ? { isPresent: "true" } : { healthBand });
 }
 
-/** Users or accounts that were in the band on an earlier day with scores. @param healthBand the present one,
- * if the filter has it */
-export function thoseOn(kind: Kind, day: string, before: BandOrPresent, healthBand?: HealthBand): ListBehind {
-  return those(kind, {
-    healthBandBefore: before,
-    since: day,
-    ...(healthBand !== undefined && { healthBand }),
-  });
+/** Users or accounts that were in the band on an earlier day with scores. */
+export function thoseOn(kind: Kind, day: string, before: BandOrPresent): ListBehind {
+  return those(kind, { healthBandBefore: before, since: day });
+}
+
+/** Users or accounts that went from one band to another since an earlier day with scores, and not by changed rules alone. */
+export function thoseWent(kind: Kind, since: string, before: HealthBand, healthBand: HealthBand): ListBehind {
+  return those(kind, { healthBandBefore: before, healthBand, moved: "changed", since });
 }
 
 /** Users or accounts whose health moved in one direction since an earlier day with scores. @param state only those */

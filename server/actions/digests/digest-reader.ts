@@ -13,14 +13,12 @@ import {
   type RunBody,
   risksOfRun,
   rowsOf,
-  rulesKey,
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type Controls, controlsOn } from "../alerts/controls.ts";
 import { modelSentences } from "../notices/notices.ts";
-import { insideByRules } from "../rules/as-before.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import {
   alertsOfWeek,
@@ -119,22 +117,13 @@ const noMoves: Moves = {
 
 /** The entities that entered and left high risk since an earlier run. Those that did so only by other settings or another model are counted apart. */
 async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> {
-  const { warehouse, organization, zone, kind, now, controls } = ground;
+  const { warehouse, organization, kind, now, controls } = ground;
   if (now === undefined || before === undefined) return noMoves;
   const withLimit = (run: Run) => ({
     ...{ run: rowsOf(organization.id, kind, run), highRisk: run.body.riskScale.high },
   });
   const all = await highRiskMoves(warehouse, withLimit(now), withLimit(before), mostMoves);
-  const [inside] =
-    rulesKey(now) === rulesKey(before) || all.length === 0
-      ? []
-      : await insideByRules(warehouse, [{ kind: "riskBand", band: "high" }], {
-          ...{ organization: { id: organization.id, zone }, kind, now, rules: before },
-          entities: all.map(({ entity }) => entity),
-        });
-  const moved = all.filter(
-    ({ entity, direction }) => inside === undefined || inside.has(entity) === (direction === "entered"),
-  );
+  const moved = all.filter(({ isByRules }) => !isByRules);
   const mrrOf = mrrReader(warehouse, ground.ledger, ground.nowMs);
   const mrrs = await mrrOf(
     organization,

@@ -160,6 +160,11 @@ const holdsOrNot = {
 const withoutBefore = { lookbackDays: 0, parameters: {} } as const;
 const halved = (limit: number) => ({ inFrom: limit, outFrom: limit / 2 });
 
+/** Whether a condition compares the churn risk, which no entity has on a day without a model. */
+export function isOfRisk({ kind }: DailyCondition): boolean {
+  return kind === "riskBand" || kind === "riskUp";
+}
+
 /** Whether a condition is judged by rows of scores. */
 export function isOfScores(condition: DailyCondition): condition is JudgedCondition {
   return condition.kind !== "keyEventUnseen";

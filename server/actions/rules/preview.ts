@@ -8,7 +8,7 @@ import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
-import { type DailyCondition, lookbackOf } from "./conditions.ts";
+import { type DailyCondition, isOfRisk, lookbackOf } from "./conditions.ts";
 import {
   comparedDaysOf,
   type FindSegment,
@@ -19,7 +19,7 @@ import {
   segmentsNamed,
 } from "./past-segments.ts";
 import { matureDays, type Precision, type PreviewFigures, previewFigures } from "./preview-figures.ts";
-import { daysToRead, type Readings, readingsOf, runsAskedFor } from "./readings.ts";
+import { daysToRead, type ReadDay, type Readings, readingsOf, runsAskedFor } from "./readings.ts";
 import { type Replayed, replay, replayMoments } from "./replay.ts";
 import { excludedAmong } from "./standing.ts";
 
@@ -35,6 +35,8 @@ export interface PreviewQuestion {
 export interface RulePreview extends Omit<PreviewFigures, "precision"> {
   /** In order; the first one is taken over without alerts. */
   readonly days: readonly number[];
+  /** With a condition on the churn risk: scored days that had none. They are not judged. */
+  readonly daysWithoutRisk: number;
   readonly insideNow: number;
   readonly precision: Precision & { readonly steps: "daily" | "weekly" };
   readonly baseRate: BaseRate;
@@ -69,7 +71,7 @@ export async function previewRule(parts: PreviewParts, question: PreviewQuestion
   const { scope } = judged.members;
   return {
     ...figures,
-    ...{ days, insideNow: daily.insideNow },
+    ...{ days, daysWithoutRisk: daily.daysWithoutRisk, insideNow: daily.insideNow },
     precision: { ...judged.figures.precision, steps: isWeekly ? "weekly" : "daily" },
     medianLeadDays: judged.figures.medianLeadDays,
     baseRate: await baseRateOf(parts.warehouse, {
@@ -100,22 +102,32 @@ function kindOf({ kind }: RuleScope): EntityKind {
 interface Span {
   readonly pastDays: number;
   readonly onlyMondays: boolean;
+  /** Whether stored risks are judged by the newest limits of risk bands, and days without a risk not at all. The nightly decision had the
+   * limits of its day. */
+  readonly byNewestLimits?: boolean;
 }
 
 const daysOfPreview: Span = { pastDays: previewDays, onlyMondays: false };
 
 async function replayed(warehouse: Warehouse, question: PreviewQuestion, named: NamedSegments, span: Span) {
   const { horizonDays } = question;
-  const { runs, members, replays: all } = await replaysOf(warehouse, question, named, span);
+  const judged = { ...span, byNewestLimits: true };
+  const {
+    runs,
+    members,
+    replays: all,
+    daysWithoutRisk,
+  } = await replaysOf(warehouse, question, named, judged);
   const days = runs.map(({ day }) => day);
   const about = { days, horizonDays, outages: runs.at(-1)?.body.outages ?? [] };
   const tally = new Tally(all, days.at(-1));
   const figures = previewFigures(tally, about);
-  return { figures, insideNow: tally.inside, days, runs, members, about };
+  return { figures, daysWithoutRisk, insideNow: tally.inside, days, runs, members, about };
 }
 
 interface Replays {
   readonly runs: Readings["runs"];
+  readonly daysWithoutRisk: number;
   readonly members: MembersInPast;
   /** They are computed while they are read. */
   readonly replays: Iterable<Replayed>;
@@ -127,7 +139,7 @@ export async function replaysOf(
   warehouse: Warehouse,
   question: PreviewQuestion,
   named: NamedSegments,
-  { pastDays, onlyMondays }: Span = daysOfPreview,
+  { pastDays, onlyMondays, byNewestLimits = false }: Span = daysOfPreview,
 ): Promise<Replays> {
   const { organization, scope, condition, today } = question;
   const read = dailyConditionOf(condition);
@@ -138,8 +150,10 @@ export async function replaysOf(
     fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
     withChurned: true,
   };
-  const days = await daysToRead(warehouse, { ...asked, condition: read });
+  const scored = await daysToRead(warehouse, { ...asked, condition: read });
+  const days = byNewestLimits && isOfRisk(read) ? daysWithRisk(scored) : scored;
   const runs = runsAskedFor(days);
+  const daysWithoutRisk = runsAskedFor(scored).length - runs.length;
   refuseYoung(named, runs[0]?.day);
   const members = await MembersInPast.on(named, runs);
   const judged: DailyCondition =
@@ -147,7 +161,22 @@ export async function replaysOf(
   const moments = await momentsOf(warehouse, question, runs[0]?.day ?? today);
   const followed = [...moments.keys()];
   const readings = await readingsOf(warehouse, { ...asked, condition: judged, followed }, days);
-  return { runs, members, replays: replays(question, readings, members, moments) };
+  return { runs, daysWithoutRisk, members, replays: replays(question, readings, members, moments) };
+}
+
+/** The days that have a churn risk, with the limits of risk bands of the newest. */
+function daysWithRisk(days: readonly ReadDay[]): readonly ReadDay[] {
+  const riskScale = days.at(-1)?.run.body.riskScale;
+  if (riskScale === undefined) return [];
+  const runs = new Map(
+    days
+      .filter(({ run }) => run.body.choice.rung !== null)
+      .map(({ run }) => [run, { ...run, body: { ...run.body, riskScale } }]),
+  );
+  return days.flatMap((day) => {
+    const run = runs.get(day.run);
+    return run === undefined ? [] : [{ ...day, run, before: day.before && runs.get(day.before) }];
+  });
 }
 
 /** Counts those that are inside on the last day while the replays are read. */

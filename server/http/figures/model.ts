@@ -56,6 +56,7 @@ const noCard = {
   baseRate: null,
   observedBaseRate: null,
   lacksData: true,
+  noDeparturesSince: null,
   scale: null,
   next: null,
   proof: null,
@@ -75,7 +76,17 @@ function cardOf(
   kind: EntityKind,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
-  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb, observedBaseRate } = body;
+  const {
+    choice,
+    settings,
+    scale,
+    scaleDay,
+    trainedDay,
+    backtest,
+    bgbb,
+    observedBaseRate,
+    noDeparturesFrom,
+  } = body;
   const { awaitsTraining = false } = body;
   const serving = servingResult(choice, backtest);
   const { entities, churnedLabels, retainedLabels } = body.counts;
@@ -90,6 +101,7 @@ function cardOf(
     baseRate: baseRateOf(run),
     observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
     lacksData: lacksData(body),
+    noDeparturesSince: noDeparturesFrom == null ? null : formatDay(noDeparturesFrom),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     proof: proofAnswer(body),

@@ -3,6 +3,7 @@ import { type BillingInterval, isPayment, type ToldStatus } from "../../../contr
 import { msPerDay } from "../../calendar/calendar.ts";
 import { type BillingEvent, inOrder } from "./billing-event.ts";
 import { mrrOf } from "./mrr.ts";
+import { periodEndAfter } from "./period-end.ts";
 
 export type SubscriptionStatus = ToldStatus;
 
@@ -92,6 +93,8 @@ class History {
   #interval: BillingInterval | undefined;
   #quantity: number | undefined;
   #periodEndMs: number | undefined;
+  /** The end of a period as it was reported last: payments move `#periodEndMs` on from it. */
+  #reportedPeriodEndMs: number | undefined;
   #trialEndsAtMs: number | undefined;
   #scheduledEnd: ScheduledEnd | undefined;
   #isTrial = false;
@@ -210,6 +213,7 @@ class History {
     this.#currency = properties.currency ?? this.#currency;
     this.#interval = properties.interval ?? this.#interval;
     this.#quantity = properties.quantity ?? this.#quantity;
+    this.#reportedPeriodEndMs = properties.currentPeriodEndMs ?? this.#reportedPeriodEndMs;
     this.#periodEndMs = properties.currentPeriodEndMs ?? this.#periodEndMs;
     this.#trialEndsAtMs = properties.trialEndsAtMs ?? this.#trialEndsAtMs;
     if (amount !== undefined) {
@@ -231,7 +235,10 @@ class History {
     if (event === "payment_failed") [this.#isFailing, this.#lastFailureMs] = [true, atMs];
     if (event === "payment_succeeded") {
       this.#isFailing = false;
-      if ((properties.amount ?? 0) > 0) this.#isTrial = false;
+      if ((properties.amount ?? 0) > 0) {
+        this.#isTrial = false;
+        this.#renewBy(atMs);
+      }
     }
     if (this.#isEnded) return;
     if (event === "trial_ending" && this.#payer === undefined) this.#isTrial = true;
@@ -272,6 +279,15 @@ class History {
 
   #isPastDue(): boolean {
     return this.#isFailing || this.#isToldPastDue;
+  }
+
+  /** A payment when the period is over is one for the next: many senders report no other renewal. */
+  #renewBy(paidMs: number): void {
+    const [reportedMs, endMs] = [this.#reportedPeriodEndMs, this.#periodEndMs];
+    if (this.#isEnded || this.#interval === undefined || reportedMs === undefined) return;
+    if (endMs !== undefined && paidMs >= endMs) {
+      this.#periodEndMs = periodEndAfter(reportedMs, this.#interval, paidMs);
+    }
   }
 
   /** A start of a subscription that has ended is a new life: nothing of the old one's payments, pauses or trial is left. */

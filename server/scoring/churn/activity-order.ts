@@ -23,7 +23,7 @@ const orderedForDays = 28;
 export function activityOrderOf(counted: readonly CountedCell[]): ActivityOrder {
   const silence = silenceBy(orderedForDays, priorParameters);
   const sorted = counted
-    .map((cell) => ({ ...cell, silent: silence(cell) }))
+    .map((cell) => ({ ...cell, silent: silence.of(cell) }))
     .sort((a, b) => a.silent - b.silent);
   const positions: number[] = [];
   let of = 0;

@@ -7,17 +7,18 @@
 import type { ScoredFeatures } from "../scores/state.ts";
 import { lossOf, type Metrics, metricsOf, type Prediction } from "../statistics/metrics.ts";
 import { mean } from "../statistics/vectors.ts";
-import { fitHiatus, hiatusRisk, periodEndBaseline, recencyBaseline } from "./baselines.ts";
+import { fitHiatus, hiatusRisk } from "./baselines.ts";
 import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
-import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
+import { type ChurnModel, type RidgeKind, type Rung, riskScorer, silenceBy } from "./churn-model.ts";
 import type { FeatureGroup } from "./columns.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
-import { designFor, hasOtherGroups } from "./design.ts";
+import { designFor } from "./design.ts";
 import { allRows, isJudged, judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import {
   countData,
   replacingShareOfLoss,
+  ridgeKinds,
   type TrainingInput,
   type TrainingRow,
   trainRidge,
@@ -33,11 +34,24 @@ export interface Fold {
   readonly keyEvents?: readonly string[] | undefined;
   /** The rung that served and was proven before. */
   readonly kept?: Rung | undefined;
-  /** The groups of features that this rung had, where a new model has others. */
+  /** The groups of features that this rung had, where a new model has others. Equal in all folds. */
   readonly keptGroups?: readonly FeatureGroup[] | undefined;
 }
 
-export type ModelName = `rung ${Rung}` | "recency" | "hiatus" | "period end";
+export type ModelName = `rung ${Exclude<Rung, 4 | 5>}` | "recency" | "hiatus" | "period end";
+
+/** The name of a rung's model. */
+export function modelOfRung(rung: Rung): ModelName {
+  if (rung === 4) return "recency";
+  return rung === 5 ? "period end" : `rung ${rung}`;
+}
+
+/** A model's mean log loss at one cut-off. */
+export interface CutoffLoss {
+  readonly cutoffDay: number;
+  readonly count: number;
+  readonly logLoss: number;
+}
 
 export interface ModelResult extends OutcomeCounts {
   readonly model: ModelName;
@@ -49,6 +63,8 @@ export interface ModelResult extends OutcomeCounts {
   readonly hiatusLogLoss: number;
   /** Left out unless the baseline could be trained at the same cut-offs. */
   readonly periodEndLogLoss?: number;
+  /** Of each cut-off: models are compared on those that all of them have. Left out by back-tests of before. */
+  readonly byCutoff?: readonly CutoffLoss[];
   /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there were none. No gate
    * looks at it: such an end is known, and not predicted. */
   readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
@@ -60,9 +76,9 @@ export interface Backtest {
   readonly folds: number;
   /** Only models that could be trained at least once. */
   readonly results: readonly ModelResult[];
-  /** Whether the ridge regression keeps the groups of features that it had: with others it is not 0.5 % better. Left out where it had
-   * the same. */
-  readonly keepsGroups?: boolean;
+  /** What the ridge regression of rung 3 was trained with at every cut-off, and is to be trained with: the least log loss. Left out by
+   * back-tests of before. */
+  readonly ridge?: RidgeKind;
   /** Whether every fit of BG/BB ended in the same place from all its starts. */
   readonly isConverged: boolean;
 }
@@ -107,8 +123,9 @@ export function* backtestSteps(
     const predictions = yield* predictFold(fold, fits, horizonDays);
     if (predictions !== null) both.push(predictions);
   }
-  const keepsGroups = isKeptAsGood(both);
-  const predicted = keepsGroups === true ? both.map(withKept) : both;
+  const kinds = kindsOf(folds);
+  const elected = electedKind(both, kinds);
+  const predicted = both.map((fold) => withKind(fold, elected));
   const results: ModelResult[] = [];
   for (const model of models) {
     const result = resultOf(model, predicted, horizonDays);
@@ -120,7 +137,7 @@ export function* backtestSteps(
     horizonDays,
     folds: predicted.length,
     results,
-    ...(keepsGroups !== undefined && { keepsGroups }),
+    ...(kinds[elected] !== undefined && { ridge: kinds[elected] }),
     isConverged: [...fits.values()].every(({ fit }) => fit.isConverged),
   };
 }
@@ -139,7 +156,7 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
   const { churnedWeight = 1, retainedWeight = 1 } = snapshot.beside ?? {};
   const rows = allRows(snapshot).map((row) => ({
     ...row,
-    bgbbRisk: silence(row.features.cell),
+    bgbbRisk: silence.on(row.features),
     weight: row.label ? churnedWeight : retainedWeight,
   }));
   yield;
@@ -162,9 +179,14 @@ export function trainingOf(
     counts: countData(fold.scoring.cells, rows, horizonDays),
     bgbb: scoring.fit.parameters,
     rows,
-    design: designFor(fold.training[0]?.rows ?? [], fold.keyEvents),
+    design: designFor(
+      fold.training[0]?.rows ?? [],
+      fold.keyEvents,
+      fold.scoring.isDeclared === true ? horizonDays : undefined,
+    ),
     isDeclared: fold.scoring.isDeclared,
     kept: fold.kept,
+    ridge: kindsOf([fold])[0],
   };
 }
 
@@ -180,28 +202,42 @@ function predicted(rows: readonly SnapshotRow[], riskOf: RiskOf): Prediction[] {
 }
 
 interface FoldPredictions {
+  readonly cutoffDay: number;
   /** Of the cut-off that is judged, those whose end is scheduled included. */
   readonly rows: readonly SnapshotRow[];
-  /** In the order of the rows. */
+  /** In the order of the rows. The ridge regression is of the first kind. */
   readonly predictions: ReadonlyMap<ModelName, readonly Prediction[]>;
-  /** Of the ridge regression with the groups of features that it had. Undefined where these are no other ones. */
-  readonly kept?: readonly Prediction[];
+  /** Of the ridge regression by kind; empty where it could not be trained. */
+  readonly kinds: readonly (readonly Prediction[])[];
 }
 
-/** Whether the groups of features that the ridge regression had stay, by the log loss at all cut-offs together. Undefined where it has no others. */
-function isKeptAsGood(folds: readonly FoldPredictions[]): boolean | undefined {
-  const compared = folds.filter(({ kept }) => kept !== undefined);
-  if (compared.length === 0) return undefined;
-  const lossOn = (those: readonly FoldPredictions[]) =>
-    mean(pooledOf("rung 3", those, isJudged).predictions.map(lossOf));
-  return lossOn(compared) > replacingShareOfLoss * lossOn(compared.map(withKept));
+function kindsOf(folds: readonly Fold[]): readonly RidgeKind[] {
+  const [first] = folds;
+  return ridgeKinds(first?.scoring.isDeclared === true, first?.keptGroups);
 }
 
-function withKept({ rows, predictions, kept }: FoldPredictions): FoldPredictions {
-  return {
-    rows,
-    predictions: kept === undefined ? predictions : new Map([...predictions, ["rung 3", kept]]),
-  };
+/** The place of the kind of ridge regression that is judged at all cut-offs, and serves: that of the least log loss at all of them
+ * together. Groups that a model keeps stay unless those of a new one are 0.5 % better. */
+function electedKind(folds: readonly FoldPredictions[], kinds: readonly RidgeKind[]): number {
+  const trained = folds.filter((fold) => fold.kinds.length > 0);
+  const losses = kinds.map((_, kind) =>
+    mean(
+      pooledOf(
+        "rung 3",
+        trained.map((fold) => withKind(fold, kind)),
+        isJudged,
+      ).predictions.map(lossOf),
+    ),
+  );
+  const least = Math.min(...losses);
+  const keptLeast = Math.min(...losses.filter((_, at) => kinds[at]?.groups !== undefined));
+  // Without a cut-off at which it could be trained there is no loss.
+  return Math.max(0, losses.indexOf(least <= replacingShareOfLoss * keptLeast ? least : keptLeast));
+}
+
+function withKind(fold: FoldPredictions, kind: number): FoldPredictions {
+  const own = fold.kinds[kind];
+  return own === undefined ? fold : { ...fold, predictions: new Map([...fold.predictions, ["rung 3", own]]) };
 }
 
 /** Null when the training labels are of one class, or when there are no entities to score. */
@@ -211,31 +247,26 @@ function* predictFold(
   horizonDays: number,
 ): Steps<FoldPredictions | null> {
   const training = trainingOf(fold, fits, horizonDays);
-  const sample = fold.training.flatMap(({ rows }) => rows);
-  const recency = recencyBaseline(sample);
-  const hiatus = fitHiatus(sample);
-  const periodEnd = periodEndBaseline(sample);
-  const { rows } = fold.scoring;
-  if (recency === null || hiatus === null || !rows.some(isJudged)) return null;
-  yield;
-  const rungs = yield* trainRungSteps(training);
+  const hiatus = fitHiatus(fold.training.flatMap(({ rows }) => rows));
+  const { rows, cutoffDay } = fold.scoring;
+  if (hiatus === null || !rows.some(isJudged)) return null;
   const predict = (riskOf: RiskOf) => predicted(rows, riskOf);
+  const by = (model: ChurnModel) => {
+    const score = riskScorer(model);
+    return predict((features) => score(features).risk);
+  };
+  const trained = yield* trainRungSteps(training);
   const predictions = new Map<ModelName, readonly Prediction[]>([
-    ["recency", predict(recency)],
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
-    ...(periodEnd === null ? [] : [["period end", predict(periodEnd)] as const]),
-    ...rungs.map((model): [ModelName, Prediction[]] => {
-      const score = riskScorer(model);
-      return [`rung ${model.rung}`, predict((features) => score(features).risk)];
-    }),
+    ...trained.map((model): [ModelName, Prediction[]] => [modelOfRung(model.rung), by(model)]),
   ]);
-  const { design, counts } = training;
-  const own = predictions.get("rung 3");
-  if (fold.keptGroups === undefined || own === undefined) return { rows, predictions };
-  if (!hasOtherGroups(design, counts.churnedLabels, fold.keptGroups)) return { rows, predictions, kept: own };
-  yield;
-  const kept = riskScorer(trainRidge({ ...training, groups: fold.keptGroups }));
-  return { rows, predictions, kept: predict((features) => kept(features).risk) };
+  const first = predictions.get("rung 3");
+  const kinds = first === undefined ? [] : [first];
+  for (const ridge of first === undefined ? [] : kindsOf([fold]).slice(1)) {
+    yield;
+    kinds.push(by(trainRidge({ ...training, ridge })));
+  }
+  return { cutoffDay, rows, predictions, kinds };
 }
 
 function resultOf(
@@ -248,10 +279,19 @@ function resultOf(
   const outcome = outcomeOf(pooledOf(model, own, isJudged), horizonDays);
   if (outcome === null) return null;
   const logLoss = (name: ModelName) => mean(pooled(name).map(lossOf));
+  const byCutoff = own.map((fold): CutoffLoss => {
+    const { predictions } = pooledOf(model, [fold], isJudged);
+    return {
+      cutoffDay: fold.cutoffDay,
+      count: predictions.length,
+      logLoss: mean(predictions.map(lossOf)),
+    };
+  });
   return {
     model,
     folds: own.length,
     ...outcome,
+    byCutoff: byCutoff.filter(({ count }) => count > 0),
     recencyLogLoss: logLoss("recency"),
     hiatusLogLoss: logLoss("hiatus"),
     ...(own.every(({ predictions }) => predictions.has("period end")) && {

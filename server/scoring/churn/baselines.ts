@@ -1,49 +1,59 @@
 /** The simple rules that a model has to beat. */
 
 import type { ScoredFeatures } from "../scores/state.ts";
-import { solveLogistic } from "../statistics/irls.ts";
-import { logistic } from "../statistics/special.ts";
-import { at } from "../statistics/vectors.ts";
+import { fitRidge } from "../statistics/logistic.ts";
+import type { BgbbParameters } from "./bgbb.ts";
+import type { RidgeChurnModel } from "./churn-model.ts";
+import { columnsNamed, type Design, rowOf } from "./design.ts";
 
 interface LabelledRow {
   readonly features: ScoredFeatures;
   readonly label: boolean;
 }
 
-type Baseline = (features: ScoredFeatures) => number;
+/** λ on standardized values: nearly separable rows drove a regression without one to a log loss of .83 on other days. */
+const penalty = 1;
 
-/** Logistic regression on ln(1+idle) alone. Null when the labels are all the same, or none. */
-export function recencyBaseline(rows: readonly LabelledRow[]): Baseline | null {
-  if (!hasBothClasses(rows)) return null;
-  const { weights } = solveLogistic({
-    rows: rows.map(({ features }) => Float64Array.of(1, Math.log1p(features.idleDays))),
-    targets: rows.map(({ label }) => Number(label)),
-    penalties: [0, 0],
-  });
-  return ({ idleDays }) => logistic(at(weights, 0) + at(weights, 1) * Math.log1p(idleDays));
+interface BaselineInput {
+  readonly horizonDays: number;
+  readonly bgbb: BgbbParameters;
+  readonly rows: readonly LabelledRow[];
 }
 
 /**
- * Logistic regression on ln(1+days to the end of the period) and on whether that is unknown, with small penalties: all rows may have
- * one value. For entities that all pay, as with the target `subscription`. Null for others, when no row has a period's
- * end, and when the labels are all the same, or none.
+ * A baseline that gives a probability; null when the labels are all the same, or none.
+ * - 4: logistic regression on ln(1+idle) alone.
+ * - 5: on ln(1+days to the end of the period) and on whether that is unknown, for entities that all pay, as with the target
+ *   `subscription`. Null for others, and when no row has a period's end.
+ * @param counts how many entities each row stands for, with a mean of 1; one unless given
  */
-export function periodEndBaseline(rows: readonly LabelledRow[]): Baseline | null {
-  const areAllPaying = rows.every(({ features: { billing } }) => billing?.isPaying === true);
-  const isKnown = rows.some(({ features: { billing } }) => billing?.daysToPeriodEnd != null);
-  if (!areAllPaying || !isKnown || !hasBothClasses(rows)) return null;
-  const { weights } = solveLogistic({
-    rows: rows.map(({ features }) => periodEndRow(features)),
-    targets: rows.map(({ label }) => Number(label)),
-    penalties: [0, 0.01, 0.01],
-  });
-  return (features) =>
-    logistic(periodEndRow(features).reduce((sum, value, index) => sum + value * at(weights, index), 0));
+export function baselineModel(
+  rung: 4 | 5,
+  { horizonDays, bgbb, rows }: BaselineInput,
+  counts?: readonly number[],
+): RidgeChurnModel | null {
+  if (!hasBothClasses(rows) || (rung === 5 && !tellPeriodEnds(rows))) return null;
+  const design: Design = { hasMembers: false, traits: [], hasBilling: rung === 5 };
+  const columns = columnsNamed(
+    design,
+    rung === 4 ? ["idle"] : ["days to the end of the period", "days to the end of the period, unknown"],
+  );
+  const ridge = fitRidge(
+    columns.map(({ name, group }) => ({ name, group })),
+    // No column is of BG/BB.
+    rows.map(({ features }) => rowOf(columns, { features, bgbbRisk: 0.5 })),
+    rows.map(({ label }) => label),
+    counts,
+    penalty,
+  );
+  return { rung, horizonDays, bgbb, isByDay: true, design, ridge, referenceLogOdds: ridge.intercept };
 }
 
-function periodEndRow({ billing }: ScoredFeatures): Float64Array {
-  const days = billing?.daysToPeriodEnd ?? null;
-  return Float64Array.of(1, days === null ? 0 : Math.log1p(days), Number(days === null));
+function tellPeriodEnds(rows: readonly LabelledRow[]): boolean {
+  return (
+    rows.every(({ features: { billing } }) => billing?.isPaying === true) &&
+    rows.some(({ features: { billing } }) => billing?.daysToPeriodEnd != null)
+  );
 }
 
 export interface HiatusRule {

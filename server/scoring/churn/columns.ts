@@ -28,7 +28,7 @@ export const activityGroups = [
   "bgbb",
   "members",
 ] as const;
-/** All groups of features, in the order in which a model takes them. A back-test can leave each out, to see its worth. */
+/** All groups of features. A back-test can leave each out, to see its worth. */
 export const featureGroups = [...activityGroups, "billing", "mix", "traits", "account"] as const;
 export type FeatureGroup = (typeof featureGroups)[number];
 
@@ -247,6 +247,20 @@ export const billingColumns: readonly DesignColumn[] = [
   billingFlag("MRR or quantity down", "isDown"),
 ];
 
+/** Whether the first end of a period is within the churn horizon. */
+export function periodEndColumn(withinDays: number): DesignColumn {
+  const days = billingFactSql("daysToPeriodEnd");
+  return column(
+    "the period ends within the horizon",
+    ofBilling,
+    ({ features: { billing } }) => {
+      const daysToPeriodEnd = billing?.daysToPeriodEnd ?? null;
+      return daysToPeriodEnd === null ? null : Number(daysToPeriodEnd < withinDays);
+    },
+    `if(isNull(${days}), NULL, toFloat64(${days} < ${withinDays}))`,
+  );
+}
+
 /** Of users. The account's members are counted with the user. */
 export const accountColumns: readonly DesignColumn[] = [
   ...columnWithUnknown(
@@ -272,11 +286,31 @@ export function eventColumn(event: string, index: number): DesignColumn {
     ...column(
       `event ${event}`,
       ["mix", "mix"],
-      ({ features: { eventCounts28, tenureDays } }) =>
-        Math.log1p(((eventCounts28[event] ?? 0) * 28) / clamp(tenureDays, 14, 28)),
-      `log1p(eventCounts28[{mixEvents:Array(String)}[${index + 1}]] * 28 / least(greatest(tenureDays, 14), 28))`,
+      ({ features }) => Math.log1p(countOf(event, features)),
+      `log1p(${countSql(index)})`,
     ),
   };
+}
+
+/** A count of 28 days per active member of an account. @param index as in `eventColumn` */
+export function memberEventColumn(event: string, index: number): DesignColumn {
+  return {
+    event,
+    ...column(
+      `event ${event} per member`,
+      ["mix", "mix"],
+      ({ features }) => Math.log1p(countOf(event, features) / Math.max(1, features.members?.active28 ?? 0)),
+      `log1p(${countSql(index)} / greatest(1, active28))`,
+    ),
+  };
+}
+
+function countOf(event: string, { eventCounts28, tenureDays }: ScoredFeatures): number {
+  return ((eventCounts28[event] ?? 0) * 28) / clamp(tenureDays, 14, 28);
+}
+
+function countSql(index: number): string {
+  return `eventCounts28[{mixEvents:Array(String)}[${index + 1}]] * 28 / least(greatest(tenureDays, 14), 28)`;
 }
 
 export const keyEventColumns = columnWithUnknown(

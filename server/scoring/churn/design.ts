@@ -9,15 +9,15 @@ import {
   type DesignInput,
   eventColumn,
   type FeatureGroup,
-  featureGroups,
   keyEventColumns,
   memberColumns,
+  memberEventColumn,
   numberColumns,
+  periodEndColumn,
   planColumns,
   type TraitValue,
   traitColumn,
 } from "./columns.ts";
-import { keptShareOfLeast } from "./departures.ts";
 
 const leastEntitiesOfTrait = 30;
 /** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
@@ -26,8 +26,6 @@ const maxEvents = 12;
 /** Numeric traits: three columns each. */
 export const maxNumbers = 20;
 const leastNumbersOfTrait = 5;
-/** A group of features is taken while the training rows have so many departures for each column. */
-const departuresPerColumn = 5;
 
 /** The columns that depend on the organization's data; stored with the model. */
 export interface Design {
@@ -43,13 +41,18 @@ export interface Design {
   readonly hasAccounts?: boolean;
   /** Whether an entity has a subscription. */
   readonly hasBilling?: boolean;
+  /** Of a declared churn target: the churn horizon in days. Such a design tells whether the period ends within it, and counts the
+   * events of an account per member. Left out by models of before. */
+  readonly declaredWithinDays?: number;
 }
 
 /** The design that suits these entities: one row for each, as of one cut-off.
- * @param keyEvents have columns however rare they are */
+ * @param keyEvents have columns however rare they are
+ * @param declaredWithinDays as in the design */
 export function designFor(
   rows: readonly { readonly features: ScoredFeatures }[],
   keyEvents: readonly string[] = [],
+  declaredWithinDays?: number,
 ): Design {
   const entities = rows.map(({ features }) => features);
   const events = mostFrequent(
@@ -76,6 +79,7 @@ export function designFor(
     hasPlanChanges: entities.some(({ planIdleDays }) => planIdleDays !== null),
     hasAccounts: entities.some(({ account }) => account !== null),
     hasBilling: entities.some(({ billing }) => billing !== null),
+    ...(declaredWithinDays !== undefined && { declaredWithinDays }),
   };
 }
 
@@ -107,12 +111,16 @@ function numericTraits(entities: readonly ScoredFeatures[]): string[] {
 
 /** All columns of a design, in their order. A name that a trait or an event gives twice has one column. */
 export function columnsOf(design: Design): DesignColumn[] {
-  const { traits, events = [], numbers = [] } = design;
+  const { traits, events = [], numbers = [], declaredWithinDays } = design;
+  const isPerMember = declaredWithinDays !== undefined && design.hasMembers;
   const all = [
     ...activityColumns,
     ...(design.hasMembers ? memberColumns : []),
     ...(design.hasBilling === true ? billingColumns : []),
-    ...events.map(eventColumn),
+    ...(design.hasBilling === true && declaredWithinDays !== undefined
+      ? [periodEndColumn(declaredWithinDays)]
+      : []),
+    ...events.map(isPerMember ? memberEventColumn : eventColumn),
     ...(design.hasKeyEvents === true ? keyEventColumns : []),
     ...numbers.flatMap(numberColumns),
     ...(design.hasPlanChanges === true ? planColumns : []),
@@ -132,33 +140,12 @@ export function columnsNamed(design: Design, names: readonly string[]): DesignCo
   });
 }
 
-/**
- * The columns that a number of departures can carry: those of the groups in their order, as long as there are 5 departures for
- * each column. The groups of activity are always taken.
- * @param kept groups of a model that is proven: only these are taken, from 4 departures for each column on
- */
-export function affordedColumns(
-  design: Design,
-  departures: number,
-  kept?: readonly FeatureGroup[],
-): DesignColumn[] {
+/** The columns of a design in these groups of features, and in those of activity; all columns without `groups`. */
+export function columnsIn(design: Design, groups?: readonly FeatureGroup[]): DesignColumn[] {
   const columns = columnsOf(design);
-  const perColumn = (kept === undefined ? 1 : keptShareOfLeast) * departuresPerColumn;
-  const taken = new Set<FeatureGroup>(activityGroups);
-  for (const group of kept === undefined
-    ? featureGroups
-    : featureGroups.filter((one) => kept.includes(one))) {
-    const withGroup = columns.filter(({ featureGroup }) => taken.has(featureGroup) || featureGroup === group);
-    if (!taken.has(group) && departures < perColumn * withGroup.length) break;
-    taken.add(group);
-  }
-  return columns.filter(({ featureGroup }) => taken.has(featureGroup));
-}
-
-/** Whether a model that keeps these groups has other ones than a new model. */
-export function hasOtherGroups(design: Design, departures: number, kept: readonly FeatureGroup[]): boolean {
-  const [own, others] = [affordedColumns(design, departures, kept), affordedColumns(design, departures)];
-  return own.length !== others.length || own.some(({ name }, index) => name !== others[index]?.name);
+  if (groups === undefined) return columns;
+  const taken: readonly FeatureGroup[] = [...activityGroups, ...groups];
+  return columns.filter(({ featureGroup }) => taken.includes(featureGroup));
 }
 
 /** The values of a row; NaN for those that are unknown. */

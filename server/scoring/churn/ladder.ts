@@ -3,8 +3,8 @@
  * loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of a ladder,
  * from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are ordered by activity.
  */
-import type { Backtest, ModelResult } from "./backtest.ts";
-import type { Rung } from "./churn-model.ts";
+import { type Backtest, type CutoffLoss, type ModelResult, modelOfRung } from "./backtest.ts";
+import { isBaseline, type Rung } from "./churn-model.ts";
 import type { FeatureGroup } from "./columns.ts";
 import { keptShareOfLeast } from "./departures.ts";
 import { leastFolds } from "./folds.ts";
@@ -64,11 +64,13 @@ const standardErrors = 1.64;
 /**
  * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to what
  * chance does to so few departures (docs/decisions/0056). A model may have been trained at a few of the cut-offs: its own rows have to
- * decide something.
+ * decide something. A new model has to be 2 % better than recency and the base rate, a proven one not worse. A baseline has to be
+ * calibrated and better than the base rate.
  * @param isKept whether it was proven before
  */
 export function failuresOf(
   {
+    model,
     metrics,
     departures,
     retained,
@@ -85,25 +87,28 @@ export function failuresOf(
   const slopeDistance = Math.max(largestSlopeDistance, standardErrors * (calibrationSlopeError ?? 0));
   const bias = Math.max(largestBias, standardErrors * (biasError ?? 0));
   const rarer = Math.min(departures, retained);
+  const share = isKept ? 1 : largestShareOfLoss;
+  const not = isKept ? "above" : "not 2% below";
+  const isBaselineModel = model === "recency" || model === "period end";
   const checks: readonly (readonly [isGood: boolean, failure: string])[] = [
     [
       rarer >= leastJudged(isKept),
       `its back-test has ${rarer} labels of the rarer class of the ${leastJudgedOfEachClass} it takes`,
     ],
     [
-      logLoss <= largestShareOfLoss * recencyLogLoss,
-      `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${recencyLogLoss.toFixed(3)} of recency alone`,
+      isBaselineModel || logLoss <= share * recencyLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is ${not} the ${recencyLogLoss.toFixed(3)} of recency alone`,
     ],
     [
-      logLoss <= largestShareOfLoss * baseLogLoss,
-      `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${baseLogLoss.toFixed(3)} of the base rate`,
+      logLoss <= share * baseLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is ${not} the ${baseLogLoss.toFixed(3)} of the base rate`,
     ],
     [
-      logLoss < hiatusLogLoss,
+      isBaselineModel || logLoss < hiatusLogLoss,
       `its log loss of ${logLoss.toFixed(3)} is not below the ${hiatusLogLoss.toFixed(3)} of the hiatus rule`,
     ],
     [
-      logLoss < periodEndLogLoss,
+      isBaselineModel || logLoss < periodEndLogLoss,
       `its log loss of ${logLoss.toFixed(3)} is not below the ${periodEndLogLoss.toFixed(3)} of the days to the end of the period alone`,
     ],
     [ece <= largestEce, `its calibration error of ${ece.toFixed(3)} is above ${largestEce.toFixed(3)}`],
@@ -152,8 +157,7 @@ export function chooseRung(
               (rung === 1 || trained.includes(rung)) &&
               shortagesOf(rung, counts, isDeclared, isKept(rung)).length === 0,
           )
-          .flatMap((rung) => candidateOf(rung, backtest, isKept(rung)))
-          .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
+          .flatMap((rung) => candidateOf(rung, backtest, isKept(rung)));
   if (judgement !== null && candidates.length === 0) {
     const isFitted = !isDeclared && shortagesOf(1, counts).length === 0;
     return {
@@ -164,8 +168,11 @@ export function chooseRung(
       next: next(isFitted ? 1 : null),
     };
   }
-  const best = candidates.find(({ failures }) => failures.length === 0);
-  const elected = stays(candidates, best, incumbent) ?? best;
+  const ranked = rankedByLoss(
+    candidates.filter(({ rung, failures }) => failures.length === 0 || rung === incumbent?.rung),
+  );
+  const best = ranked.find(({ failures }) => failures.length === 0);
+  const elected = stays(ranked, best, incumbent) ?? best;
   if (elected === undefined) {
     const why = candidates.length === 0 ? tooLittle : nonePassed;
     return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
@@ -198,45 +205,75 @@ export function lacksData({ choice: { rung, next }, backtest, awaitsTraining }: 
 interface Candidate {
   readonly rung: Rung;
   readonly departures: number;
-  /** Rungs are trained at different cut-offs, so their losses are compared through recency's on the same rows. */
+  /** On its own rows. */
   readonly shareOfRecency: number;
+  /** Undefined in back-tests of before. */
+  readonly byCutoff: readonly CutoffLoss[] | undefined;
   readonly failures: readonly string[];
+}
+
+interface RankedCandidate extends Candidate {
+  /** What candidates are compared by. */
+  readonly loss: number;
+}
+
+/**
+ * Candidates by their log loss at the cut-offs that all of them have, the least first. Rungs are trained at different cut-offs.
+ * Compared through recency's loss on rows of their own a worse model won: BG/BB had an early cut-off on which recency was bad.
+ */
+function rankedByLoss(candidates: readonly Candidate[]): RankedCandidate[] {
+  const days = candidates.map(({ byCutoff = [] }) => new Set(byCutoff.map(({ cutoffDay }) => cutoffDay)));
+  const lossOn = ({ byCutoff = [], shareOfRecency }: Candidate) => {
+    const common = byCutoff.filter(({ cutoffDay }) => days.every((own) => own.has(cutoffDay)));
+    const count = common.reduce((sum, cutoff) => sum + cutoff.count, 0);
+    // Back-tests of before, and candidates without a common cut-off.
+    if (count === 0) return shareOfRecency;
+    return common.reduce((sum, cutoff) => sum + cutoff.count * cutoff.logLoss, 0) / count;
+  };
+  return candidates
+    .map((candidate): RankedCandidate => ({ ...candidate, loss: lossOn(candidate) }))
+    .sort((a, b) => a.loss - b.loss);
 }
 
 function candidateOf(rung: Rung, backtest: Backtest, isKept: boolean): Candidate[] {
   const result = servingResult({ rung }, backtest);
   if (result === undefined) return [];
   const shareOfRecency = result.metrics.logLoss / result.recencyLogLoss;
-  return [{ rung, departures: result.departures, shareOfRecency, failures: failuresOf(result, isKept) }];
+  const { departures, byCutoff } = result;
+  return [{ rung, departures, shareOfRecency, byCutoff, failures: failuresOf(result, isKept) }];
 }
 
 /** The incumbent, if it stays. Without this rule two models that are equally good would replace each other every week. */
 function stays(
-  candidates: readonly Candidate[],
-  best: Candidate | undefined,
+  candidates: readonly RankedCandidate[],
+  best: RankedCandidate | undefined,
   incumbent: Incumbent | null,
-): Candidate | undefined {
+): RankedCandidate | undefined {
   const held = candidates.find(({ rung }) => rung === incumbent?.rung);
   if (held === undefined || (held.failures.length > 0 && incumbent?.passed !== true)) return undefined;
   const isBeaten =
-    best !== undefined &&
-    best.rung !== held.rung &&
-    best.shareOfRecency <= replacingShareOfLoss * held.shareOfRecency;
+    best !== undefined && best.rung !== held.rung && best.loss <= replacingShareOfLoss * held.loss;
   return isBeaten ? undefined : held;
 }
 
-function whyElected({ shareOfRecency, departures, failures }: Candidate, isBest: boolean): string {
+function whyElected({ rung, shareOfRecency, departures, failures }: Candidate, isBest: boolean): string {
   const [failure] = failures;
   if (failure !== undefined) {
     return `it failed the back-test for the first time: ${failure}; it is withdrawn if it fails the next one`;
   }
-  const gain = `${Math.round(100 * (1 - shareOfRecency))}% below recency alone`;
   const doubt =
     departures < leastSettledDepartures ? `; provisional, its back-test has ${departures} departures` : "";
+  if (isBaseline(rung)) return `no model is better than ${baselineWords[rung]}, which is calibrated${doubt}`;
+  const gain = `${Math.round(100 * (1 - shareOfRecency))}% below recency alone`;
   return isBest
     ? `it has the least log loss of the models that are proven, ${gain}${doubt}`
     : `it served before, and no proven model has a log loss 0.5% below its own, ${gain}${doubt}`;
 }
+
+const baselineWords = {
+  4: "the time since the last activity",
+  5: "the days to the end of the period",
+} as const;
 
 /** The model of a choice as the next training meets it; null when none served. */
 export function incumbentOf(choice: Pick<Choice, "rung" | "isProven">, backtest: Backtest): Incumbent | null {
@@ -307,7 +344,7 @@ export function servingResult(
   { rung }: Pick<Choice, "rung">,
   backtest: Backtest | null,
 ): ModelResult | undefined {
-  return backtest?.results.find(({ model }) => model === `rung ${rung}`);
+  return backtest?.results.find(({ model }) => rung !== null && model === modelOfRung(rung));
 }
 
 function nextAfter(
@@ -317,7 +354,9 @@ function nextAfter(
   backtest: Backtest | null,
   isDeclared: boolean,
 ): NextRung | null {
-  const next = rungs[rung === null ? 0 : rungs.indexOf(rung) + 1];
+  const ladder = rungs.filter((each) => !isBaseline(each));
+  const next =
+    rung !== null && isBaseline(rung) ? ladder.at(-1) : ladder[rung === null ? 0 : ladder.indexOf(rung) + 1];
   if (next === undefined) return null;
   const result = servingResult({ rung: next }, backtest);
   return {

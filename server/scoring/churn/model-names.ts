@@ -18,9 +18,9 @@ export function nameOfModel(model: ModelName): JudgedModel {
   return names[model];
 }
 
-/** Whether a model of the back-test may serve. The prior and the baselines are only compared with. */
+/** Whether a model of the back-test may serve. The prior and the hiatus rule are only compared with. */
 export function canServe(model: ModelName): boolean {
-  return model.startsWith("rung") && model !== "rung 0";
+  return model !== "hiatus" && model !== "rung 0";
 }
 
 /** The name of the model on a rung; null for none. */

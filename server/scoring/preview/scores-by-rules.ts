@@ -12,7 +12,7 @@ import type { RunBody } from "../run/record-bodies.ts";
 import { recordOf, type ScoreRecord } from "../run/records.ts";
 import { scoringSettings } from "../scores/settings.ts";
 
-type Run = ScoreRecord<RunBody>;
+type Run = Pick<ScoreRecord<RunBody>, "day" | "body">;
 
 /**
  * Names everything that is set or trained and that the scores of a run follow from. The daily fit of BG/BB is none of
@@ -37,8 +37,8 @@ export interface ScoresByRules {
   readonly now: Run;
   /** The run whose rules count. */
   readonly rules: Run;
-  /** Numbers. */
-  readonly entities: readonly number[];
+  /** Numbers; all when left out. */
+  readonly entities?: readonly number[];
 }
 
 /**
@@ -51,6 +51,20 @@ export async function scoresByRules<Row>(
   selected: readonly string[],
   parameters: Query["parameters"] = {},
 ): Promise<Row[]> {
+  const query = await queryByRules(warehouse, question, selected);
+  return warehouse.rows<Row>(
+    `${query.sql} SETTINGS allow_simdjson = 0`,
+    { ...query.parameters, ...parameters },
+    scoringLimits,
+  );
+}
+
+/** The query of `scoresByRules`. Its statement needs `allow_simdjson = 0`. */
+export async function queryByRules(
+  warehouse: Warehouse,
+  question: ScoresByRules,
+  selected: readonly string[],
+): Promise<Query> {
   const { organization, kind, now, rules, entities } = question;
   const { settings, model, bgbb, riskScale, scale } = rules.body;
   const { outages } = now.body;
@@ -61,21 +75,19 @@ export async function scoresByRules<Row>(
     kind === "account"
       ? await recordOf(warehouse, { organization: organization.id, kind: "user", what: "run" }, rules.day)
       : undefined;
-  const query = scoresQuery(
+  return scoresQuery(
     population,
     {
-      snapshot: { ...snapshot, entities: onlyThese(snapshot.entities, entities) },
+      snapshot: {
+        ...snapshot,
+        entities: entities === undefined ? snapshot.entities : onlyThese(snapshot.entities, entities),
+      },
       ...{ horizonDays, model, riskScale, scale: scale.scale },
       ...{ healthWeights: settings.healthWeights, healthTraits: settings.healthTraits },
       cells: cellRisks(model?.bgbb ?? bgbb.parameters, horizonDays),
       ...(kind === "account" && { memberRisks: memberRisksOf(users?.body ?? rules.body, horizonDays) }),
     },
     selected,
-  );
-  return warehouse.rows<Row>(
-    `${query.sql} SETTINGS allow_simdjson = 0`,
-    { ...query.parameters, ...parameters },
-    scoringLimits,
   );
 }
 

@@ -1,5 +1,5 @@
-/** The log-odds of the third rung in SQL: the columns of its design for all entities at once. */
-import type { ChurnModel } from "../churn/churn-model.ts";
+/** The log-odds of a regression in SQL: the columns of its design for all entities at once. */
+import type { RidgeChurnModel } from "../churn/churn-model.ts";
 import { columnsNamed } from "../churn/design.ts";
 import type { Query } from "./query.ts";
 
@@ -7,7 +7,7 @@ import type { Query } from "./query.ts";
  * An expression over the columns of `scoresQuery`, where `traitHits` and `traitNumbers` have the design's traits in their order. An
  * unknown value counts as the mean.
  */
-export function ridgeLogOddsSql({ design, ridge }: ChurnModel & { readonly rung: 3 }): Query {
+export function ridgeLogOddsSql({ design, ridge }: RidgeChurnModel): Query {
   const { intercept, columns } = ridge;
   const designed = columnsNamed(
     design,

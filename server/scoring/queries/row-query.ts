@@ -4,15 +4,11 @@
 import { clusterOf, isCancelingRow, type SnapshotRow } from "../churn/snapshot.ts";
 import { billingOf } from "../scores/billing.ts";
 import type { AccountFeatures, MemberFeatures } from "../scores/features.ts";
+import type { CellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type FeatureRow, featureColumns, featuresOfRow } from "./feature-query.ts";
 import { labelsOf } from "./label-query.ts";
-import {
-  accountsOfUsersQuery,
-  type CellLogOdds,
-  membersQuery,
-  ownAccountColumns,
-} from "./lists/member-query.ts";
+import { accountsOfUsersQuery, membersQuery, ownAccountColumns } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { billedQuery } from "./subscription-query.ts";
@@ -45,7 +41,7 @@ export interface RowsInput {
   /** Only churned ones, with higher hashes than this. */
   readonly churnedAbove?: string;
   /** For accounts. */
-  readonly memberRisks?: CellLogOdds;
+  readonly memberRisks?: CellRisks;
 }
 
 const memberColumns = "active28, activePrevious28, active90, topShare, meanRiskLogOdds";

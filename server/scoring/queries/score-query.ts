@@ -4,7 +4,13 @@
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
-import { type ChurnModel, eventsOfModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
+import {
+  type ChurnModel,
+  eventsOfModel,
+  isRidge,
+  numbersOfModel,
+  traitsOfModel,
+} from "../churn/churn-model.ts";
 import { isCancelingSql, isMetByEnd } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
@@ -12,15 +18,10 @@ import type { HealthParts } from "../scores/health.ts";
 import { damping, leastTenureDays } from "../scores/momentum.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import { newForDays } from "../scores/state.ts";
-import { type CellRisks, cellNumberSql } from "./cell-table.ts";
+import { type CellRisks, silenceSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { healthSteps, healthValuesQuery } from "./health-sql.ts";
-import {
-  accountsOfUsersQuery,
-  type CellLogOdds,
-  engagedMembersQuery,
-  ownAccountColumns,
-} from "./lists/member-query.ts";
+import { accountsOfUsersQuery, engagedMembersQuery, ownAccountColumns } from "./lists/member-query.ts";
 import { userEngagement } from "./lists/user-engagement.ts";
 import {
   type Columns,
@@ -52,7 +53,7 @@ export interface ScoreInput {
   /** By the model's BG/BB. */
   readonly cells: CellRisks;
   /** For accounts: the risks of their members. */
-  readonly memberRisks?: CellLogOdds;
+  readonly memberRisks?: CellRisks;
 }
 
 /** The statement that scores all users, or all accounts, as of a day. */
@@ -135,7 +136,7 @@ function withTraits(about: About, population: Population, { model, snapshot }: U
   const [traits, numbers] = [traitsOfModel(model), numbersOfModel(model)];
   const names = [...new Set(traits.map(({ trait }) => trait))];
   const atMs = population.zone.startOfDay(snapshot.day);
-  const hasPlanChanges = model?.rung === 3 && model.design.hasPlanChanges === true;
+  const hasPlanChanges = isRidge(model) && model.design.hasPlanChanges === true;
   // Reading the traits of all users takes three times as long as their features.
   if (traits.length === 0 && numbers.length === 0 && !hasPlanChanges) {
     return { ...about, columns: { ...about.columns, ...untoldColumns } };
@@ -167,7 +168,7 @@ const untoldColumns: Columns = {
   planIdleDays: "NULL",
 };
 
-function memberParts({ snapshot, scale }: UnstoredInput, risks: CellLogOdds): About {
+function memberParts({ snapshot, scale }: UnstoredInput, risks: CellRisks): About {
   return {
     parts: { about: engagedMembersQuery(snapshot.users, risks, scale) },
     joins: "LEFT JOIN about USING (entity)",
@@ -216,7 +217,7 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
   return {
     steps: [
       {
-        bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
+        bgbbRisk: silenceSql({ numbers: "cells", risks: "cellRisks" }),
         state: `multiIf(hasLeft, 'churned', ${isMetByEnd(target) ? isCancelingSql : "false"}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
           tenureDays < ${newForDays}, 'new', 'active')`,
         ...engagement.columns,
@@ -249,7 +250,7 @@ function riskExpression(model: ChurnModel | null): Query {
       parameters: { plattIntercept: model.platt.intercept, plattSlope: model.platt.slope },
     };
   }
-  if (model.rung !== 3) return { sql: "bgbbRisk", parameters: {} };
+  if (!isRidge(model)) return { sql: "bgbbRisk", parameters: {} };
   const logOdds = ridgeLogOddsSql(model);
   return { sql: logistic(logOdds.sql), parameters: logOdds.parameters };
 }

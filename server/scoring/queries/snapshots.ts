@@ -8,16 +8,14 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Fold } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import { fitBgbb } from "../churn/bgbb-fit.ts";
-import { tablesFor } from "../churn/churn-model.ts";
 import type { FoldDays } from "../churn/folds.ts";
 import type { BesideSample, Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
 import { storedFit } from "../snapshots/fits.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
-import { cellLogOdds, cellRisks } from "./cell-table.ts";
+import { type CellRisks, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
-import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, outcomesQuery, type RowsInput, rowsQuery, snapshotRow } from "./row-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
@@ -175,13 +173,13 @@ async function readMemberRisks(
   warehouse: Warehouse,
   { entity: _, ...population }: Population,
   { snapshot, horizonDays, userFits }: { readonly snapshot: SnapshotRows } & SnapshotOptions,
-): Promise<CellLogOdds> {
+): Promise<CellRisks> {
   const known = userFits?.get(snapshot.day);
-  if (known !== undefined) return cellLogOdds(cellRisks(known, horizonDays));
+  if (known !== undefined) return cellRisks(known, horizonDays);
   const { day, users } = snapshot;
   const query = cellsQuery({ ...population, kind: "user" }, { day, entities: users }, horizonDays);
   const cells = await read<CellRow>(warehouse, query);
-  return logOddsOfCells(cells, tablesFor(fitBgbb(cells).parameters, horizonDays), horizonDays);
+  return cellRisks(fitBgbb(cells).parameters, horizonDays);
 }
 
 /** The largest limit of each count under which all together stay within the total. */

@@ -1,10 +1,11 @@
 /** One entity's scores, with the facts behind them. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { eventsOfModel } from "../churn/churn-model.ts";
+import type { CellRisks } from "../queries/cell-table.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../queries/feature-query.ts";
 import { readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
-import { type CellLogOdds, engagedMembersQuery } from "../queries/lists/member-query.ts";
+import { engagedMembersQuery } from "../queries/lists/member-query.ts";
 import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
@@ -165,7 +166,7 @@ interface Rules {
   readonly day: number;
   readonly body: RunBody;
   /** The risks that members have by BG/BB. */
-  readonly memberRisks: CellLogOdds;
+  readonly memberRisks: CellRisks;
 }
 
 interface Parts {

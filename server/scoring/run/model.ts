@@ -9,7 +9,8 @@ import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, groupsOfModel, type Rung, silenceBy } from "../churn/churn-model.ts";
-import { designFor, hasOtherGroups } from "../churn/design.ts";
+import type { FeatureGroup } from "../churn/columns.ts";
+import { columnsIn, columnsOf, type Design, designFor } from "../churn/design.ts";
 import {
   calibrationDaysOf,
   foldsWithKnownOutcomes,
@@ -23,6 +24,7 @@ import { allRows, type Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
+import { spansWithoutDepartures } from "../queries/departure-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { daysWithUnknownChurn } from "../queries/label-query.ts";
 import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.ts";
@@ -42,7 +44,7 @@ import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
   RunBody,
-  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest" | "observedBaseRate"
+  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest" | "observedBaseRate" | "noDeparturesFrom"
 > & {
   /** Entities seen in the window that are active or new. */
   readonly scored: number;
@@ -165,6 +167,7 @@ async function servingModelOn(
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
     observedBaseRate: trained.observedBaseRate ?? null,
+    noDeparturesFrom: trained.noDeparturesFrom ?? null,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
@@ -191,7 +194,7 @@ function servingModel(
 ): ChurnModel | null {
   if (rung === null) return null;
   const found = trained.find((model) => model.rung === rung);
-  if (found !== undefined) return { ...found, bgbb };
+  if (found !== undefined) return { ...found, bgbb, isByDay: true };
   // Rung 1 needs no labels. On Monday there were too few entities for rung 1, and today there are enough.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
   const design = { hasMembers: false, traits: [] };
@@ -282,7 +285,9 @@ async function train(
   kept?: Incumbent,
 ): Promise<TrainedRungs> {
   const { outages = [], keyEvents } = population.settings;
-  const unknown = [...outages, ...(await daysWithUnknownChurn(warehouse, population, eventsFromDay))];
+  const stopped = await spansWithoutDepartures(warehouse, population, day);
+  const lost = await daysWithUnknownChurn(warehouse, population, eventsFromDay);
+  const unknown = [...outages, ...lost, ...stopped];
   const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays), horizonDays, unknown);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
     hasKnownOutcomes(cutoffDay, horizonDays, unknown),
@@ -305,9 +310,13 @@ async function train(
   );
   const counts = countData(cells, trainingDays.map(at).flatMap(allRows), horizonDays);
   const [newest] = trainingDays;
-  const design = designFor(newest === undefined ? [] : at(newest).rows, keyEvents);
-  const isOtherKind = kept?.groups !== undefined && hasOtherGroups(design, counts.churnedLabels, kept.groups);
-  const keptGroups = isOtherKind ? kept.groups : undefined;
+  const isByDeclaration = isDeclared(population.settings);
+  const design = designFor(
+    newest === undefined ? [] : at(newest).rows,
+    keyEvents,
+    isByDeclaration ? horizonDays : undefined,
+  );
+  const keptGroups = kept?.groups && otherGroups(design, kept.groups);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
     backtestSteps(
@@ -336,16 +345,21 @@ async function train(
     if (!calibrationDays.includes(cutoffDay)) continue;
     churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
-  const groups = judged.keepsGroups === true ? keptGroups : undefined;
-  const input = { horizonDays, counts, bgbb, rows, design, churned, groups, kept: kept?.rung };
+  const input = { horizonDays, counts, bgbb, rows, design, churned, ridge: judged.ridge, kept: kept?.rung };
   return {
-    rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isDeclared(population.settings) })),
+    rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isByDeclaration })),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
     observedBaseRate: observedBaseRate(rateDays.map(at)),
+    noDeparturesFrom: stopped.find(({ to }) => to === day)?.from ?? null,
   };
+}
+
+/** The groups of a model that served; undefined when a new model has no others. */
+function otherGroups(design: Design, groups: readonly FeatureGroup[]): readonly FeatureGroup[] | undefined {
+  return columnsIn(design, groups).length === columnsOf(design).length ? undefined : groups;
 }
 
 /** The outcomes of entities that were churned on a day, by BG/BB's fit of then. */
@@ -357,8 +371,8 @@ async function churnedAt(
   const snapshot = await snapshotFor(warehouse, population, day);
   const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, snapshot, horizonDays));
   const silence = silenceBy(horizonDays, fit.parameters);
-  return cells.map(({ count, returned, ...cell }) => ({
-    logOdds: bgbbLogOdds(silence(cell)),
+  return cells.map(({ count, returned, idleDays, ...cell }) => ({
+    logOdds: bgbbLogOdds(silence.on({ cell, idleDays })),
     positives: count - returned,
     negatives: returned,
   }));

@@ -1,6 +1,7 @@
 /** The actual churn of each health band: stored scores whose horizon is over, with their outcomes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { hasKnownOutcomes } from "../churn/folds.ts";
+import { spansWithoutDepartures } from "../queries/departure-days.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { daysWithUnknownChurn, labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
@@ -93,8 +94,10 @@ async function lastRunOver(
     const { churnHorizonDays: horizonDays } = run.body.settings;
     const lastDay = endDay - horizonDays;
     const population = populationOf({ ...organization, settings: run.body.settings }, kind);
-    const unknown = await daysWithUnknownChurn(warehouse, population, organization.eventsFromDay);
-    if (run.day <= lastDay && hasKnownOutcomes(run.day, horizonDays, [...outages, ...unknown])) return run;
+    const lost = await daysWithUnknownChurn(warehouse, population, organization.eventsFromDay);
+    const stopped = await spansWithoutDepartures(warehouse, population, endDay);
+    const unknown = [...outages, ...lost, ...stopped];
+    if (run.day <= lastDay && hasKnownOutcomes(run.day, horizonDays, unknown)) return run;
     uptoDay = Math.min(run.day - 1, lastDay);
   }
 }

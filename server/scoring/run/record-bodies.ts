@@ -48,6 +48,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
+  /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has. Null while they come. */
+  readonly noDeparturesFrom?: number | null;
   /** Whether its model was not trained yet: the same run is done again after the first training. */
   readonly awaitsTraining?: boolean;
   readonly entities: number;
@@ -69,8 +71,9 @@ export interface ModelBody {
   /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
-  /** As a run has it. */
+  /** As a run has them. */
   readonly observedBaseRate?: ObservedBaseRate | null;
+  readonly noDeparturesFrom?: number | null;
 }
 
 /** A training that is not kept yet. */

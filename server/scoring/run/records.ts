@@ -18,6 +18,7 @@ interface Bodies {
   readonly scale: ScaleBody;
   readonly snapshot: SnapshotBody;
   readonly fit: FitBody;
+  readonly shift: SnapshotBody;
 }
 
 /** The parts of bodies that are columns. */
@@ -34,6 +35,7 @@ const readers: { readonly [W in keyof Bodies]: (text: string, keys: Keys) => Bod
   scale: (text, { settingsKey, declaredOutages }) =>
     scaleOfStored({ ...(JSON.parse(text) as StoredScale), settingsKey, declaredOutages }),
   snapshot: (_, { rowsVersion, settingsKey }) => ({ rowsVersion, settingsKey }),
+  shift: (_, { rowsVersion, settingsKey }) => ({ rowsVersion, settingsKey }),
   fit: (text, { settingsKey }) => ({ ...(JSON.parse(text) as Pick<FitBody, "fit">), settingsKey }),
 };
 
@@ -73,6 +75,16 @@ export async function newestRecord<W extends What>(
 ): Promise<ScoreRecord<Bodies[W]> | undefined> {
   const condition = `AND day <= ${dayOf("day")} ORDER BY day DESC LIMIT 1`;
   return (await find<W>(warehouse, key, condition, { day: uptoDay }))[0];
+}
+
+/** The oldest run of a later day. */
+export async function runAfter(
+  warehouse: Warehouse,
+  key: Omit<Key<"run">, "what">,
+  day: number,
+): Promise<ScoreRecord<RunBody> | undefined> {
+  const condition = `AND day > ${dayOf("day")} ORDER BY day LIMIT 1`;
+  return (await find<"run">(warehouse, { ...key, what: "run" }, condition, { day }))[0];
 }
 
 /** The records of these days, as far as there are some, by day. */

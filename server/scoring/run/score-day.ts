@@ -28,6 +28,7 @@ import {
 import type { RunBody } from "./record-bodies.ts";
 import { keepRecord, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
+import { storeShifts } from "./shifts.ts";
 import { Trainings } from "./trainings.ts";
 
 export interface DayRequest {
@@ -137,6 +138,7 @@ async function scoreKind(
     finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
+  await storeShifts(warehouse, organization, kind, { day, body });
   await keepRecord(warehouse, key, { day, version, stale: beforeTraining, body });
   return { day, version, body };
 }

@@ -99,7 +99,7 @@ export function explain(
     endsAtMs: state === "canceling" ? (features.billing?.endsAtMs ?? null) : null,
     returnProbability:
       state === "churned" && target.by === "silence" && model !== null && cell !== null
-        ? returnProbability(model, cell)
+        ? returnProbability(model, { cell, idleDays: features.idleDays })
         : null,
   };
 }

@@ -21,6 +21,9 @@ export const reasonGroups = [
 export type ReasonGroup = (typeof reasonGroups)[number];
 export type Contributions = Readonly<Record<ReasonGroup, number>>;
 
+/** λ of a model of silence. */
+export const usualPenalty = 10;
+
 export interface Column {
   readonly name: string;
   readonly group: ReasonGroup;
@@ -39,19 +42,20 @@ export interface RidgeModel {
   readonly intercept: number;
   readonly columns: readonly FittedColumn[];
   readonly isConverged: boolean;
+  /** λ. Left out by models from before it was chosen: theirs is 10. */
+  readonly penalty?: number;
 }
-
-/** λ of every weight but the intercept's. */
-const penalty = 10;
 
 /** Fits rows of values, one per column, to labels. A column that never varies gets no weight. An unknown value is NaN, and
  * counts as the mean.
- * @param counts how many observations each row represents; one unless given */
+ * @param counts how many observations each row represents; one unless given
+ * @param penalty λ of every weight but the intercept's */
 export function fitRidge(
   columns: readonly Column[],
   rows: readonly Float64Array[],
   labels: readonly boolean[],
   counts: readonly number[] = labels.map(() => 1),
+  penalty = usualPenalty,
 ): RidgeModel {
   const scaled = columns.map((column, i) => ({ ...column, ...momentsOf(rows, counts, i) }));
   const { weights, isConverged } = solveLogistic({
@@ -66,6 +70,7 @@ export function fitRidge(
     intercept: at(weights, 0),
     columns: scaled.map((column, i) => ({ ...column, weight: at(weights, i + 1) })),
     isConverged,
+    penalty,
   };
 }
 

@@ -175,6 +175,7 @@ const names: Readonly<Record<string, string>> = {
   user_event_days: "eventsByDay",
   user_spans: "activeSpan",
   user_scores: "scores",
+  user_score_shifts: "scoreShifts",
   user_snapshots: "features",
   user_segment_changes: "segmentChanges",
 };

@@ -15,6 +15,7 @@ import {
   laterFeatures,
   recordKeyColumns,
   scoreTables,
+  shiftTables,
 } from "./score-tables.ts";
 import { segmentTables } from "./segment-tables.ts";
 import { snapshotTables } from "./snapshot-tables.ts";
@@ -175,6 +176,10 @@ const migrations: readonly Migration[] = [
   {
     name: "members of segments, and when they entered and left",
     statements: (topology) => segmentTables.map((table) => createTable(table, topology)),
+  },
+  {
+    name: "what changed rules of scores changed",
+    statements: (topology) => shiftTables.map((table) => createTable(table, topology)),
   },
 ];
 

@@ -135,6 +135,30 @@ const scoredDays: Table = {
   orderBy: "organization, day",
 };
 
+/** What the rules of a scored day alone changed, beside those of the scored day before: see scoring/run/shifts.ts. Entities that they
+ * changed have a row. */
+function shiftsTable(kind: "user" | "account"): Table {
+  return {
+    name: `${kind}_score_shifts`,
+    engine: lastVersion,
+    columns: [
+      "organization UInt32 CODEC(ZSTD(1))",
+      "day Date32 CODEC(Delta, ZSTD(1))",
+      `${kind} UInt32 CODEC(Delta, ZSTD(1))`,
+      "version UInt64 CODEC(Delta, ZSTD(1))",
+      "health Float64 CODEC(ZSTD(1))",
+      "colour_before LowCardinality(String) CODEC(ZSTD(1))",
+      "colour LowCardinality(String) CODEC(ZSTD(1))",
+      "was_high Bool CODEC(ZSTD(1))",
+      "is_high Bool CODEC(ZSTD(1))",
+    ],
+    orderBy: `organization, day, ${kind}`,
+    partitionBy: "toYear(day)",
+  };
+}
+
+export const shiftTables: readonly Table[] = [shiftsTable("user"), shiftsTable("account")];
+
 export const scoreTables: readonly Table[] = [
   scoresTable("user"),
   scoresTable("account"),

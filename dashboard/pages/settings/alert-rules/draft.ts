@@ -7,7 +7,7 @@ import {
   type RuleTime,
   ruleLimits,
 } from "../../../../contract/actions/rules.ts";
-import type { Changes, Reads } from "../../../api/query.ts";
+import type { Changes, Reads } from "../../../api/paths.ts";
 
 export type Rule = Reads["/api/alert-rules"]["answer"]["rules"][number];
 type Body = Changes["POST /api/alert-rules"]["body"];

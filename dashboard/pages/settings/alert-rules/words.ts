@@ -1,6 +1,6 @@
 /** Alert rules and their previews in words. */
 import type { ruleStates } from "../../../../contract/actions/rules.ts";
-import type { Changes, Reads } from "../../../api/query.ts";
+import type { Changes, Reads } from "../../../api/paths.ts";
 import { counted, daysBetween, dayText, numbers } from "../../../text/format.ts";
 import { sourceName } from "../../../text/source-names.ts";
 import { stateWords as destinationStates } from "../destinations/words.ts";
@@ -90,11 +90,22 @@ export function sendingText(
 /** A preview as sentences. @param thing user or account */
 export function previewSentences(preview: Preview, thing: "user" | "account"): readonly string[] {
   const { fromDay, toDay, horizonDays, fired, entities, insideNow, precision, baseRate } = preview;
-  const { churnedEntities, missed, medianLeadDays, flapped } = preview;
-  if (fromDay === null || toDay === null) return ["No preview yet: it needs scores of past days."];
+  const { churnedEntities, missed, medianLeadDays, flapped, scoredDays, daysWithoutRisk } = preview;
+  if (fromDay === null || toDay === null) {
+    return [
+      daysWithoutRisk === 0
+        ? "No preview yet: it needs scores of past days."
+        : `No ${thing} had a churn risk on any of the ${counted(daysWithoutRisk, "scored day")}, so none can be judged.`,
+    ];
+  }
   const weeks = Math.max(1, daysBetween(fromDay, toDay)) / 7;
   const often = `${numbers.decimal(fired / weeks)} times a week`;
   return [
+    ...(daysWithoutRisk === 0
+      ? []
+      : [
+          `No ${thing} had a churn risk on ${counted(daysWithoutRisk, "scored day")}: the other ${counted(scoredDays, "day")} from ${dayText(fromDay)} on can be judged.`,
+        ]),
     `Would have fired ${often}: ${counted(fired, "alert")} for ${counted(entities, thing)}, from ${dayText(fromDay)} to ${dayText(toDay)}.`,
     precisionSentence(precision, baseRate.rate, horizonDays),
     ...(medianLeadDays === null

@@ -7,6 +7,7 @@ import { type Query, withParts } from "../query.ts";
 import type { SnapshotRows } from "../snapshot-rows.ts";
 
 export interface ChurnedCell extends CountedCell {
+  readonly idleDays: number;
   /** Entities with an engagement event in the horizon from the cut-off. */
   readonly returned: number;
 }
@@ -22,9 +23,9 @@ export function churnedQuery(
     { history: entities },
     {
       sql: `
-        SELECT x, t, n, count() AS count, countIf(entity IN (${present.sql})) AS returned
+        SELECT x, t, n, idleDays, count() AS count, countIf(entity IN (${present.sql})) AS returned
         FROM history
-        WHERE n >= 0 AND idleDays >= {horizonDays:Int32} GROUP BY x, t, n ORDER BY n, x, t`,
+        WHERE n >= 0 AND idleDays >= {horizonDays:Int32} GROUP BY x, t, n, idleDays ORDER BY n, x, t, idleDays`,
       parameters: { ...present.parameters, horizonDays },
     },
   );

@@ -1,27 +1,10 @@
 /** How the members of every account are doing. Members are users whose events carry the account. */
-import type { Bgbb } from "../../churn/bgbb.ts";
-import { bgbbLogOdds, silenceOver } from "../../churn/churn-model.ts";
 import type { EngagementScale } from "../../scores/engagement.ts";
-import type { CellRow } from "../cell-query.ts";
+import { type CellRisks, silenceSql } from "../cell-table.ts";
 import type { Query } from "../query.ts";
 import { userEngagement } from "./user-engagement.ts";
 
-/** The log-odds of the churn risk of users with each history. */
-export interface CellLogOdds {
-  readonly cells: readonly number[];
-  readonly logOdds: readonly number[];
-}
-
-/** One number for a cell. */
-const cellNumber = "n * 10000 + t * 100 + x";
-
-/** Computes the risk of each cell, here and not in the engine: they are few. */
-export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonDays: number): CellLogOdds {
-  return {
-    cells: cells.map(({ x, t, n }) => n * 10_000 + t * 100 + x),
-    logOdds: cells.map((cell) => bgbbLogOdds(silenceOver(horizonDays, tables, cell))),
-  };
-}
+const clippedRisk = "least(greatest(memberRisk, 1e-12), 1 - 1e-12)";
 
 /**
  * `MemberFeatures` and the number of each account with a member in the 90 days before the day of the rows. The top member's
@@ -29,12 +12,12 @@ export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonD
  * horizon, do not count in the mean risk. The outer query binds horizonDays.
  * @param users rows of users' snapshots: accounts take the silence of their members, whatever the churn targets are
  */
-export function membersQuery(users: Query, risks: CellLogOdds): Query {
+export function membersQuery(users: Query, risks: CellRisks): Query {
   return ofMembers(users, risks, { score: "0", more: "", parameters: {} });
 }
 
 /** The same and `meanEngagement`, of the members of 28 days. */
-export function engagedMembersQuery(users: Query, risks: CellLogOdds, scale: EngagementScale): Query {
+export function engagedMembersQuery(users: Query, risks: CellRisks, scale: EngagementScale): Query {
   const { columns, parameters } = userEngagement(scale);
   return ofMembers(users, risks, {
     score: columns.engagementScore,
@@ -46,7 +29,7 @@ export function engagedMembersQuery(users: Query, risks: CellLogOdds, scale: Eng
 /** @param more columns that are made of `score` */
 function ofMembers(
   users: Query,
-  risks: CellLogOdds,
+  risks: CellRisks,
   { score, more, parameters }: { readonly score: string; readonly more: string } & Pick<Query, "parameters">,
 ): Query {
   const sql = `
@@ -62,7 +45,8 @@ function ofMembers(
       FROM (
         SELECT accountNumbers, accountIdleDays, accountPrevious28, accountVolumes28,
           n >= 0 AND idleDays < {horizonDays:Int32} AS hasRisk,
-          transform(${cellNumber}, {riskCells:Array(Int32)}, {riskLogOdds:Array(Float64)}, 0.) AS logOdds,
+          ${silenceSql({ numbers: "memberCells", risks: "memberRisks" })} AS memberRisk,
+          log(${clippedRisk}) - log1p(-(${clippedRisk})) AS logOdds,
           ${score} AS score
         FROM (${users.sql}))
       ARRAY JOIN accountNumbers AS number, accountIdleDays AS newest, accountPrevious28 AS wasActivePrevious28,
@@ -71,7 +55,7 @@ function ofMembers(
     GROUP BY entity`;
   return {
     sql,
-    parameters: { ...users.parameters, ...parameters, riskCells: risks.cells, riskLogOdds: risks.logOdds },
+    parameters: { ...users.parameters, ...parameters, memberCells: risks.numbers, memberRisks: risks.risks },
   };
 }
 

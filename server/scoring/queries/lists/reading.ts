@@ -10,6 +10,7 @@ import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import { activityPosition, isOrdered } from "./activity-order.ts";
+import { isMovedByRules, shiftsBetween } from "./shifts.ts";
 import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
 /** Days between the newest scores and those that changes are told against, when a question does not say since when. */
@@ -164,7 +165,7 @@ function selectionQuery(question: ListQuestion): Query {
 }
 
 /** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`,
- * which is empty for entities without one.
+ * which is empty for entities without one. What changed rules changed is left out: who changed the band by them alone has the new one before, too.
  * @param conditions on the columns of the kind's table
  * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
@@ -178,14 +179,17 @@ export function scoresWithChange(
   const position = activityPosition(activityOrder);
   const before =
     earlier === undefined
-      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS healthBandBefore WHERE false`
-      : `SELECT ${kind} AS entity, health AS before, toString(colour) AS healthBandBefore FROM ${kind}_scores FINAL
-         WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
-           AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}`;
+      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS bandBefore, 0. AS byRules, '' AS bandFirst, '' AS bandLast WHERE false`
+      : `SELECT entity, before, bandBefore, byRules, bandFirst, bandLast
+         FROM (
+           SELECT ${kind} AS entity, health AS before, toString(colour) AS bandBefore FROM ${kind}_scores FINAL
+           WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
+             AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}) AS stored
+         LEFT JOIN ${shiftsBetween(kind, "earlierDay", "day")} AS shifts USING (entity)`;
   return {
     sql: `
       SELECT entity, day, state, healthBand, health, risk, activityPosition, engagement, momentum,
-        health - before AS change, healthBandBefore
+        health - before - byRules AS change, if(${isMovedByRules("bandBefore", "toString(healthBand)")}, toString(healthBand), bandBefore) AS healthBandBefore
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk,
           ${position.sql} AS activityPosition, engagement, momentum
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun(kind), ...conditions].join(" AND ")})) AS scores
@@ -266,17 +270,21 @@ export interface Movement {
   readonly from: HealthBand | null;
   readonly to: HealthBand | null;
   readonly count: number;
+  /** Of `count`: those that only changed rules moved, which are the model, the scale or the settings. */
+  readonly byRules: number;
 }
 
 /** How many entities moved from one health band to another between two runs. */
 export function movementBetween(warehouse: Warehouse, run: OfRun, earlier: OfRun): Promise<Movement[]> {
   const { kind, ...ofRun } = run;
   return warehouse.rows<Movement>(
-    `SELECT nullIf(earlierBand, '') AS \`from\`, nullIf(nowBand, '') AS \`to\`, count() AS count
+    `SELECT nullIf(earlierBand, '') AS \`from\`, nullIf(nowBand, '') AS \`to\`, count() AS count,
+       countIf(${isMovedByRules("earlierBand", "nowBand")}) AS byRules
      FROM (SELECT ${kind} AS entity, toString(colour) AS nowBand FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS now
      FULL JOIN (SELECT ${kind} AS entity, toString(colour) AS earlierBand FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
          AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}) AS earlier USING (entity)
+     LEFT JOIN ${shiftsBetween(kind, "earlierDay", "day")} AS shifts USING (entity)
      GROUP BY earlierBand, nowBand ORDER BY earlierBand, nowBand`,
     { ...ofRun, earlierDay: earlier.day, earlierVersion: earlier.rowsVersion },
   );

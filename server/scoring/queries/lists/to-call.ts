@@ -9,6 +9,7 @@ import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";
+import { shiftsBetween } from "./shifts.ts";
 import { isShown, rowsOfRun } from "./stored-score.ts";
 
 /** A fall of health within a week by this many points is sharp. */
@@ -83,13 +84,16 @@ export function toCallQuery({
 }: ToCallQuestion): Query {
   const before =
     weekBefore === undefined
-      ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false"
-      : `SELECT ${kind} AS entity, health AS before FROM ${kind}_scores FINAL
-         WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {weekBeforeDay:Int32})
-           AND version >= {weekBeforeVersion:UInt64} AND ${isShown(kind)}`;
+      ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, 0. AS byRules WHERE false"
+      : `SELECT entity, before, byRules
+         FROM (
+           SELECT ${kind} AS entity, health AS before FROM ${kind}_scores FINAL
+           WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {weekBeforeDay:Int32})
+             AND version >= {weekBeforeVersion:UInt64} AND ${isShown(kind)}) AS stored
+         LEFT JOIN ${shiftsBetween(kind, "weekBeforeDay", "day")} AS shifts USING (entity)`;
   return {
     sql: `
-      SELECT entity, members, health, risk, health - before AS change, state, x, t, n
+      SELECT entity, members, health, risk, health - before - byRules AS change, state, x, t, n
       FROM (
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk, state, x, t, n
         FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN (${uncalledBands.map((band) => `'${band}'`).join(", ")})
