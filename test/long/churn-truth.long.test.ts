@@ -1,10 +1,12 @@
 /** Churn risks of simulated users, compared with the days on which they leave. No log of a real company has
  * these days. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { rmSync } from "node:fs";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
+import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
 
@@ -23,22 +25,24 @@ beforeAll(async () => {
   server = await Server.start({ time: { aheadMs, scheduleMs: null } });
   await server.ready();
 }, 180_000);
-afterAll(() => server.stop());
+afterAll(() => rmSync(server.dataDir, { recursive: true, force: true }));
 
-/** The churn risks of all users as of the only day that was scored. Null where there is none. */
-async function readRisks(day: number, key: string): Promise<ReadonlyMap<string, number | null>> {
-  const risks = new Map<string, number | null>();
-  for (let total = 1; risks.size < total; ) {
-    const response = await fetch(`${server.url}/api/scores/users?limit=1000&offset=${risks.size}`, {
-      headers: { Authorization: `Bearer ${key}` },
-    });
-    expect(response.status).toBe(200);
-    const answer = (await response.json()) as RouteAnswer<"GET /api/scores/users">;
-    expect(answer.day).toBe(formatDay(day));
-    for (const { id, risk } of answer.scores) risks.set(id, risk);
-    total = answer.total;
+/** The churn risks of all users as of a day, from the tables: the API has those of the newest day. Null where there is none. */
+async function readRisks(day: number): Promise<ReadonlyMap<string, number | null>> {
+  await server.kill("SIGTERM");
+  const warehouse = await openChdbWarehouse({ folder: warehouseFolder(server.dataDir) });
+  try {
+    const rows = await warehouse.rows<{ id: string; risk: number | null }>(
+      `SELECT user_id AS id, risk
+       FROM (SELECT organization, user, risk FROM user_scores FINAL
+         WHERE day = addDays(toDate32('1970-01-01'), {day:Int32})) AS scores
+       INNER JOIN (SELECT organization, user, user_id FROM users FINAL) AS named USING (organization, user)`,
+      { day },
+    );
+    return new Map(rows.map(({ id, risk }) => [id, risk]));
+  } finally {
+    await warehouse.close();
   }
-  return risks;
 }
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
@@ -48,14 +52,13 @@ test("users who are about to leave for good have a higher churn risk, four weeks
   for (const _day of simulation.days());
   const asOf = simulation.lastDay - horizonDays;
   await server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
-  const key = (await server.command("key", "create", "--organization", "Truth")).trim();
 
   // Users who leave with a whole account may be healthy until that day. Up to 40 of them are one event.
   const people = simulation.truth.users.filter(
     ({ kind, departedDay, departure }) =>
       kind === "person" && departure !== "with_account" && (departedDay === null || departedDay >= asOf),
   );
-  const risks = await readRisks(asOf, key);
+  const risks = await readRisks(asOf);
   const predictions: Prediction[] = [];
   for (const { userId, departedDay } of people) {
     const predicted = risks.get(userId) ?? null;
