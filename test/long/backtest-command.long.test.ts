@@ -49,7 +49,7 @@ describe("the answer", () => {
     const answer = await bench.json(log, ...columns, "--horizon", "30", "--cutoffs", "3");
     expect(Object.keys(answer)).toEqual(["horizonDays", "n", "baseRate", "models", "shipped"]);
     for (const model of answer.models) {
-      expect(Object.keys(model)).toEqual(["name", "auc", "logLoss", "brier", "ece", "slope", "lift"]);
+      expect(Object.keys(model)).toEqual(["name", "n", "auc", "logLoss", "brier", "ece", "slope", "lift"]);
     }
     // Three cut-offs prove nothing.
     expect(answer).toMatchObject({ horizonDays: 30, shipped: "none" });
