@@ -48,7 +48,7 @@ describe("a run whose data grows while it is under way", () => {
     await installation.insert(all(organization, 50, [170, 185, 190]));
     let runs = 0;
     installation.beforeStatement = async (sql, parameters) => {
-      if (!sql.includes("INSERT INTO user_snapshots") || parameters?.["snapshotDay"] !== 200) return;
+      if (!sql.includes("INSERT INTO user_snapshots") || parameters?.snapshotDay !== 200) return;
       runs += 1;
       if (runs <= times) await installation.insert(all(organization, users, [195 + runs]));
     };

@@ -55,21 +55,24 @@ export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthBy
       loading={<Loading rows={8} height={28} />}
       empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      {({ weeks, ...churn }) => (
-        <div className="grid gap-5">
-          <Distribution kind={kind} weeks={weeks} />
-          <BothLabels kind={kind} answer={{ weeks, ...churn }} />
-          {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
-          <Moves kind={kind} />
-        </div>
-      )}
+      {({ weeks, ...churn }) => {
+        const now = weeks.at(-1);
+        return (
+          now && (
+            <div className="grid gap-5">
+              <Distribution kind={kind} weeks={weeks} now={now} />
+              <BothLabels kind={kind} answer={{ weeks, ...churn }} />
+              {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
+              <Moves kind={kind} />
+            </div>
+          )
+        );
+      }}
     </FigurePanel>
   );
 }
 
-function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement | null {
-  const now = weeks.at(-1);
-  if (now === undefined) return null;
+function Distribution({ kind, weeks, now }: { kind: Kind; weeks: readonly Week[]; now: Week }): ReactElement {
   const size = sizeOf(now);
   const ago = (count: number) => weeks.find(({ day }) => Math.floor(daysBetween(day, now.day) / 7) === count);
   const [lastWeek, lastMonth] = [ago(1), ago(4)];
