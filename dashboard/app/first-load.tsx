@@ -11,8 +11,8 @@ const everyMs = { whileLoading: 2_000, otherwise: 30_000 } as const;
 const patienceMs = 1_000;
 
 /** The page, or that its data is still loading. When loading ends, all figures are asked for again. */
-export function afterFirstLoad(Page: () => ReactElement): () => ReactElement | null {
-  return function AfterFirstLoad(): ReactElement | null {
+export function afterFirstLoad(Page: () => ReactElement): () => ReactElement {
+  return function AfterFirstLoad() {
     const { id } = useOrganization();
     const client = useQueryClient();
     const { data, failureReason } = useRead("/api/freshness", {
@@ -29,7 +29,7 @@ export function afterFirstLoad(Page: () => ReactElement): () => ReactElement | n
       if (wasLoading.current && loading === null) void client.invalidateQueries({ queryKey: [id] });
       wasLoading.current = loading !== null;
     }, [client, id, loading]);
-    if (data === undefined && failureReason === null && !hasWaited) return null;
+    if (data === undefined && failureReason === null && !hasWaited) return <PageHeader title={undefined} />;
     return loading === null || loading.hasScores ? <Page /> : <StillLoading events={loading.events} />;
   };
 }
