@@ -140,14 +140,20 @@ const isActive = (account: number, day: number) => account >= silent || day < 0 
 
 const at = (day: number) => new Date(beganMs + day * msPerDay).toISOString();
 
+/** They left before the first day is scored, so that the model knows from then on what silence means. */
+const gone = Array.from({ length: 16 }, (_, at) => `gone-${at}`);
+const lastDayOfGone = (account: number) => (account % 8) - historyDays;
+
 /** What is sent on a day. */
 const itemsOf = (day: number) =>
-  accounts
-    .filter((_, account) => isActive(account, day))
+  [
+    ...accounts.filter((_, account) => isActive(account, day)),
+    ...gone.filter((_, account) => day <= lastDayOfGone(account)),
+  ]
     .flatMap((account) => members.map((one) => `${one}-${account}`))
     .map((userId) => ({ type: "track", userId, event: "opened", timestamp: at(day) }));
 
-const everybody = accounts.flatMap((id) =>
+const everybody = [...accounts, ...gone].flatMap((id) =>
   members.map((one) => ({
     type: "identify",
     userId: `${one}-${id}`,

@@ -24,6 +24,9 @@ const historyDays = 45;
 /** Users who are silent together: three chunks of alerts, and three of ends. */
 const silent = Array.from({ length: 250 }, (_, at) => `silent-${at}`);
 const others = Array.from({ length: 100 }, (_, at) => `other-${at}`);
+/** They left before the first day is scored, so that the model knows from then on what silence means. */
+const gone = Array.from({ length: 100 }, (_, at) => `gone-${at}`);
+const lastDayOfGone = (at: number) => (at % 15) - historyDays;
 /** Those of the silent users with the lowest numbers have the shortest history, and so the lowest risk. */
 const laterPerUser = 20 / silent.length;
 const [silentFrom, silentUpto] = [0, 8];
@@ -48,12 +51,18 @@ function itemsOf(day: number): object[] {
   const active = silent.filter(
     (_, at) => !(day >= silentFrom && day <= silentUpto) && day + historyDays >= 20 - at * laterPerUser,
   );
-  return [...active, ...others].map((userId) => ({ type: "track", userId, event: "opened", timestamp }));
+  const leaving = gone.filter((_, at) => day <= lastDayOfGone(at));
+  return [...active, ...others, ...leaving].map((userId) => ({
+    type: "track",
+    userId,
+    event: "opened",
+    timestamp,
+  }));
 }
 
 function everybody(): object[] {
   const timestamp = new Date(beganMs - (historyDays + 1) * msPerDay).toISOString();
-  return [...silent, ...others].map((userId) => ({
+  return [...silent, ...others, ...gone].map((userId) => ({
     ...{ type: "identify", userId, email: `${userId}@example.com`, timestamp },
   }));
 }
