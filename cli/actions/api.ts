@@ -32,14 +32,17 @@ export interface Api {
 
 /** Opens the installation for the time of `work`, which may ask the API of the organization of this name. */
 export function withApi(name: string, work: (api: Api) => Promise<void>): Promise<void> {
-  return withOrganization(name, async (installation, organization) => {
-    const ask: Api["ask"] = async (route, sent = {}) => {
-      const response = await askRoute(installation, organization, route, sent);
-      // A route with an answer has a body, which its handler has checked by its type.
-      return response.status === 204 ? undefined : JSON.parse(await response.text());
-    };
-    await work({ installation, organization, ask });
-  });
+  return withOrganization(name, (installation, organization) => work(apiOf(installation, organization)));
+}
+
+/** The API of an organization of an open installation. */
+export function apiOf(installation: Installation, organization: Organization): Api {
+  const ask: Api["ask"] = async (route, sent = {}) => {
+    const response = await askRoute(installation, organization, route, sent);
+    // A route with an answer has a body, which its handler has checked by its type.
+    return response.status === 204 ? undefined : JSON.parse(await response.text());
+  };
+  return { installation, organization, ask };
 }
 
 function askRoute(

@@ -18,6 +18,7 @@ export function demoCommand(time: Time): Command {
     .option("--weeks <number>", "how many weeks of events, up to now", wholeNumber(1, 104), 60)
     .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it differs from where it listens", readUrl)
+    .option("--no-team", "without segments, alert rules, alerts, tasks, notes and contacts")
     .option("--force", "even if the organization has users; loading it twice on one day stores nothing twice")
     .action((options) => withInstallation((installation) => loadDemo(installation, options, time.nowMs)));
 }

@@ -1,5 +1,6 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
 
+import { contactEvent } from "../../contract/api/contacts.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../../server/calendar/calendar.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
@@ -16,12 +17,14 @@ import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { type Item, wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
+import { apiOf } from "../actions/api.ts";
 import type { Installation } from "../installation.ts";
 import { addOwner } from "../people.ts";
 import { Progress } from "../progress.ts";
 import { scoreLoaded } from "../score-loaded.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
+import { addRules, addWork, untilDecided } from "./team.ts";
 
 export interface DemoOptions {
   readonly organization: string;
@@ -30,6 +33,8 @@ export interface DemoOptions {
   readonly seed: number;
   readonly url?: string;
   readonly force?: boolean;
+  /** Whether it gets what a team sets up and does. */
+  readonly team: boolean;
   /** The e-mail of its owner. */
   readonly owner?: string;
 }
@@ -65,12 +70,29 @@ export async function loadDemo(
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
     const loaded = await sendAll(organization, { ...options, endMs: nowMs() }, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
-    const scored = isVisible ? await scoreLoaded(installation, organization) : undefined;
+    const scored = isVisible ? await scoreWithTeam(installation, organization, options, nowMs()) : undefined;
     const seconds = (performance.now() - startedMs) / 1_000;
     process.stdout.write(summary({ ...loaded, ...options, url, isVisible, scored, seconds }));
   } finally {
     await resetLimits(ledger, organization, secret, nowMs());
   }
+}
+
+/** Scores the organization, with what a team has set up before that and does after it. @returns a sentence about the scores */
+async function scoreWithTeam(
+  installation: Installation,
+  organization: Organization,
+  { owner, team }: DemoOptions,
+  nowMs: number,
+): Promise<string | undefined> {
+  const api = apiOf(installation, organization);
+  const isNew = team && (await addRules(api));
+  const scored = await scoreLoaded(installation, organization);
+  if (isNew && scored !== undefined) {
+    await addWork(api, owner, nowMs);
+    await untilDecided(api);
+  }
+  return scored;
 }
 
 /** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */
@@ -119,7 +141,7 @@ async function newOrganization(ledger: SharedLedger, name: string, nowMs: number
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
   const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
   const settings = {
-    passiveEvents: [...named("passive"), "subscription_canceled"],
+    passiveEvents: [...named("passive"), "subscription_canceled", contactEvent],
     keyEvents: named("key"),
     churnTargets: { account: { by: "subscription" as const } },
     reportingCurrency: "USD",
@@ -179,7 +201,8 @@ async function sendAll(
         waiting: sender.waiting,
       });
     }
-    const owners = options.owner === undefined ? [] : [options.owner];
+    // One account of two, about: three of the vendor's staff have the others, and some have nobody.
+    const owners = options.owner === undefined ? [] : Array.from({ length: 4 }, () => options.owner ?? "");
     for (const [index, item] of simulation.billing(owners).entries()) {
       const full = add(item, `${prefix}-billing-${index}`);
       if (full !== undefined) await full;

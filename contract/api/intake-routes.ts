@@ -12,6 +12,23 @@ import * as sourceSettings from "../source-settings.ts";
 import * as views from "../views.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
 
+/** Saved views of lists. The command line may use them, too. */
+export const viewRoutes = {
+  "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
+  "POST /api/views": keyRoute.manage({
+    summary: "Save a view for all members",
+    body: views.ViewCreateBody,
+    status: 201,
+    answer: views.ViewAnswer,
+  }),
+  "PATCH /api/views/:id": keyRoute.manage({
+    summary: "Rename a view, or change what it shows",
+    body: views.ViewChangeBody,
+    answer: views.ViewAnswer,
+  }),
+  "DELETE /api/views/:id": keyRoute.manage({ summary: "Delete a view", status: 204 }),
+} as const;
+
 export const intakeRoutes = {
   "GET /api/installation": intakeRoute.anybody({
     summary: "Whether anybody has an account yet, and what pages may load",
@@ -142,19 +159,7 @@ export const intakeRoutes = {
   ...ruleRoutes,
   ...workRoutes,
   ...segmentRoutes,
-  "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
-  "POST /api/views": keyRoute.manage({
-    summary: "Save a view for all members",
-    body: views.ViewCreateBody,
-    status: 201,
-    answer: views.ViewAnswer,
-  }),
-  "PATCH /api/views/:id": keyRoute.manage({
-    summary: "Rename a view, or change what it shows",
-    body: views.ViewChangeBody,
-    answer: views.ViewAnswer,
-  }),
-  "DELETE /api/views/:id": keyRoute.manage({ summary: "Delete a view", status: 204 }),
+  ...viewRoutes,
   ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({
     summary: "The recipient of an e-mail destination agrees, by the link in the first mail",

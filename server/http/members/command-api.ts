@@ -1,11 +1,13 @@
 /**
- * Routes of intake, answered for the command line: destinations, deliveries, segments, alert rules, alerts, and the work of team members. The
+ * Routes of intake, answered for the command line: destinations, deliveries, segments, alert rules, alerts, saved views, and the work
+ * of team members. The
  * command line has the rights of an owner. It comes by the control socket, or asks these handlers itself while no server runs.
  */
 import { destinationRoutes } from "../../../contract/actions/destination-routes.ts";
 import { ruleRoutes } from "../../../contract/actions/rule-routes.ts";
 import { segmentRoutes } from "../../../contract/actions/segment-routes.ts";
 import { workRoutes } from "../../../contract/actions/work-routes.ts";
+import { viewRoutes } from "../../../contract/api/intake-routes.ts";
 import type { Route } from "../../../contract/api/route.ts";
 import { commandLine } from "../../ledger/ledger.ts";
 import { roleRights } from "../../members/members.ts";
@@ -19,6 +21,7 @@ import { destinationHandlers } from "./destinations.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeParts } from "./intake-api.ts";
 import { segmentHandlers } from "./segments.ts";
+import { viewHandlers } from "./views.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./work.ts";
 
 /** The services that these routes use. */
@@ -31,6 +34,7 @@ const routes: Readonly<Record<string, Route>> = {
   ...destinationRoutes,
   ...ruleRoutes,
   ...segmentRoutes,
+  ...viewRoutes,
   ...workRoutes,
 };
 const table = new RouteTable(routes);
@@ -46,6 +50,7 @@ const handlers = {
   ...ownerHandlers,
   ...segmentHandlers,
   ...taskHandlers,
+  ...viewHandlers,
 } as unknown as Readonly<Record<string, Handler>>;
 
 /** The answer to a request of the command line. A header names its organization.
