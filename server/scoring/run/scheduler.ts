@@ -411,7 +411,8 @@ export class Scheduler {
     } finally {
       const endedMs = performance.now();
       memory.last = { endedMs, tookMs: endedMs - startedMs };
-      if (day === memory.plan?.today) memory.lastOfToday = memory.last;
+      // A run that its data overtook is done again at once.
+      if (day === memory.plan?.today && memory.overtaken === 0) memory.lastOfToday = memory.last;
     }
     const what = { organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) };
     if (memory.overtaken === 0) {
