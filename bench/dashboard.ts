@@ -102,7 +102,7 @@ async function benchPages(): Promise<void> {
   const browser = await startBrowser();
   try {
     await server.ready();
-    await server.command("demo", "--users", demoUsers);
+    await server.command("demo", "--no-team", "--users", demoUsers);
     await server.command("score", "--organization", "Demo");
     console.log(`\nOf ${demoUsers} users: scripts until the first figure, and how soon it is there`);
     for (const [path, figure] of pages) {

@@ -117,7 +117,7 @@ async function measure(server: Server): Promise<void> {
 const server = await Server.start();
 try {
   await server.ready();
-  console.log((await server.command("demo", "--users", users, "--weeks", "52")).trim());
+  console.log((await server.command("demo", "--no-team", "--users", users, "--weeks", "52")).trim());
   await measure(server);
 } finally {
   await server.stop();

@@ -65,7 +65,7 @@ export class Simulation {
   /**
    * Billing events and attributes of the accounts up to the last generated day, from the first account on. They have
    * random numbers of their own: the items of days are the same without them.
-   * @param owners e-mail addresses of people who look after accounts, beside three of the vendor's staff
+   * @param owners e-mail addresses of people who look after accounts: each after four times as many as each of three of the vendor's staff
    */
   billing(owners: readonly string[] = []): Item[] {
     const { seed, zone, endMs } = this.#options;
@@ -73,7 +73,10 @@ export class Simulation {
     const staff = people.filter(({ kind }) => kind === "staff").slice(0, 3);
     return billingItems(accounts, people, {
       ...{ seed, zone, endMs },
-      owners: [...owners, ...staff.map(({ email }) => email)],
+      owners: [
+        ...owners.flatMap((owner) => Array.from({ length: 4 }, () => owner)),
+        ...staff.map(({ email }) => email),
+      ],
     });
   }
 

@@ -201,8 +201,7 @@ async function sendAll(
         waiting: sender.waiting,
       });
     }
-    // One account of two, about: three of the vendor's staff have the others, and some have nobody.
-    const owners = options.owner === undefined ? [] : Array.from({ length: 4 }, () => options.owner ?? "");
+    const owners = options.owner === undefined ? [] : [options.owner];
     for (const [index, item] of simulation.billing(owners).entries()) {
       const full = add(item, `${prefix}-billing-${index}`);
       if (full !== undefined) await full;

@@ -47,7 +47,7 @@ async function readRisks(day: number): Promise<ReadonlyMap<string, number | null
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
   const options = ["--users", String(users), "--weeks", String(weeks), "--seed", String(seed)];
-  await server.command("demo", "--organization", "Truth", ...options);
+  await server.command("demo", "--no-team", "--organization", "Truth", ...options);
   const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: server.nowMs() });
   for (const _day of simulation.days());
   const asOf = simulation.lastDay - horizonDays;
