@@ -92,11 +92,13 @@ export const ScoreAnswer = Type.Object({
       probability: Field.number("Of churn within the horizon, as the churn target says."),
       riskBand: RiskBand,
       ratioToBaseRate,
-      referenceRisk: Field.number("The risk that reasons are told against."),
+      referenceRisk: Field.number("The baseline risk that the reasons start from."),
       reasons: listOf(
         "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
         {
-          group: Type.String(),
+          group: Field.text(
+            "The idea behind it, each at most once: `use`, `mix` (single events), `billing`, `traits`, `tenure` or `other`. What the risk contradicts is counted in `other`: a fall in use never lowers a risk.",
+          ),
           points: Field.number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
           text: Type.String(),
         },

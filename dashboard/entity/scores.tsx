@@ -120,6 +120,12 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
               total={{ label: "Health", value: health.score }}
               isMoreGood
             />
+            {isUnused(health.contributions) && model !== null && (
+              <p className="mt-2 text-sm text-soft">
+                Not used for {counted(model.horizonDays, "day")} or more: engagement, outlook and momentum
+                count as 0.
+              </p>
+            )}
             {health.healthBand === "onboarding" && (
               <p className="mt-2 text-sm text-soft">
                 New: there is too little of this {what} to call it healthy or at risk.
@@ -130,6 +136,11 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
       }}
     </FigurePanel>
   );
+}
+
+/** Whether the parts that follow from use are all 0, which they are without use for the churn horizon. */
+function isUnused({ engagement, outlook, momentum }: Readonly<Record<string, number>>): boolean {
+  return engagement === 0 && outlook === 0 && momentum === 0;
 }
 
 /** Why health is at most 39: the label of a step, and its hint. */
