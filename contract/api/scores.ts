@@ -45,6 +45,9 @@ export const riskModelText =
 
 const isProven = Field.boolean("Whether it passed the back-test.");
 const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");
+export const leadsWithRisk = Field.boolean(
+  "Whether lists and cards lead with churn risk: in two trainings running the share that churned did not rise from the healthy band over watch to at risk.",
+);
 const isProvisional = Field.boolean("Whether it passed a back-test of under 100 departures.");
 
 export const ScoreParameters = closedObject({ since: sinceIfSent });
@@ -120,6 +123,7 @@ export const ScoreAnswer = Type.Object({
       isProvisional,
       why: Type.String(),
       lacksData,
+      leadsWithRisk,
       horizonDays: Type.Integer(),
       ...churnDefinition,
       trainedDay: Field.day("The day as of which it was trained."),
@@ -278,6 +282,7 @@ export const ModelAnswer = Type.Object({
   isProvisional,
   why: Type.String(),
   lacksData,
+  leadsWithRisk,
   horizonDays: Type.Integer(),
   ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),

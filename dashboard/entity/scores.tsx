@@ -34,33 +34,42 @@ export function ScoreStats({
 }: Pick<ScoreProps, "asked"> & { children?: ReactNode }): ReactElement {
   return (
     <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
-      {({ state, health, engagement, risk, momentum, change, model }) => (
-        <Stats isDense>
+      {({ state, health, engagement, risk, momentum, change, model }) => {
+        const healthStat = (
           <Stat
+            key="health"
             label="Health, 0 to 100"
             value={health.score === null ? nothing : numbers.score(health.score)}
             change={scoreChange(change?.health?.total, change?.sinceDay, true)}
           />
+        );
+        const riskStat = (
           <Stat
+            key="risk"
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
             note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
           />
-          <Stat
-            label="Engagement, 0 to 100"
-            value={engagement === null ? nothing : numbers.score(engagement.score)}
-            change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
-            note={engagement === null ? undefined : rankText(engagement.rank)}
-          />
-          <Stat
-            label="Momentum, 0 to 100"
-            value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
-            note={momentumNote(momentum, state)}
-          />
-          {children}
-        </Stats>
-      )}
+        );
+        return (
+          <Stats isDense>
+            {model?.leadsWithRisk === true ? [riskStat, healthStat] : [healthStat, riskStat]}
+            <Stat
+              label="Engagement, 0 to 100"
+              value={engagement === null ? nothing : numbers.score(engagement.score)}
+              change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
+              note={engagement === null ? undefined : rankText(engagement.rank)}
+            />
+            <Stat
+              label="Momentum, 0 to 100"
+              value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
+              note={momentumNote(momentum, state)}
+            />
+            {children}
+          </Stats>
+        );
+      }}
     </Figures>
   );
 }
