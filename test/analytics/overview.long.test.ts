@@ -275,7 +275,7 @@ test("the week of a segment has its users and accounts, and the lists behind it 
     expect([kind, of("health")?.parts[0]?.value]).toEqual([kind, weeks.at(-1)?.atRisk ?? null]);
     expect([kind, of("risk")?.text]).toEqual([
       kind,
-      expect.stringContaining(`Of ${weeks.at(-1)?.withRisk} users who have not churned`),
+      expect.stringContaining(` of ${weeks.at(-1)?.withRisk} user`),
     ]);
     return week;
   });
