@@ -64,7 +64,7 @@ function spread<T>(all: readonly T[]): T[] {
 
 describe.each(["user", "account"])("figures with health of %ss", (kind) => {
   test("are links to lists with exactly as many rows", async () => {
-    const { page, id, complaints } = await overview(`?kind=${kind}&days=28`);
+    const { page, id, complaints } = await overview(`?kind=${kind}&days=28&more=true`);
     const links = await figureLinks(page);
     const figures = links.filter(({ text }) => text !== "");
     expect(figures.length).toBeGreaterThan(100);
@@ -87,7 +87,7 @@ describe.each(["user", "account"])("figures with health of %ss", (kind) => {
   });
 
   test("lead to lists that show as many, with filters that can be taken away", async () => {
-    const { page, complaints } = await overview(`?kind=${kind}&days=28`);
+    const { page, complaints } = await overview(`?kind=${kind}&days=28&more=true`);
     const figures = (await figureLinks(page)).filter(({ text }) => text !== "");
     const ofShapes = new Map(figures.map((figure) => [shapeOf(figure.href), figure]));
     for (const { text, href } of ofShapes.values()) {
@@ -104,7 +104,7 @@ describe.each(["user", "account"])("figures with health of %ss", (kind) => {
 });
 
 test("every panel and every sentence with a count has such links", async () => {
-  const { page } = await overview();
+  const { page } = await overview("?kind=user&more=true");
   const regions = [
     ...["The week", "Call first", "Health of users", "Churn risk", "Risk bands", "Movement"],
     ...["Biggest drops", "Biggest gains", "Active users", "User lifecycle"],
@@ -149,7 +149,7 @@ function click<T>(
 }
 
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
-  const { page } = await overview();
+  const { page } = await overview("?kind=user&more=true");
   for (const title of ["Active users", "User lifecycle", "Health of users"]) {
     const panel = page.getByRole("region", { name: title, exact: true });
     await panel.getByText("Show as a table").click();
@@ -187,7 +187,7 @@ test("a bar of a chart is a link: it opens its list here, and in a new tab", asy
 });
 
 test("by keyboard the list behind a figure opens, and a filter is taken away", async () => {
-  const { page } = await overview();
+  const { page } = await overview("?kind=user&more=true");
   const link = page.getByRole("region", { name: "Movement" }).getByRole("link").first();
   const rows = numberIn((await link.textContent()) ?? "");
   await link.focus();

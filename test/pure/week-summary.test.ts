@@ -138,7 +138,7 @@ describe("activity", () => {
     // 2026-03-31 was a Tuesday.
     const monday = said({ toDay: toDay - 2, weeks: weeksOf([]), scores: null, firstDay: toDay - 1 });
     expect(monday[0]?.text).toEndWith("The first week's summary is here next Monday.");
-    expect(silent(null)).toEqual(["No events have come yet."]);
+    expect(silent(null)).toEqual(["No events yet."]);
     expect(silent(toDay - 200)).toEqual(["No user was active in the 27 weeks to yesterday."]);
   });
 

@@ -56,7 +56,7 @@ export function weekSummary(figures: WeekFigures): Sentence[] {
 }
 
 function withoutWeeks({ firstDay, toDay, weeks, isOfSegment }: WeekFigures): string {
-  if (firstDay === null) return "No events have come yet.";
+  if (firstDay === null) return "No events yet.";
   const user = isOfSegment ? "user of the segment" : "user";
   if (firstDay <= toDay) return `No ${user} was active in the ${weeks.length} weeks to yesterday.`;
   // Day 4 since 1970-01-01 was a Monday. On a Monday the first week has just begun.
