@@ -93,7 +93,7 @@ function moneyWords(
   const value = short(expectedLoss.mrr);
   return {
     ...{ label: "MRR at risk", value },
-    note: `Likely to lose ${value} of ${all} MRR in ${counted(answer.horizonDays, "day")}`,
+    note: `Likely to lose ${value} of ${all} MRR${answer.horizonDays === null ? "" : ` in ${counted(answer.horizonDays, "day")}`}`,
   };
 }
 
