@@ -340,7 +340,7 @@ test("where no account is to be called, users are", async () => {
 test("with little data the week says so", async () => {
   const newcomers = await weekOf("Newcomers");
   expect(newcomers.sentences[0]?.text).toBe(
-    `1 user was active in the 7 days to ${formatDay(today - 1)}. The data does not cover the 7 days before, so nothing can be compared yet.`,
+    `1 user was active in the 7 days to ${formatDay(today - 1)}. Nothing to compare yet: the data does not cover the week before.`,
   );
   expect(newcomers.sentences.some(({ about }) => about === "lifecycle")).toBe(false);
   const nobody = await weekOf("Nobody");
