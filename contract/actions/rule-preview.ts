@@ -77,7 +77,9 @@ export const RulePreviewAnswer = Type.Object({
   churnedEntities: Field.count(
     "Times that an entity churned, at least a horizon after the first day. With a segment as scope: that was in it within the horizon before.",
   ),
-  missed: Field.count("Those of them without an alert in the horizon before."),
+  missed: Field.count(
+    "Those of them without an alert in the horizon before, and without an older one that was still open. Who was inside when the rule began, or came inside by settings, is not missed.",
+  ),
   medianLeadDays: nullable(
     Field.number("From the alert to the day of churn, of mature alerts that churned. Null without one."),
   ),

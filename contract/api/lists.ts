@@ -7,7 +7,7 @@ import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { since, Verdict } from "./score-parts.ts";
-import { activityPosition, listedScores, listHead } from "./scores.ts";
+import { activityPosition, leadsWithRisk, listedScores, listHead } from "./scores.ts";
 
 const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
 
@@ -68,6 +68,7 @@ export const UserListParameters = closedObject({
 export const UserListAnswer = Type.Object({
   ...listHead,
   usualChange,
+  leadsWithRisk,
   billing: billingHead,
   total: Field.count("Users on all pages together."),
   users: listOf("As CSV: all that match, unless limit is sent.", {
@@ -119,6 +120,7 @@ export const AccountListParameters = closedObject({
 export const AccountListAnswer = Type.Object({
   ...listHead,
   usualChange,
+  leadsWithRisk,
   billing: billingHead,
   total: Field.count("Accounts on all pages together."),
   accounts: listOf("As CSV: all that match, unless limit is sent.", {

@@ -12,6 +12,7 @@ import {
   scoredDay,
   since,
 } from "./score-parts.ts";
+import { leadsWithRisk } from "./scores.ts";
 
 const sinceDay = nullable(
   Field.day("The day of the scores that changes are told against; null without earlier ones."),
@@ -34,6 +35,7 @@ export const HealthByWeekAnswer = Type.Object({
   horizonDays: Field.integer("Churn risk is that of churning within so many days."),
   ...churnDefinition,
   baseRate: nullable(Field.number("The share that churned in the back-test of the newest model.")),
+  leadsWithRisk,
   weeks: listOf("The oldest first.", {
     day: Field.day("As of its start. A week without any scores is left out."),
     healthy: Field.count("Health of 70 and more."),

@@ -45,6 +45,9 @@ export const riskModelText =
 
 const isProven = Field.boolean("Whether it passed the back-test.");
 const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");
+export const leadsWithRisk = Field.boolean(
+  "Whether lists and cards lead with churn risk: in two trainings running the share that churned did not rise from the healthy band over watch to at risk.",
+);
 const isProvisional = Field.boolean("Whether it passed a back-test of under 100 departures.");
 
 export const ScoreParameters = closedObject({ since: sinceIfSent });
@@ -92,11 +95,13 @@ export const ScoreAnswer = Type.Object({
       probability: Field.number("Of churn within the horizon, as the churn target says."),
       riskBand: RiskBand,
       ratioToBaseRate,
-      referenceRisk: Field.number("The risk that reasons are told against."),
+      referenceRisk: Field.number("The baseline risk that the reasons start from."),
       reasons: listOf(
         "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
         {
-          group: Type.String(),
+          group: Field.text(
+            "The idea behind it, each at most once: `use`, `mix` (single events), `billing`, `traits`, `tenure` or `other`. What the risk contradicts is counted in `other`: a fall in use never lowers a risk.",
+          ),
           points: Field.number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
           text: Type.String(),
         },
@@ -118,6 +123,7 @@ export const ScoreAnswer = Type.Object({
       isProvisional,
       why: Type.String(),
       lacksData,
+      leadsWithRisk,
       horizonDays: Type.Integer(),
       ...churnDefinition,
       trainedDay: Field.day("The day as of which it was trained."),
@@ -276,6 +282,7 @@ export const ModelAnswer = Type.Object({
   isProvisional,
   why: Type.String(),
   lacksData,
+  leadsWithRisk,
   horizonDays: Type.Integer(),
   ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),

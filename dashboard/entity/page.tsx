@@ -9,6 +9,7 @@ import { ActivityPanel, daysOfYear } from "./activity.tsx";
 import { AlertsPanel } from "./alerts.tsx";
 import { ChangePanel } from "./change.tsx";
 import { filters } from "./filters.ts";
+import { FirstLine } from "./first-line.tsx";
 import { HistoryPanel } from "./history.tsx";
 import { isMissing, Missing } from "./missing.tsx";
 import type { Score } from "./score-text.ts";
@@ -66,6 +67,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
     <>
       {header(score.data)}
       <div className="grid gap-5">
+        <FirstLine entity={{ kind: what, id }} score={score.data} days={history.data?.days} />
         {notice}
         {stoppedSince != null && (
           <Notice>

@@ -34,33 +34,42 @@ export function ScoreStats({
 }: Pick<ScoreProps, "asked"> & { children?: ReactNode }): ReactElement {
   return (
     <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
-      {({ state, health, engagement, risk, momentum, change, model }) => (
-        <Stats isDense>
+      {({ state, health, engagement, risk, momentum, change, model }) => {
+        const healthStat = (
           <Stat
+            key="health"
             label="Health, 0 to 100"
             value={health.score === null ? nothing : numbers.score(health.score)}
             change={scoreChange(change?.health?.total, change?.sinceDay, true)}
           />
+        );
+        const riskStat = (
           <Stat
+            key="risk"
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
             note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
           />
-          <Stat
-            label="Engagement, 0 to 100"
-            value={engagement === null ? nothing : numbers.score(engagement.score)}
-            change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
-            note={engagement === null ? undefined : rankText(engagement.rank)}
-          />
-          <Stat
-            label="Momentum, 0 to 100"
-            value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
-            note={momentumNote(momentum, state)}
-          />
-          {children}
-        </Stats>
-      )}
+        );
+        return (
+          <Stats isDense>
+            {model?.leadsWithRisk === true ? [riskStat, healthStat] : [healthStat, riskStat]}
+            <Stat
+              label="Engagement, 0 to 100"
+              value={engagement === null ? nothing : numbers.score(engagement.score)}
+              change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
+              note={engagement === null ? undefined : rankText(engagement.rank)}
+            />
+            <Stat
+              label="Momentum, 0 to 100"
+              value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
+              note={momentumNote(momentum, state)}
+            />
+            {children}
+          </Stats>
+        );
+      }}
     </Figures>
   );
 }
@@ -120,6 +129,12 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
               total={{ label: "Health", value: health.score }}
               isMoreGood
             />
+            {isUnused(health.contributions) && model !== null && (
+              <p className="mt-2 text-sm text-soft">
+                Not used for {counted(model.horizonDays, "day")} or more: engagement, outlook and momentum
+                count as 0.
+              </p>
+            )}
             {health.healthBand === "onboarding" && (
               <p className="mt-2 text-sm text-soft">
                 New: there is too little of this {what} to call it healthy or at risk.
@@ -130,6 +145,11 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
       }}
     </FigurePanel>
   );
+}
+
+/** Whether the parts that follow from use are all 0, which they are without use for the churn horizon. */
+function isUnused({ engagement, outlook, momentum }: Readonly<Record<string, number>>): boolean {
+  return engagement === 0 && outlook === 0 && momentum === 0;
 }
 
 /** Why health is at most 39: the label of a step, and its hint. */

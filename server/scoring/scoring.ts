@@ -113,6 +113,7 @@ export {
 } from "./run/scoring.ts";
 export { hasShownScores, newestRun } from "./run/status.ts";
 export { statementByStatement } from "./run/turns.ts";
+export { riskLeads } from "./scores/band-separation.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
 export { cutoffBefore, daysWithin, type Outages, windowStart } from "./scores/observed-days.ts";

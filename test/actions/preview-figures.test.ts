@@ -54,6 +54,56 @@ test("alerts count by week, with those that churned, flapped and are open", () =
   expect([figures.churnedEntities, figures.missed]).toEqual([2, 1]);
 });
 
+test.each([
+  ["an alert that is open since longer than the horizon", "ooiiiiiiiiiiiiiccccccc", 0],
+  [
+    "a condition that holds since the first day, which is taken over without an alert",
+    "iiiiiiiiiiiiiiiccccccc",
+    0,
+  ],
+  ["an alert that closed more than a horizon before", "ooiioooooooooooocccccc", 1],
+  ["no alert", "ooooooooooooooocccccc", 1],
+])("of a churn after %s %s is missed", (_, letters, missed) => {
+  const taken = readings(letters).map((reading, at) =>
+    at === 0 ? { ...reading, standing: "adopted" as const } : reading,
+  );
+  const figures = previewFigures([replay(rule, 1, taken)], about(22));
+  expect([figures.churnedEntities, figures.missed]).toEqual([1, missed]);
+});
+
+test("a wider rule misses no more than a narrower one within it", () => {
+  let seed = 3;
+  const random = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed / 2_147_483_648;
+  };
+  const histories = Array.from({ length: 400 }, () => {
+    let risk = random();
+    const length = 10 + Math.floor(random() * 12);
+    const risks = Array.from({ length }, () => {
+      risk = Math.min(1, Math.max(0, risk + (random() - 0.45) / 4));
+      return risk;
+    });
+    const letters = (from: number) =>
+      risks.map((each) => (each >= from ? "i" : each < from - 0.05 ? "o" : "m")).join("") +
+      "c".repeat(22 - length);
+    return { high: letters(0.7), medium: letters(0.4) };
+  });
+  const missedBy = (of: "high" | "medium") =>
+    previewFigures(
+      histories.map((each, entity) =>
+        replay(
+          rule,
+          entity,
+          readings(each[of]).map((one, at) => (at === 0 ? { ...one, standing: "adopted" as const } : one)),
+        ),
+      ),
+      about(22),
+    ).missed;
+  expect(missedBy("high")).toBeGreaterThan(20);
+  expect(missedBy("medium")).toBeLessThan(missedBy("high"));
+});
+
 test("an outage within the horizon leaves an alert out, and its day out of the base rate", () => {
   const outages = [{ from: firstDay + 5, to: firstDay + 6 }];
   const { precision } = figuresOf(["ooiiiiiiccccccccccccc"], outages);
@@ -66,4 +116,7 @@ test("of several alerts within a horizon one counts, and moments have no end", (
   const moments = replayMoments(1, [firstDay, firstDay + 3, firstDay + 7], readings("ooooooocccccccccccccc"));
   const figures = previewFigures([moments], about(21));
   expect(figures).toMatchObject({ fired: 3, entities: 1, open: 3, precision: { mature: 2, churned: 2 } });
+  // The one of the first day is open, a horizon and more before the churn.
+  const late = previewFigures([replayMoments(1, [firstDay], readings("oooooooooooocccccc"))], about(18));
+  expect([late.churnedEntities, late.missed]).toEqual([1, 0]);
 });

@@ -51,7 +51,7 @@ const sentence = "not, but have been inactive for 28 days.";
 test("with silence, all of them have churned, and one figure says it", async () => {
   await scoredBy("silence");
   expect(await newestWeek()).toMatchObject({ churned: 4, inactive: 0 });
-  const { page } = await openInOrganization(browser, server, "/overview", organization);
+  const { page } = await openInOrganization(browser, server, "/overview?more=true", organization);
   const health = page.getByRole("region", { name: "Health of users" });
   await health.getByRole("link", { name: "4" }).first().waitFor();
   expect(await health.getByText(sentence).count()).toBe(0);
@@ -61,14 +61,14 @@ test("with silence, all of them have churned, and one figure says it", async () 
 test("with an event, the overview and the win-back page show both figures, which lead to the users", async () => {
   await scoredBy("event subscription_canceled");
   expect(await newestWeek()).toMatchObject({ churned: 2, inactive: 3 });
-  const { page, complaints } = await openInOrganization(browser, server, "/overview", organization);
+  const { page, complaints } = await openInOrganization(browser, server, "/overview?more=true", organization);
   const both = `2 users have churned: subscription_canceled. 3 have ${sentence}`;
   const health = page.getByRole("region", { name: "Health of users" });
   await health.getByText(both).waitFor();
-  const week = page.getByText(/3 users have not churned, but have been inactive for 28 days\./);
+  const week = page.getByText(/3 users silent for 28 days and not churned\./);
   await week.waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.goto(page.url().replace("/overview", "/win-back?kind=user"));
+  await page.goto(page.url().replace("/overview?more=true", "/win-back?kind=user"));
   await page.getByText(both).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByText(both).getByRole("link", { name: "3" }).click();

@@ -226,6 +226,35 @@ describe("the page of a user", () => {
 });
 
 describe("the page of an account", () => {
+  test("begins with one line, and counts members among those active in 90 days", async () => {
+    const { page, complaints, held } = await open(`/accounts/${accountId}`);
+    const line = page.getByRole("note", { name: "In short" });
+    await line.waitFor();
+    const score = await held<{ verdict: string }>(`/api/accounts/${accountId}/score?since=${days[1] ?? ""}`);
+    const beginnings: Readonly<Record<string, RegExp>> = {
+      high_risk: /^High churn risk/,
+      at_risk: /At risk since /,
+      watch: /Watch since /,
+      new: /^New: too little is known of this account/,
+      healthy: /^Nothing is wrong\./,
+      churned: /^(Canceled|Churned) on /,
+    };
+    const text = (await line.textContent()) ?? "";
+    expect(text).toMatch(beginnings[score.verdict] ?? /^$/);
+    expect(text).toMatch(/(Nothing was done yet|Last done: .+ on \d+ \w+ \d{4}.*)\.$/);
+    const { active28, active90 } = await held<{ active28: number; active90: number }>(
+      `/api/accounts/${accountId}/members?sort=share&order=descending&limit=10`,
+    );
+    const share = `${active28} of ${active90}`;
+    const stat = page.locator("dl", { hasText: "Members active in 28 days" });
+    expect(await stat.locator("dd").first().textContent()).toBe(share);
+    await page
+      .getByRole("region", { name: "Activity by member" })
+      .getByText(share, { exact: true })
+      .waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   interface Members {
     readonly total: number;
     readonly active28: number;
@@ -236,7 +265,7 @@ describe("the page of an account", () => {
   test("shows its members and what each carries, as the endpoint says", async () => {
     const { page, complaints, held } = await open(`/accounts/${accountId}?members=all`);
     const answer = await held<Members>(`/api/accounts/${accountId}/members`);
-    await page.getByText(`${answer.active28} of the ${answer.active90}`).first().waitFor();
+    await page.getByText(`${answer.active28} of ${answer.active90}`).first().waitFor();
     const rows = await cellsOf(page, "Members of this account");
     expect(rows.length).toBe(answer.total);
     const percent = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });

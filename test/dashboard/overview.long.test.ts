@@ -38,7 +38,7 @@ interface Week {
 
 describe("the figures are the endpoints'", () => {
   test("of activity, of the week, of health, of risk and of accounts", async () => {
-    const { page, complaints, answer } = await overview();
+    const { page, complaints, answer } = await overview("?kind=user&more=true");
     interface Day extends Record<"daily" | "weekly" | "monthly" | "stickiness", number> {
       readonly day: string;
     }
@@ -65,7 +65,8 @@ describe("the figures are the endpoints'", () => {
       for (const { text } of words)
         expect([about, said]).toEqual([about, expect.stringContaining(text.trim())]);
     }
-    for (const { label } of week.callFirst) expect(said).toContain(label);
+    const called = await page.getByRole("region", { name: "Call first" }).textContent();
+    for (const { label } of week.callFirst) expect(called).toContain(label);
 
     const { weeks, baseRate } = await answer<{
       baseRate: number | null;
@@ -101,7 +102,7 @@ describe("the figures are the endpoints'", () => {
   });
 
   test("of biggest drops and gains, by name, with account and reason, and those who returned by themselves", async () => {
-    const { page, answer } = await overview();
+    const { page, answer } = await overview("?kind=user&more=true");
     type Mover = { id: string; label: string; change: number; accountName: string | null; reason: string };
     const { movers, returned } = await answer<{ movers: Mover[]; returned: Mover[] }>(
       "/api/movers?kind=user&state=active&limit=5",
@@ -136,8 +137,59 @@ describe("the figures are the endpoints'", () => {
   });
 });
 
+describe("on the demonstration", () => {
+  test("it begins with whom to call, has three figures and charts, and at most 350 words", async () => {
+    const { page, complaints, answer } = await overview("", { viewport: { width: 1440, height: 900 } });
+    await page.getByRole("region", { name: "Health of accounts" }).getByRole("img").first().waitFor();
+    const regions = await page
+      .getByRole("main")
+      .getByRole("region")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+    expect(regions[0]).toBe("Call first");
+    expect(regions.slice(-3)).toEqual(["Health of accounts", "Active users", "User lifecycle"]);
+    const figures = await page.getByRole("main").locator("dl dt").allTextContents();
+    // The small demonstration has no churn risk of accounts.
+    const { payersWithRisk } = await answer<{ payersWithRisk: number }>("/api/revenue/at-risk?kind=account");
+    const money = payersWithRisk === 0 ? "MRR" : "MRR at risk";
+    expect(figures.slice(0, 3)).toEqual([money, "Active accounts", "Departures"]);
+    // All that can be read, with the labels and choices of selects.
+    const text = await page.evaluate<string>("document.body.innerText");
+    const choices = await page.locator("select option").allTextContents();
+    const words = [text, ...choices]
+      .join(" ")
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word));
+    expect(words.length).toBeLessThanOrEqual(350);
+    expect(words.length).toBeGreaterThan(100);
+    expect(complaints).toEqual([]);
+  });
+
+  test("a question mark says how many of each health band churned, and the rest is shown on demand", async () => {
+    const { page, answer, complaints } = await overview();
+    await page.getByRole("button", { name: "What is meant: Health of accounts" }).click();
+    const { realised, horizonDays } = await answer<{
+      horizonDays: number;
+      realised: { healthBand: string; churned: number; count: number }[];
+    }>("/api/model?kind=account");
+    const help = page.getByRole("dialog", { name: "Health of accounts" });
+    const healthy = realised.find(({ healthBand }) => healthBand === "healthy");
+    await help.getByText(`Churned within ${horizonDays} days, by the band before:`).waitFor();
+    await help
+      .getByText(`${number.format(healthy?.churned ?? -1)} of ${number.format(healthy?.count ?? -1)}`)
+      .waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Show all figures" }).click();
+    await page.waitForURL(/more=true/);
+    await page.getByRole("region", { name: "Accounts at risk", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Show less" }).click();
+    await page.getByRole("region", { name: "Accounts at risk", exact: true }).waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+  });
+});
+
 test("choices stand in the address and survive a reload", async () => {
-  const { page, answer } = await overview();
+  const { page, answer } = await overview("?kind=user&more=true");
   await page.getByLabel("Health and churn risk of").selectOption("account");
   await page.getByLabel("Days shown").selectOption("28");
   await page.waitForURL(/kind=account/);
@@ -156,7 +208,7 @@ test("choices stand in the address and survive a reload", async () => {
 });
 
 test("the biggest drop can be reached by keyboard", async () => {
-  const { page } = await overview();
+  const { page } = await overview("?kind=user&more=true");
   const rows = page.getByRole("region", { name: "Biggest drops" }).getByRole("listitem");
   const link = rows.first().getByRole("link").first();
   const label = (await link.textContent()) ?? "";
@@ -173,14 +225,14 @@ test("the biggest drop can be reached by keyboard", async () => {
 
 describe("everybody can read it", () => {
   test.each(["light", "dark"] as const)("axe finds nothing in %s, tables shown", async (colorScheme) => {
-    const { page, complaints } = await overview("", { colorScheme });
+    const { page, complaints } = await overview("?more=true", { colorScheme });
     for (const summary of await page.getByText("Show as a table").all()) await summary.click();
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
   test("it is not wider than a phone", async () => {
-    const { page } = await overview("", { viewport: phone });
+    const { page } = await overview("?more=true", { viewport: phone });
     expect(await sidewaysPixels(page)).toBe(0);
   });
 });
@@ -188,7 +240,7 @@ describe("everybody can read it", () => {
 describe("without figures", () => {
   test("an empty organization is led to its first event", async () => {
     const { page, complaints } = await overview("", {}, empty);
-    await page.getByText("No events in the last three months").waitFor();
+    await page.getByText("No events yet").waitFor();
     expect(await axe(page)).toEqual([]);
     await page.getByRole("link", { name: "Send the first event" }).click();
     await page.waitForURL(/\/start$/);
@@ -202,7 +254,7 @@ describe("without figures", () => {
     // Each question gets this answer at a different time. Then one message stands for all.
     await becomes(() => said.count(), 1);
     ends();
-    await page.getByText("Active yesterday").waitFor();
+    await page.getByRole("heading", { name: "Active users" }).waitFor();
   });
 
   test("one figure that fails leaves the others standing", async () => {
@@ -215,7 +267,7 @@ describe("without figures", () => {
       }),
     );
     await page.goto(`${server.url}/o/${id}/overview`);
-    await page.getByRole("alert").getByText("The query failed.").waitFor();
-    await page.getByText("Active yesterday").waitFor();
+    await page.getByRole("alert").getByText("The query failed.").first().waitFor();
+    await page.getByRole("heading", { name: "Active users" }).waitFor();
   });
 });

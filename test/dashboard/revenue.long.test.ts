@@ -222,7 +222,7 @@ describe("MRR at risk", () => {
     expect(text).not.toContain("0 accounts");
     const { id } = await signedIn(page, server, "Demo");
     await page.goto(`${server.url}/o/${id}/overview`);
-    await page.getByRole("link", { name: "$7.00 MRR at risk in 1 account", exact: false }).waitFor();
+    await page.getByText(/^Likely to lose \$7\.00 of \$[\d.,]+ MRR in 28 days$/).waitFor();
   });
 
   test("is MRR at high risk with another churn target, and nothing is multiplied", async () => {
@@ -240,15 +240,15 @@ describe("MRR at risk", () => {
     expect(await panel.getByRole("columnheader", { name: "Expected loss" }).count()).toBe(0);
   });
 
-  test("is one line on the overview, which leads to the page, and none without subscriptions", async () => {
+  test("is a figure on the overview, which leads to the page, and none without subscriptions", async () => {
     const { page, complaints } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
     const expectedLoss = { mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000 };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);
-    const line = page.getByRole("link", { name: "$4,100 MRR at risk in 7 accounts", exact: false });
-    await line.waitFor();
+    await page.getByText("Likely to lose $4,100 of $52,000 MRR in 28 days", { exact: true }).waitFor();
+    const line = page.getByRole("link", { name: "$4,100", exact: true });
     await settled(page);
     expect(await axe(page)).toEqual([]);
     await line.click();

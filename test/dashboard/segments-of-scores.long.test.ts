@@ -84,7 +84,7 @@ async function bandOfActive(page: Page): Promise<string> {
 }
 
 test("health is that of the segment's users, and its figures lead to their lists", async () => {
-  const { page, complaints } = await openAt("/overview");
+  const { page, complaints } = await openAt("/overview?more=true");
   const band = await bandOfActive(page);
   expect(await count(page, "users", band)).toBe("12");
   await choose(page, "Users", "Some users");
@@ -100,7 +100,7 @@ test("health is that of the segment's users, and its figures lead to their lists
 });
 
 test("the week and the figures above it are those of the segment's users", async () => {
-  const { page, complaints } = await openAt("/overview");
+  const { page, complaints } = await openAt("/overview?more=true");
   const week = page.getByRole("region", { name: "The week", exact: true });
   await week.getByText("12 users were active in the 7 days").waitFor();
   await week.getByLabel("Users of a segment").selectOption({ label: "Some users" });

@@ -191,7 +191,8 @@ test("activity on the overview is that of a segment's users, and its figures lea
   const { id } = await save("Pro in activity", { kind: "users", filter: onProFilter });
   const page = await openAs(people.viewer, "/overview");
   const active = page.getByRole("region", { name: "Active users", exact: true });
-  await active.getByLabel("Users of a segment").selectOption({ label: "Pro in activity" });
+  const week = page.getByRole("region", { name: "The week", exact: true });
+  await week.getByLabel("Users of a segment").selectOption({ label: "Pro in activity" });
   await settled(page);
   await active.getByText("Show as a table").click();
   const yesterday = active.getByRole("row").nth(2).getByRole("link").first();

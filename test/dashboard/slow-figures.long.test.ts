@@ -88,7 +88,7 @@ test("after ten seconds the reader may wait or cancel, and after sixty there is 
       .first()
       .click({ timeout: 1_000 })
       .catch(() => undefined);
-  await page.getByText("Active yesterday").waitFor();
+  await page.getByRole("heading", { name: "Active users" }).waitFor();
 });
 
 test("with an analysis that hangs, the other pages open", async () => {

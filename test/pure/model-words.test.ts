@@ -35,6 +35,7 @@ const card: Card = {
     isProvisional: false,
     why: "",
     lacksData: false,
+    leadsWithRisk: false,
     observedBaseRate: null,
     noDeparturesSince: null,
     horizonDays: 28,

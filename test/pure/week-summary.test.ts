@@ -73,11 +73,11 @@ const withScores = (changes: Partial<Scores>) => ({ scores: { ...scores, ...chan
 describe("activity", () => {
   test("is compared with the week before, and judged", () => {
     expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
-      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. No unusual change.",
+      text: "101 users were active in the 7 days to 2026-03-31, as many as the week before. Normal.",
       ...{ tone: "neutral", isUnusual: false },
     });
     expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
-      text: "131 users were active in the 7 days to 2026-03-31, 30 more than in the 7 days before (+29.7%). That is above the usual weekly change.",
+      text: "131 users were active in the 7 days to 2026-03-31, 30 more than the week before (+29.7%). Above normal.",
       ...{ tone: "good", isUnusual: true },
     });
     expect(about("active", { weeks: weeksOf([...steady, 81]) })).toMatchObject({
@@ -108,7 +108,7 @@ describe("activity", () => {
 
   test("of few weeks is not judged", () => {
     expect(about("active", { weeks: weeksOf([50, 60, 1]) })?.text).toBe(
-      "1 user was active in the 7 days to 2026-03-31, 59 fewer than in the 7 days before (-98.3%). There are too few weeks to know whether that is usual.",
+      "1 user was active in the 7 days to 2026-03-31, 59 fewer than the week before (-98.3%). Too few weeks to compare.",
     );
   });
 
@@ -116,7 +116,7 @@ describe("activity", () => {
     for (const active of [[7], [3, 7]]) {
       const sentences = said({ weeks: weeksOf(active) });
       expect(sentences[0]?.text).toBe(
-        "7 users were active in the 7 days to 2026-03-31. The data does not cover the 7 days before, so nothing can be compared yet.",
+        "7 users were active in the 7 days to 2026-03-31. Nothing to compare yet: the data does not cover the week before.",
       );
       expect(sentences.some((sentence) => sentence.about === "lifecycle")).toBe(false);
     }
@@ -138,22 +138,22 @@ describe("activity", () => {
     // 2026-03-31 was a Tuesday.
     const monday = said({ toDay: toDay - 2, weeks: weeksOf([]), scores: null, firstDay: toDay - 1 });
     expect(monday[0]?.text).toEndWith("The first week's summary is here next Monday.");
-    expect(silent(null)).toEqual(["No events have come yet."]);
+    expect(silent(null)).toEqual(["No events yet."]);
     expect(silent(toDay - 200)).toEqual(["No user was active in the 27 weeks to yesterday."]);
   });
 
   test("of a segment is compared with the week before if the organization has data of it", () => {
     const ofSegment = (active: readonly number[], daysOfData: number) =>
       said({ weeks: weeksOf(active), firstDay: toDay - daysOfData, isOfSegment: true })[0]?.text;
-    const compared = "There are too few weeks to know whether that is usual.";
+    const compared = "Too few weeks to compare.";
     expect(ofSegment([7], 100)).toBe(
-      `7 users were active in the 7 days to 2026-03-31, 7 more than in the 7 days before. ${compared}`,
+      `7 users were active in the 7 days to 2026-03-31, 7 more than the week before. ${compared}`,
     );
     expect(ofSegment([3, 7], 100)).toBe(
-      `7 users were active in the 7 days to 2026-03-31, 4 more than in the 7 days before (+133.3%). ${compared}`,
+      `7 users were active in the 7 days to 2026-03-31, 4 more than the week before (+133.3%). ${compared}`,
     );
     // The data begins in the week before, which is cut off.
-    expect(ofSegment([3, 7], 9)).toEndWith("so nothing can be compared yet.");
+    expect(ofSegment([3, 7], 9)).toEndWith("the data does not cover the week before.");
     expect(ofSegment([], 100)).toBe("No user of the segment was active in the 27 weeks to yesterday.");
   });
 
@@ -171,22 +171,20 @@ describe("activity", () => {
 });
 
 test("new, resurrected and dormant users are compared with the week before", () => {
-  expect(about("lifecycle", {})?.text).toBe(
-    "5 of them were new and 2 were resurrected after a week or more. 4 users of the week before were dormant, as many as a week earlier.",
-  );
+  expect(about("lifecycle", {})?.text).toBe("5 new, 2 back after a week or more, 4 stopped. All normal.");
   const weeks = weeksOf(steady);
   const last = weeks.pop();
   const away = last === undefined ? weeks : [...weeks, { ...last, dormant: 40 }];
   expect(about("lifecycle", { weeks: away })).toMatchObject({ tone: "bad", isUnusual: true });
   expect(about("lifecycle", { weeks: away })?.text).toEndWith(
-    "40 users of the week before were dormant, 36 more than a week earlier, which is above the usual range.",
+    "40 stopped, 36 more than the week before. Above normal.",
   );
 });
 
 describe("health", () => {
   test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
     expect(about("health", {})?.text).toBe(
-      "11 of 101 users are at risk (health below 40), 1 more than a week ago. No unusual change. Since 2026-03-25, 5 users got worse, 4 got better, 2 churned, and 1 returned after churn.",
+      "11 of 101 users at risk, 1 more than a week ago. Normal. Since 2026-03-25: 5 worse, 4 better, 2 churned, 1 returned.",
     );
   });
 
@@ -198,7 +196,14 @@ describe("health", () => {
   test("without scores of a week ago is compared with nothing", () => {
     const health = [healthOn(3, 9), healthOn(0, 1)];
     expect(about("health", withScores({ health, sinceDay: null }))?.text).toBe(
-      "1 of 91 users is at risk (health below 40); there are no scores of a week ago to compare with.",
+      "1 of 91 users at risk. No scores of a week ago.",
+    );
+  });
+
+  test("of mostly new users says that these cannot be judged", () => {
+    const health = [{ ...healthOn(0, 0), healthy: 1, watch: 1, onboarding: 48 }];
+    expect(about("health", withScores({ health, sinceDay: null }))?.text).toBe(
+      "0 of 50 users at risk, 48 too new to judge. No scores of a week ago.",
     );
   });
 
@@ -218,18 +223,18 @@ test("with a declared churn target, those that are only inactive are told beside
     { ...healthOn(0, 11), inactive },
   ];
   expect(about("health", withScores({ health: health(31) }))?.text).toEndWith(
-    "2 churned, and 1 returned after churn. 31 users have not churned, but have been inactive for 28 days.",
+    "2 churned, 1 returned. 31 users silent for 28 days and not churned.",
   );
   expect(about("health", withScores({ health: health(1) }))?.text).toEndWith(
-    " 1 user has not churned, but has been inactive for 28 days.",
+    " 1 user silent for 28 days and not churned.",
   );
-  expect(about("health", withScores({ health: health(0) }))?.text).toEndWith("1 returned after churn.");
+  expect(about("health", withScores({ health: health(0) }))?.text).toEndWith("1 returned.");
 });
 
 describe("churn risk", () => {
   test("is told beside the base rate", () => {
     expect(about("risk", {})?.text).toBe(
-      "Of 101 users who have not churned, about 12 (12.3%) are predicted to churn within 28 days; the base rate of the back-test is 10%.",
+      "About 12 of 101 users (12.3%) will leave in the next 28 days. Usual: 10%.",
     );
   });
 
@@ -238,16 +243,14 @@ describe("churn risk", () => {
       { ...healthOn(0, 1), healthy: 0, watch: 0, onboarding: 0, withRisk: 1, expectedChurn: 0.2 },
     ];
     expect(about("risk", withScores({ health }))?.text).toBe(
-      "Of 1 user who has not churned, fewer than one (20%) is predicted to churn within 28 days; the base rate of the back-test is 10%.",
+      "Fewer than one of 1 user (20%) will leave in the next 28 days. Usual: 10%.",
     );
-    expect(about("health", withScores({ health }))?.text).toStartWith(
-      "1 of 1 user is at risk (health below 40); there are no",
-    );
+    expect(about("health", withScores({ health }))?.text).toStartWith("1 of 1 user at risk. No scores");
   });
 
   test("that is not proven is called so, and without a back-test there is no base rate", () => {
     expect(about("risk", withScores({ isProven: false, baseRate: null }))?.text).toEndWith(
-      "churn within 28 days. The model is not proven on this organization's data.",
+      "in the next 28 days. The model is not proven on your data.",
     );
   });
 
@@ -319,6 +322,20 @@ describe("whom to call", () => {
     );
     expect(text).toEndWith("first of 7 users with a high churn risk or a sharp fall in health.");
   });
+});
+
+test("a young company is told who has not come, and not that nobody has a high risk", () => {
+  const call = { ...scores.call, kind: "user", total: 0, first: [] } as const;
+  const text = (changes: Partial<Scores>, dormant = 11) => {
+    const weeks = weeksOf([...steady.slice(1), 30]).map((week) => ({ ...week, dormant }));
+    return about("call", { weeks, ...withScores({ call, ...changes }) });
+  };
+  expect(text({ hasModel: false })).toMatchObject({
+    ...{ tone: "neutral", text: "11 users have not come this week." },
+  });
+  expect(text({ sinceDay: null }, 1)?.text).toBe("1 user has not come this week.");
+  expect(text({ hasModel: false })?.parts[0]?.list?.query).toMatchObject({ lifecycle: "dormant" });
+  expect(text({})?.text).toStartWith("No account and no user has a high churn risk");
 });
 
 test("a segment of users has no accounts to call, and users without scores have no health", () => {

@@ -176,8 +176,8 @@ describe("the facts", () => {
 
 test("the reason of a churn risk names the facts", () => {
   const design = { hasMembers: false, traits: [], hasBilling: true };
-  const columns = columnsOf(design).map(({ name, group }) => ({
-    ...{ name, group, mean: 0, standardDeviation: 1, weight: name === "payment failed" ? 1.5 : 0 },
+  const columns = columnsOf(design).map(({ name }) => ({
+    ...{ name, mean: 0, standardDeviation: 1, weight: name === "payment failed" ? 1.5 : 0 },
   }));
   const model: ChurnModel = {
     ...{

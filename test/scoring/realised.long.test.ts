@@ -4,6 +4,7 @@ import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { realisedChurn } from "../../server/scoring/run/realised.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
+import { newestRun } from "../../server/scoring/run/status.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { loadBilling } from "./billing-support.ts";
 import { on } from "./run-support.ts";
@@ -80,3 +81,28 @@ test("with subscriptions it is the share of those that paid on the day, without 
   const found = await realisedChurn(subject.warehouse, { id: organization, zone }, "user", 128);
   expect(found.reduce((sum, { involuntary }) => sum + involuntary, 0)).toBe(1);
 });
+
+test("bands that the healthiest leave are counted at each weekly training, and lead with risk from the second on", async () => {
+  const organization = subject.newOrganization();
+  const users = Array.from({ length: 80 }, (_, index) => index + 1);
+  await insertEvents(
+    subject,
+    users.flatMap((user) => {
+      // Half come daily until they all leave; the others come every two weeks, and stay.
+      const days = Array.from({ length: 150 }, (_, day) => day + 1);
+      const own = user <= 40 ? days.filter((day) => day < 101) : days.filter((day) => day % 14 === user % 14);
+      return own.map((day) => on(organization, user, day));
+    }),
+  );
+  await score(organization, 101, {});
+  const failuresOn = async (day: number) => {
+    await score(organization, day, {});
+    const run = await newestRun(subject.warehouse, organization, "user", day);
+    return run?.body.bandFailures;
+  };
+  // The horizon of the first run is over on day 129. Trainings are on Mondays: 1970-01-05 was one.
+  expect(await failuresOn(125)).toBe(0);
+  expect(await failuresOn(132)).toBe(1);
+  expect(await failuresOn(135)).toBe(1);
+  expect(await failuresOn(139)).toBe(2);
+}, 120_000);

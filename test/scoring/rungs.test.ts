@@ -22,7 +22,12 @@ import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/
 import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
-import { fitRidge, reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
+import {
+  fitRidge,
+  noContributions,
+  reasonGroups,
+  ridgeLogOdds,
+} from "../../server/scoring/statistics/logistic.ts";
 import { calibrate } from "../../server/scoring/statistics/platt.ts";
 import { logistic, logit } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
@@ -92,17 +97,17 @@ describe("every rung", () => {
     }
   });
 
-  test("of BG/BB says that silence and nothing else grows with silence", () => {
+  test("of BG/BB says all of it of use, the more the longer the silence", () => {
     for (const model of models.slice(0, 2)) {
       const score = riskScorer(model);
       const scores = [0, 1, 2, 3].map((more) =>
         score({ ...quiet, idleDays: 7 * more + 4, cell: { x: 3, t: 5, n: 5 + more } }),
       );
-      expect(scores[0]?.contributions.silence).toBe(0);
       for (const [i, { risk, contributions }] of scores.entries()) {
+        expect(contributions).toEqual({ ...noContributions, use: contributions.use });
         if (i === 0) continue;
         expect(risk).toBeGreaterThan(scores[i - 1]?.risk ?? 1);
-        expect(contributions.frequency).toBe(scores[0]?.contributions.frequency ?? Number.NaN);
+        expect(contributions.use).toBeGreaterThan(scores[i - 1]?.contributions.use ?? Number.NaN);
       }
     }
   });

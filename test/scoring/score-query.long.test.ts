@@ -26,7 +26,7 @@ import {
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
 import { isMetByEnd, type Standing } from "../../server/scoring/scores/billing.ts";
 import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
-import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
+import { accountEngagementOf, engagementOf, isUnused } from "../../server/scoring/scores/engagement.ts";
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
@@ -186,7 +186,10 @@ function expected(
   const risk = model !== null && isScored(features, 28, target) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
   const { adoption, billing } = features;
-  const parts = { state, engagement, risk, momentum, adoption, traitValues, billing };
+  const parts = {
+    ...{ state, engagement, risk, momentum, adoption, traitValues, billing },
+    isUnused: isUnused(features, input.scale, 28),
+  };
   const health = healthOf(parts, input.healthWeights, riskScale, input.healthTraits);
   return {
     ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
@@ -206,7 +209,9 @@ const inputOf = async (
   const cells = cellRisks(bgbb, 28);
   const riskScale = riskScaleOf([null, 0.03, 0.6][version % 3] ?? null);
   const rules = version % 2 === 0 ? { healthWeights, healthTraits } : { healthWeights: defaultHealthWeights };
-  return { snapshot, version, horizonDays: 28, scale, ...rules, riskScale, model, cells };
+  // Scales of before have the old rule for entities without use.
+  const scaleOfDay = cutoffDay === cutoffs[0] ? scale : ({ ...scale, isZeroUnused: true } as const);
+  return { snapshot, version, horizonDays: 28, scale: scaleOfDay, ...rules, riskScale, model, cells };
 };
 
 /** The scores of users by their number, computed once for each cut-off. */
@@ -255,7 +260,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         const features = reference.get(row.entity) ?? failed();
         const stored = featuresOfStored(row, toldBy(model));
         expect(stored).toEqual({ ...features, gapVariability: near(features.gapVariability) });
-        const { score } = engagementOf(features, scale);
+        const { score } = engagementOf(features, input.scale, 28);
         expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
         states.add(row.state);
         compared += 1;
@@ -294,7 +299,10 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         expect(features.members?.active28).toBe(own.length);
         const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
         const active90 = features.members?.active90 ?? 0;
-        const engagement = accountEngagementOf({ meanEngagement, active28: own.length, active90 });
+        const engagement = accountEngagementOf({
+          ...{ meanEngagement, active28: own.length, active90 },
+          isUnused: isUnused(features, input.scale, 28),
+        });
         const score = engagement?.score ?? null;
         expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
         compared += 1;

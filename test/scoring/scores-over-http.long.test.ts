@@ -114,8 +114,8 @@ describe("scores of an organization", () => {
     expect(sum(engagement?.contributions ?? {})).toBeCloseTo(engagement?.score ?? Number.NaN, 9);
     const points = (risk?.reasons ?? []).reduce((total, reason) => total + reason.points, 0);
     expect(points).toBeCloseTo(100 * ((risk?.probability ?? 0) - (risk?.referenceRisk ?? 0)), 6);
-    expect(risk?.reasons.find(({ group }) => group === "silence")?.text).toMatch(
-      /^usually active every 2 days, silent for 12 days: \+\d+ points$/,
+    expect(risk?.reasons.find(({ group }) => group === "use")?.text).toMatch(
+      /^(use fell by \d+%; )?silent for 12 days, usually active every 2 days: \+\d+ points$/,
     );
     expect(momentum).toBeLessThan(50);
     expect(model?.model).toBe("bgbb");

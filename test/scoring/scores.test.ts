@@ -15,7 +15,15 @@ import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { absoluteRiskScale, riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
 import { quiet } from "./support.ts";
 
-const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
+const scale = {
+  activeDays: 10,
+  volume: 100,
+  eventNames: 5,
+  halfLifeDays: 4,
+  leastSeenDays: 14,
+  isZeroUnused: true,
+} as const;
+const horizonDays = 28;
 const of = (changes: Partial<Features>): Features => ({ ...quiet, ...changes });
 const count = (max: number) => fc.integer({ min: 0, max });
 const features = fc
@@ -34,6 +42,7 @@ describe("engagement", () => {
     const { score, contributions } = engagementOf(
       of({ activeDays28: 5, tenureDays: 14, volume28: 9, eventNames28: 2, idleDays: 4 }),
       scale,
+      horizonDays,
     );
     // Five active days in 14 count as ten in 28.
     expect(contributions.frequency).toBeCloseTo(40, 12);
@@ -46,7 +55,7 @@ describe("engagement", () => {
   test("contributions add up, each within its limits", () => {
     fc.assert(
       fc.property(features, (one) => {
-        const { score, contributions } = engagementOf(one, scale);
+        const { score, contributions } = engagementOf(one, scale, horizonDays);
         const sum = Object.values(contributions).reduce((total, part) => total + part, 0);
         expect(Math.abs(sum - score)).toBeLessThan(1e-9);
         expect(score).toBeWithin(0, 100 + 1e-9);
@@ -58,8 +67,9 @@ describe("engagement", () => {
   test("never rises with silence and never falls with use", () => {
     fc.assert(
       fc.property(features, count(60), (one, more) => {
-        const { score } = engagementOf(one, scale);
-        const scoreOf = (changes: Partial<Features>) => engagementOf({ ...one, ...changes }, scale).score;
+        const { score } = engagementOf(one, scale, horizonDays);
+        const scoreOf = (changes: Partial<Features>) =>
+          engagementOf({ ...one, ...changes }, scale, horizonDays).score;
         expect(scoreOf({ idleDays: one.idleDays + more })).toBeLessThanOrEqual(score + 1e-9);
         expect(scoreOf({ activeDays28: one.activeDays28 + more })).toBeGreaterThanOrEqual(score - 1e-9);
         expect(scoreOf({ volume28: one.volume28 + more })).toBeGreaterThanOrEqual(score - 1e-9);
@@ -74,13 +84,13 @@ describe("engagement", () => {
     [14, 2, 16],
     [28, 2, 8],
   ])("after %i days with %i active ones has %f points of frequency", (tenureDays, activeDays28, points) => {
-    const { contributions } = engagementOf(of({ tenureDays, activeDays28 }), scale);
+    const { contributions } = engagementOf(of({ tenureDays, activeDays28 }), scale, horizonDays);
     expect(contributions.frequency).toBeCloseTo(points, 12);
   });
 
   test("has low confidence in the first week", () => {
-    expect(engagementOf(of({ tenureDays: 6 }), scale).confidence).toBe("low");
-    expect(engagementOf(of({ tenureDays: 7 }), scale).confidence).toBe("normal");
+    expect(engagementOf(of({ tenureDays: 6 }), scale, horizonDays).confidence).toBe("low");
+    expect(engagementOf(of({ tenureDays: 7 }), scale, horizonDays).confidence).toBe("normal");
   });
 
   test("full marks are the 90th percentile of the active, and never cheap", () => {
@@ -93,20 +103,34 @@ describe("engagement", () => {
       eventNames: 9,
       halfLifeDays: 3,
       leastSeenDays: 14,
+      isZeroUnused: true,
     });
     expect(engagementScale([], [])).toEqual({
       ...{ activeDays: 4, volume: 10, eventNames: 3, halfLifeDays: 7, leastSeenDays: 14 },
+      isZeroUnused: true,
     });
     expect(engagementScale([], [90, 90]).halfLifeDays).toBe(14);
   });
 
   test("of an account is .6 of its active members' mean and .4 of its active share", () => {
-    expect(accountEngagementOf({ meanEngagement: 60, active28: 2, active90: 4 })).toEqual({
+    expect(accountEngagementOf({ meanEngagement: 60, active28: 2, active90: 4, isUnused: false })).toEqual({
       score: 56,
       contributions: { members: 36, activeShare: 20 },
     });
-    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 4 })?.score).toBe(0);
-    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 0 })).toBeNull();
+    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 4, isUnused: false })?.score).toBe(
+      0,
+    );
+    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 0, isUnused: false })).toBeNull();
+  });
+
+  test("is 0 without use for a churn horizon, and never missing", () => {
+    const none = { meanEngagement: 40, active28: 1, active90: 0, isUnused: true };
+    expect(accountEngagementOf(none)).toEqual({ score: 0, contributions: { members: 0, activeShare: 0 } });
+    const [busy, horizon] = [of({ idleDays: 14, activeDays28: 9, volume28: 50 }), 14];
+    expect(engagementOf(busy, scale, horizon).score).toBe(0);
+    expect(engagementOf({ ...busy, idleDays: 13 }, scale, horizon).score).toBeGreaterThan(40);
+    const { isZeroUnused: _, ...before } = scale;
+    expect(engagementOf(busy, before, horizon).score).toBeGreaterThan(40);
   });
 });
 
@@ -265,9 +289,9 @@ test.each([
     "days since the last key event": [Math.log(5), 1],
     "days since the last key event, unknown": [0, 3],
   };
-  const columns = columnsOf(design).map(({ name, group }) => {
+  const columns = columnsOf(design).map(({ name }) => {
     const [mean, weight] = weights[name] ?? [0, 0];
-    return { name, group, mean, standardDeviation: 1, weight };
+    return { name, mean, standardDeviation: 1, weight };
   });
   const ridge = { intercept: -1, columns, isConverged: true };
   const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };

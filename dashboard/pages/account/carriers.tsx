@@ -1,6 +1,7 @@
 /** The active members of an account, and their shares of the activity. */
 import type { ReactElement } from "react";
 import type { Asked, Reads } from "../../api/query.ts";
+import { membersText } from "../../entity/first-line-words.ts";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { counted, dayText, numbers } from "../../text/format.ts";
 
@@ -42,12 +43,9 @@ export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElemen
         return (
           <>
             <p className="mb-3">
-              <b className="font-semibold">
-                {numbers.count(active28)} of the {numbers.count(active90)}
-              </b>{" "}
-              {active90 === 1 ? "member" : "members"} active in the last 90 days{" "}
-              {active28 === 1 ? "was" : "were"} active in the last 28 ({numbers.wholeShare(activeShare)}).{" "}
-              {dependence(answer)}
+              <b className="font-semibold">{membersText(answer)}</b> {active90 === 1 ? "member" : "members"}{" "}
+              active in the last 90 days {active28 === 1 ? "was" : "were"} active in the last 28 (
+              {numbers.wholeShare(activeShare)}). {dependence(answer)}
             </p>
             {isInUse && parts.length > 0 && <Strip parts={parts} />}
           </>

@@ -5,6 +5,7 @@ import { useListedName } from "../../api/listed-name.ts";
 import { type Reads, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import type { AccountReceipt } from "../../entity/erase.tsx";
+import { membersText } from "../../entity/first-line-words.ts";
 import { EntityHeader } from "../../entity/header.tsx";
 import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
@@ -14,7 +15,7 @@ import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { ControlBadge } from "../../parts/work/control-badge.tsx";
-import { dayText, nothing, numbers } from "../../text/format.ts";
+import { dayText, nothing } from "../../text/format.ts";
 import { AttributesPanel } from "./attributes.tsx";
 import { CarriersPanel } from "./carriers.tsx";
 import { EraseAccount, ErasedAccount } from "./erase.tsx";
@@ -63,7 +64,7 @@ function AccountOf({ accountId, onErased }: AccountProps): ReactElement {
         <Stat
           label="Members active in 28 days"
           value={activeText(carriers.data)}
-          note="with an engagement event, of all members"
+          note="of those active in 90 days"
         />
       }
     >
@@ -111,7 +112,7 @@ function MembersOf({ accountId }: { accountId: string }): ReactElement {
 
 function activeText(members: Members | undefined): string {
   if (members === undefined) return nothing;
-  return `${numbers.count(members.active28)} of ${numbers.count(members.total)}`;
+  return membersText(members);
 }
 
 interface AccountHeaderProps extends AccountProps {

@@ -168,7 +168,8 @@ const bars = {
 } as const;
 
 /** The actual churn of each health band, from stored scores. */
-export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { card: Card }): ReactElement {
+export function RealisedPanel({ card }: { card: Card }): ReactElement {
+  const { realised, horizonDays, kind, day, leadsWithRisk } = card;
   const most = Math.max(0.01, ...realised.map(({ high }) => high));
   const sumOf = (one: "churned" | "involuntary") => realised.reduce((sum, row) => sum + row[one], 0);
   return (
@@ -235,6 +236,12 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
             ))}
           </tbody>
         </table>
+      )}
+      {leadsWithRisk && (
+        <p className="mt-2 text-sm text-watch">
+          In the last two trainings the healthier bands did not lose fewer {kind}s (one-sided trend test at
+          .1). So lists and cards lead with churn risk.
+        </p>
       )}
       {sumOf("involuntary") > 0 && (
         <p className="mt-2 text-sm text-soft">

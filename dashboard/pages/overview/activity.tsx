@@ -12,6 +12,7 @@ import {
 } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
+import { Help } from "../../parts/figure/help.tsx";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
@@ -20,7 +21,6 @@ import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 import { inSegment, usersActive, usersInStage } from "./lists.ts";
-import { OfSegment } from "./of-segment.tsx";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
 type ActiveDays = ActiveUsers["days"];
@@ -123,10 +123,9 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
   return (
     <FigurePanel
       title="Active users"
-      note="Users active on the day, and in the 7 days that end with it"
       actions={
         <>
-          <OfSegment />
+          <Help about="Active users">Users active on the day, and in the 7 days that end with it.</Help>
           <SmallSelect
             label="Days shown"
             value={days}
@@ -224,8 +223,11 @@ export function LifecyclePanel(): ReactElement {
   return (
     <FigurePanel
       title="User lifecycle"
-      note="Users by week: active above the line, dormant below"
-      actions={<OfSegment />}
+      actions={
+        <Help about="User lifecycle">
+          Users by week. Above the line: active. Below: dormant, active only in the week before.
+        </Help>
+      }
       asked={asked}
       loading={<Loading rows={1} height={260} />}
       empty={({ periods }) =>

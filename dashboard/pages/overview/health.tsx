@@ -1,11 +1,12 @@
 /** Health of users or accounts: now, by week, and movement between bands. */
-import { type ReactElement, useCallback } from "react";
+import { type ReactElement, useCallback, useState } from "react";
 import { type Asked, type Reads, useRead } from "../../api/query.ts";
-import { barSeries, Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { barSeries, Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { BothLabels } from "../../parts/figure/both-labels.tsx";
 import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
+import { Help } from "../../parts/figure/help.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
@@ -43,14 +44,26 @@ export function NoScores({ kind }: { kind: Kind }): ReactElement {
   );
 }
 
-export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
+interface HealthPanelProps {
+  readonly kind: Kind;
+  readonly asked: Asked<HealthByWeek>;
+  /** With the figures of the bands, and who moved between them. */
+  readonly isWhole: boolean;
+}
+
+export function HealthPanel({ kind, asked, isWhole }: HealthPanelProps): ReactElement {
   const { data } = asked;
   const { segment } = useScoredSegment();
   const whose = segment === undefined ? "" : ". All weeks count the segment’s current members";
   return (
     <FigurePanel
       title={`Health of ${plural[kind]}`}
-      note={data?.day ? `As of the start of ${dayText(data.day)}${whose}` : undefined}
+      note={
+        data?.day && (isWhole || segment !== undefined)
+          ? `As of the start of ${dayText(data.day)}${whose}`
+          : undefined
+      }
+      actions={<HealthHelp kind={kind} />}
       asked={asked}
       loading={<Loading rows={8} height={28} />}
       empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
@@ -60,15 +73,50 @@ export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthBy
         return (
           now && (
             <div className="grid gap-5">
-              <Distribution kind={kind} weeks={weeks} now={now} />
-              <BothLabels kind={kind} answer={{ weeks, ...churn }} />
-              {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
-              <Moves kind={kind} />
+              {isWhole && <Distribution kind={kind} weeks={weeks} now={now} />}
+              {isWhole && <BothLabels kind={kind} answer={{ weeks, ...churn }} />}
+              {(weeks.length > 1 || !isWhole) && (
+                <WeeksChart kind={kind} weeks={weeks} hasLegend={!isWhole} />
+              )}
+              {isWhole && <Moves kind={kind} />}
             </div>
           )
         );
       }}
     </FigurePanel>
+  );
+}
+
+/** The share of each health band that churned, which says what the bands are worth. */
+function HealthHelp({ kind }: { kind: Kind }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const { data } = useRead("/api/model", { query: { kind }, enabled: isOpen });
+  const judged = there.flatMap(({ healthBand }) => {
+    const found = data?.realised.find((each) => each.healthBand === healthBand);
+    return found === undefined ? [] : [found];
+  });
+  return (
+    <Help about={`Health of ${plural[kind]}`} isOpen={isOpen} onOpenChange={setOpen}>
+      <p>100 is best. Healthy from 70, watch from 40, at risk below.</p>
+      {data !== undefined && (
+        <p>
+          {judged.length === 0
+            ? `How many of each band churn is known once scores are ${data.horizonDays} days old.`
+            : `Churned within ${data.horizonDays} days, by the band before:`}
+        </p>
+      )}
+      <ul>
+        {judged.map(({ healthBand, rate, churned: left, count }) => (
+          <li key={healthBand} className="flex items-center gap-1.5">
+            <HealthShape healthBand={healthBand} />
+            {healthWord(healthBand)} {numbers.share(rate)}, {numbers.count(left)} of {numbers.count(count)}
+          </li>
+        ))}
+      </ul>
+      {data?.leadsWithRisk === true && (
+        <p>The bands do not tell who leaves, so churn risk comes first on pages and in lists.</p>
+      )}
+    </Help>
   );
 }
 
@@ -159,7 +207,14 @@ function useNetByRules(kind: Kind, since: string | undefined): (healthBand: stri
     );
 }
 
-function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement {
+interface WeeksChartProps {
+  readonly kind: Kind;
+  readonly weeks: readonly Week[];
+  /** Where no table beside it names the colours. */
+  readonly hasLegend: boolean;
+}
+
+function WeeksChart({ kind, weeks, hasLegend }: WeeksChartProps): ReactElement {
   const address = useListAddress();
   const newest = weeks.at(-1)?.day;
   const behind = (day: string, healthBand: HealthBand) =>
@@ -167,6 +222,7 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.count),
+      ...(hasLegend && { legend: legendOf(colours), grid: gridBelowLegend }),
       xAxis: categoryAxis(
         colours,
         weeks.map(({ day }) => dayText(day, "short")),
@@ -177,7 +233,7 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
         return barSeries(healthWord(healthBand), data, colours[line], "18%", "health");
       }),
     }),
-    [weeks],
+    [weeks, hasLegend],
   );
   return (
     <Chart

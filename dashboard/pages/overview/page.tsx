@@ -5,7 +5,7 @@ import { useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
-import { buttonClass } from "../../parts/form/button.tsx";
+import { Button, buttonClass } from "../../parts/form/button.tsx";
 import { Select } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { ListsOfSegment } from "../../parts/list/list-link.tsx";
@@ -21,17 +21,19 @@ import {
   LifecyclePanel,
   useActiveOfSegment,
 } from "./activity.tsx";
-import { filters, type Kind, plural, useScoredSegment } from "./filters.ts";
+import { CallCard } from "./call-card.tsx";
+import { filters, type Kind, kindChoices, plural, useKind, useScoredSegment } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
+import { KeyFigures } from "./key-figures.tsx";
 import { Movers } from "./movers.tsx";
 import { SegmentLine, useSegment } from "./of-segment.tsx";
-import { RevenueAtRisk } from "./revenue.tsx";
 import { RiskPanel } from "./risk.tsx";
 import { useWeek, WeekPanel } from "./week.tsx";
 
 export default function OverviewPage(): ReactElement {
-  const [{ kind, days, scored }, change] = useFilters(filters);
+  const [{ days, scored }, change] = useFilters(filters);
+  const kind = useKind();
   const active = useRead("/api/active-users", {
     query: { days: askedDays(days) },
     keepsPrevious: true,
@@ -42,20 +44,22 @@ export default function OverviewPage(): ReactElement {
     active.failureReason.isStarting;
   const hasFigures =
     !isStarting && (active.data === undefined || active.data.days.some(({ monthly }) => monthly > 0));
-  const isUnscored = useWeek({ enabled: hasFigures }).data?.day === null;
+  const week = useWeek({ enabled: !isStarting });
+  const isUnscored = week.data?.day === null;
   return (
     <>
       <PageHeader
         title="Overview"
         actions={
           hasFigures &&
+          kind !== undefined &&
           !isUnscored && (
             <div className="flex flex-wrap items-center gap-2">
               <Select
                 label="Health and churn risk of"
                 isLabelHidden
                 value={kind}
-                choices={filters.kind.choices}
+                choices={kindChoices}
                 onChoose={(chosen) => change({ kind: chosen, scored: undefined })}
               />
               <SegmentPick
@@ -77,7 +81,7 @@ export default function OverviewPage(): ReactElement {
         <Everything kind={kind} active={active} isUnscored={isUnscored} />
       ) : (
         <Panel>
-          <Empty title="No events in the last three months">
+          <Empty title={week.data?.sentences[0]?.text.replace(/\.$/, "") ?? "No events yet"}>
             <p>
               Once your application sends events, this page shows active users, their health, and whom to
               call.
@@ -104,51 +108,98 @@ function Everything({
   active,
   isUnscored,
 }: {
-  kind: Kind;
+  /** Undefined until it is known which kind pays. */
+  kind: Kind | undefined;
   /** Before the first scores of users. */
   isUnscored: boolean;
   active: Parameters<typeof ActivePanel>[0]["asked"];
 }): ReactElement {
-  const ofSegment = useScoredSegment();
-  const health = useRead("/api/health-by-week", { query: { kind, ...ofSegment }, keepsPrevious: true });
   const segment = useSegment();
   const shown = useActiveOfSegment(active);
+  const stats = (
+    <Figures asked={shown} loading={<Loading rows={1} height={92} />}>
+      {(answer) => (
+        <ListsOfSegment {...segment}>
+          <ActiveStats days={answer.days} />
+        </ListsOfSegment>
+      )}
+    </Figures>
+  );
+  if (isUnscored) {
+    return (
+      <div className="grid gap-5">
+        <Departures />
+        <SegmentLine />
+        {stats}
+        <WeekPanel />
+        <FirstScores hasWholeDay={hasWholeDay(active.data)} />
+        <div className={columns}>
+          <ActivePanel asked={shown} />
+          <LifecyclePanel />
+        </div>
+      </div>
+    );
+  }
   return (
     <div className="grid gap-5">
       <Departures />
+      <CallCard />
+      {kind === undefined ? (
+        <Loading rows={8} />
+      ) : (
+        <Scored kind={kind} active={shown}>
+          {stats}
+        </Scored>
+      )}
+    </div>
+  );
+}
+
+const columns = "grid items-start gap-5 xl:grid-cols-2";
+
+interface ScoredProps {
+  readonly kind: Kind;
+  readonly active: Parameters<typeof ActivePanel>[0]["asked"];
+  /** The four figures of active users, which are shown with all others. */
+  readonly children: ReactElement;
+}
+
+/** Three figures, the week and the charts. The tables behind them are shown on demand. */
+function Scored({ kind, active, children }: ScoredProps): ReactElement {
+  const [{ more = false }, change] = useFilters(filters);
+  const ofSegment = useScoredSegment();
+  const health = useRead("/api/health-by-week", { query: { kind, ...ofSegment }, keepsPrevious: true });
+  const leadsWithRisk = health.data?.leadsWithRisk === true;
+  const panels = [
+    (more || !leadsWithRisk) && <HealthPanel key="health" kind={kind} asked={health} isWhole={more} />,
+    (more || leadsWithRisk) && <RiskPanel key="risk" kind={kind} asked={health} />,
+  ];
+  return (
+    <>
+      <KeyFigures kind={kind} health={health} active={active} />
       <SegmentLine />
-      <Figures asked={shown} loading={<Loading rows={1} height={92} />}>
-        {(answer) => (
-          <ListsOfSegment {...segment}>
-            <ActiveStats days={answer.days} />
-          </ListsOfSegment>
-        )}
-      </Figures>
-      {!isUnscored && <RevenueAtRisk />}
       <WeekPanel />
-      {isUnscored && <FirstScores hasWholeDay={hasWholeDay(active.data)} />}
-      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      {more && children}
+      <div className={columns}>
         <div className="grid min-w-0 gap-5">
-          {!isUnscored && (
-            <ListsOfSegment {...ofSegment}>
-              <HealthPanel kind={kind} asked={health} />
-            </ListsOfSegment>
-          )}
-          {!isUnscored && <AccountsAtRisk kind={kind} />}
-          <ActivePanel asked={shown} />
-          {!isUnscored && <LifecyclePanel />}
+          <ListsOfSegment {...ofSegment}>{leadsWithRisk ? panels.toReversed() : panels}</ListsOfSegment>
+          {more && <AccountsAtRisk kind={kind} />}
         </div>
         <div className="grid min-w-0 gap-5">
-          {isUnscored ? (
-            <LifecyclePanel />
-          ) : (
+          <ActivePanel asked={active} />
+          <LifecyclePanel />
+          {more && (
             <ListsOfSegment {...ofSegment}>
-              <RiskPanel kind={kind} asked={health} />
               <Movers kind={kind} />
             </ListsOfSegment>
           )}
         </div>
       </div>
-    </div>
+      <p>
+        <Button onClick={() => change({ more: more ? undefined : true })}>
+          {more ? "Show less" : "Show all figures"}
+        </Button>
+      </p>
+    </>
   );
 }

@@ -1,11 +1,13 @@
-/** The filters of a list, in one line where there is room: search, verdict, health, churn risk, last seen, and more. */
+/** The filters of a list, in one line where there is room: search, verdict, last seen, and more. Verdict, health band and risk band have
+ * words in common, so only the verdict is in the line: the two scales that it is made of are under "More". */
 import type { ReactElement, ReactNode } from "react";
 import { MovementChips } from "../figure/figure-chips.tsx";
 import { type HealthBand, healthWord } from "../figure/health.tsx";
 import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
 import { Button } from "../form/button.tsx";
-import type { Choice } from "../form/field.tsx";
+import { type Choice, Select } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
+import { Popover } from "../menu.tsx";
 import { FilterChip } from "./filter-chip.tsx";
 import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
 import { Pick } from "./pick.tsx";
@@ -57,12 +59,15 @@ const usualSeen: readonly Seen[] = [
   ...([7, 14, 28, 90] as const).map((days) => ({ how: "not", days }) as const),
 ];
 
-interface ListFiltersProps {
+interface BandProps {
+  readonly values: ListValues;
+  readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
+}
+
+interface ListFiltersProps extends BandProps {
   /** The word for the rows: users. */
   readonly what: string;
   readonly searchIn: string;
-  readonly values: ListValues;
-  readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
   /** Filters that only this list has. */
   readonly children?: ReactNode;
   /** Whether any filter is set, those of this list alone included. */
@@ -94,20 +99,8 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
           choices={verdictChoices(what === "users")}
           onChoose={(verdict) => onChange({ verdict })}
         />
-        <Pick
-          label="Health"
-          value={values.healthBand}
-          choices={healthBands}
-          onChoose={(healthBand) => onChange({ healthBand })}
-        />
-        <Pick
-          label="Churn risk"
-          hint="Compared with the base rate. The page Overview has the limits of the bands."
-          value={values.riskBand}
-          choices={riskBands}
-          onChoose={(riskBand) => onChange({ riskBand })}
-        />
         <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
+        <BandFilters values={values} onChange={onChange} />
         <MovementChips values={values} onChange={onChange} />
         {children}
         {values.state !== "" && (
@@ -126,6 +119,53 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         </Button>
       )}
     </search>
+  );
+}
+
+/** Filters by health band and risk band, behind a button. Those that are set stand in the line. */
+function BandFilters({ values, onChange }: BandProps): ReactElement {
+  const { healthBand, riskBand } = values;
+  const labelOf = <Value extends string>(choices: readonly Choice<Value>[], value: Value) =>
+    choices.find((choice) => choice.value === value)?.label ?? value;
+  return (
+    <>
+      {healthBand !== "" && (
+        <FilterChip
+          text={`Health: ${labelOf(healthBands, healthBand)}`}
+          onRemove={() => onChange({ healthBand: "" })}
+        />
+      )}
+      {riskBand !== "" && (
+        <FilterChip
+          text={`Churn risk: ${labelOf(riskBands, riskBand)}`}
+          onRemove={() => onChange({ riskBand: "" })}
+        />
+      )}
+      <Popover
+        label="Filter by health and churn risk"
+        trigger={
+          <Button isSmall icon="plus" className="h-8! justify-self-start">
+            More
+          </Button>
+        }
+      >
+        <div className="grid gap-3">
+          <Select
+            label="Health"
+            value={healthBand}
+            choices={healthBands}
+            onChoose={(chosen) => onChange({ healthBand: chosen })}
+          />
+          <Select
+            label="Churn risk"
+            value={riskBand}
+            choices={riskBands}
+            onChoose={(chosen) => onChange({ riskBand: chosen })}
+          />
+          <p className="text-sm text-soft">The verdict is made of these two.</p>
+        </div>
+      </Popover>
+    </>
   );
 }
 

@@ -59,7 +59,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends ListedRo
   const path = `/api/${kind}` as const;
   const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).map(rowId));
   const first = pages.data?.pages[0]?.answer;
-  const columns = useWithBilling(props.columns, first?.billing);
+  const columns = useLeading(useWithBilling(props.columns, first?.billing), first?.leadsWithRisk ?? false);
   const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
   const rows = useMemo(() => {
     const all = (pages.data?.pages ?? []).flatMap(({ answer }) => rowsOf(answer));
@@ -145,6 +145,18 @@ function useWithBilling<Row extends Payer>(
       ),
     [columns, reportingCurrency, hasExpectedLoss],
   );
+}
+
+/** The columns with churn risk before health, where health bands do not separate those who leave. */
+function useLeading<Row>(columns: readonly Column<Row>[], leadsWithRisk: boolean): readonly Column<Row>[] {
+  return useMemo(() => {
+    if (!leadsWithRisk) return columns;
+    const isOfHealth = ({ id }: Column<Row>) => id === "health" || id === "change";
+    const health = columns.filter(isOfHealth);
+    return columns
+      .filter((column) => !isOfHealth(column))
+      .flatMap((column) => (column.id === riskColumn ? [column, ...health] : [column]));
+  }, [columns, leadsWithRisk]);
 }
 
 /** A list of which nothing matches the filters. @param what one row is called: user */

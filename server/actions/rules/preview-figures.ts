@@ -27,7 +27,8 @@ export interface PreviewFigures {
   readonly entities: number;
   readonly open: number;
   readonly precision: Precision;
-  /** Entities that churned at least a horizon after the first day, and those of them without an alert in the horizon before. */
+  /** Entities that churned at least a horizon after the first day, and those of them without an open alert or one in the horizon
+   * before: an alert that is open is noticed, however old it is. */
   readonly churnedEntities: number;
   readonly missed: number;
   /** From the alert to the day of churn, of mature alerts that churned. Null without one. */
@@ -80,7 +81,8 @@ export function previewFigures(replays: Iterable<Replayed>, about: PreviewDays):
     for (const churn of replayed.churns) {
       if (churn - horizonDays < firstDay) continue;
       sums.churnedEntities += 1;
-      if (!fired.some(({ day }) => day < churn && day >= churn - horizonDays)) sums.missed += 1;
+      const isTold = fired.some(({ day }) => day < churn && day >= churn - horizonDays);
+      if (!isTold && !replayed.noticed.has(churn)) sums.missed += 1;
     }
   }
   const { mature, churned, ...counts } = sums;

@@ -7,6 +7,8 @@ export interface Replayed {
   readonly fired: readonly FiredInPast[];
   /** Days at whose start the entity had churned, and had not on the scored day before. */
   readonly churns: readonly number[];
+  /** Those of them on which its alert was open, or on which it was inside without an alert: since the first day, or by settings. */
+  readonly noticed: ReadonlySet<number>;
   /** The states of the scored days that the entity has a row of. */
   readonly hasChurnedOn: ReadonlyMap<number, boolean>;
   readonly insideBySettings: number;
@@ -26,9 +28,11 @@ export interface FiredInPast {
 export function replay(rule: StepRule, entity: number, readings: readonly Reading[]): Replayed {
   const outcomes: Outcome[] = [];
   const leftOn = new Map<number, number>();
+  const noticed = new Set<number>();
   let state = unknownEntity;
   for (const reading of readings) {
     const open = state.firedOn;
+    if (reading.standing === "churned" && !state.hasLeft) noticed.add(reading.day);
     const decided = step(rule, state, reading);
     state = decided.state;
     const hasLeft = open !== null && state.daysOut === rule.exitDays;
@@ -42,7 +46,7 @@ export function replay(rule: StepRule, entity: number, readings: readonly Readin
     return [{ day: outcome.day, leftOn: leftOn.get(outcome.day) ?? null, closed }];
   });
   return {
-    ...{ entity, fired, ...churnsOf(readings) },
+    ...{ entity, fired, noticed, ...churnsOf(readings) },
     insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
   };
 }
@@ -53,8 +57,10 @@ export function replayMoments(
   days: readonly number[],
   readings: readonly Reading[],
 ): Replayed {
+  const outcomes = churnsOf(readings);
   return {
-    ...{ entity, ...churnsOf(readings), insideBySettings: 0 },
+    ...{ entity, ...outcomes, insideBySettings: 0 },
+    noticed: new Set(outcomes.churns.filter((churn) => days.some((day) => day < churn))),
     fired: days.map((day) => ({ day, leftOn: null, closed: null })),
   };
 }

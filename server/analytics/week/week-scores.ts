@@ -89,13 +89,22 @@ export function notScored(): Sentence {
   ]);
 }
 
+/** Users who were active in the week before and not in this one. */
+export interface StoppedUsers {
+  readonly users: number;
+  readonly list: ListBehind;
+}
+
 /** Health, churn risk and the call list. @param isOfSegment whether they are those of a segment's users */
-export function aboutScores(scores: ScoresOfWeek, isOfSegment: boolean): Sentence[] {
+export function aboutScores(
+  scores: ScoresOfWeek,
+  { isOfSegment, stopped }: { readonly isOfSegment: boolean; readonly stopped: StoppedUsers },
+): Sentence[] {
   const now = scores.health.at(-1);
-  if (now !== undefined)
-    return [healthSentence(scores, now), riskSentence(scores, now), callSentence(scores)];
+  const call = callSentence(scores, stopped);
+  if (now !== undefined) return [healthSentence(scores, now), riskSentence(scores, now), call];
   const none = sentence("health", "neutral", ["No user of the segment has scores."]);
-  return [...(isOfSegment ? [none] : []), callSentence(scores)];
+  return [...(isOfSegment ? [none] : []), call];
 }
 
 /** Health bands from worse to better; onboarding is neither. */
@@ -117,8 +126,11 @@ function healthSentence(
         count(now.atRisk, usersBehind({ healthBand: "at_risk" })),
         " of ",
         counted(there, "user", usersBehind({ isPresent: "true" })),
-        now.atRisk === 1 || there === 1 ? " is" : " are",
-        " at risk (health below 40)",
+        " at risk",
+        // In its first weeks a company would read "0 of 50 at risk", and nearly all of them cannot be.
+        2 * now.onboarding > there
+          ? [", ", count(now.onboarding, usersBehind({ healthBand: "onboarding" })), " too new to judge"]
+          : "",
       ],
       atRiskCompared(judged),
       sinceDay === null ? "" : movedSince(movement, sinceDay),
@@ -129,7 +141,7 @@ function healthSentence(
 }
 
 function atRiskCompared(judged: JudgedChange | undefined): Piece {
-  if (judged === undefined) return "; there are no scores of a week ago to compare with.";
+  if (judged === undefined) return ". No scores of a week ago.";
   const { change: by } = judged;
   const compared: Piece =
     by === 0
@@ -150,23 +162,12 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
   const moved = (value: number, way: string) =>
     count(value, usersBehind({ moved: way, since: formatDay(sinceDay) }));
   const worse = sum((from, to) => better(to, from));
+  const left = sum((from, to) => from !== null && from !== "churned" && to === "churned");
+  const back = sum((from, to) => from === "churned" && isThere(to));
   return [
-    [" Since ", dayPart(sinceDay), ", ", moved(worse, "worse"), worse === 1 ? " user" : " users"],
-    [" got worse, ", moved(sum(better), "better"), " got better, "],
-    [
-      moved(
-        sum((from, to) => from !== null && from !== "churned" && to === "churned"),
-        "churned",
-      ),
-    ],
-    [
-      " churned, and ",
-      moved(
-        sum((from, to) => from === "churned" && isThere(to)),
-        "returned",
-      ),
-    ],
-    " returned after churn.",
+    [" Since ", dayPart(sinceDay), ": ", moved(worse, "worse"), " worse, "],
+    [moved(sum(better), "better"), " better, "],
+    [moved(left, "churned"), " churned, ", moved(back, "returned"), " returned."],
   ];
 }
 
@@ -174,8 +175,7 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
 function inactiveWords(inactive: number, horizonDays: number): Piece {
   if (inactive === 0) return "";
   const users = counted(inactive, "user", usersBehind({ state: "inactive" }));
-  const have = inactive === 1 ? "has" : "have";
-  return [" ", users, ` ${have} not churned, but ${have} been inactive for ${horizonDays} days.`];
+  return [" ", users, ` silent for ${horizonDays} days and not churned.`];
 }
 
 function riskSentence(
@@ -189,23 +189,17 @@ function riskSentence(
         ? "There are no users who can churn."
         : lacksData
           ? "Too little data for a churn risk: users are ordered by activity."
-          : "No churn risk is shown, because no model passed the back-test. The page Model has the reasons.",
+          : "No churn risk is shown: no model is good enough yet. The page Model has the reasons.",
     ]);
   }
   const rounded = Math.round(expectedChurn);
   const there = now.healthy + now.watch + now.atRisk + now.onboarding;
   const list = withRisk === there ? usersBehind({ isPresent: "true" }) : undefined;
   return sentence("risk", "neutral", [
-    ["Of ", counted(withRisk, "user", list), withRisk === 1 ? " who has" : " who have", " not churned, "],
-    [
-      rounded === 0 ? "fewer than one" : ["about ", count(rounded)],
-      " (",
-      share(expectedChurn / withRisk),
-      ") ",
-    ],
-    `${rounded < 2 ? "is" : "are"} predicted to churn within ${horizonDays} days`,
-    baseRate === null ? "." : ["; the base rate of the back-test is ", share(baseRate), "."],
-    isProven ? "" : " The model is not proven on this organization's data.",
+    [rounded === 0 ? "Fewer than one" : ["About ", count(rounded)], " of ", counted(withRisk, "user", list)],
+    [" (", share(expectedChurn / withRisk), `) will leave in the next ${horizonDays} days.`],
+    baseRate === null ? "" : [" Usual: ", share(baseRate), "."],
+    isProven ? "" : " The model is not proven on your data.",
   ]);
 }
 
@@ -238,9 +232,15 @@ function listOfCalls({ kind }: Pick<ToCallFirst, "kind">): ListBehind {
 
 const rule = "a high churn risk or a sharp fall in health";
 
-function callSentence({ call }: ScoresOfWeek): Sentence {
+function callSentence({ call, hasModel, sinceDay }: ScoresOfWeek, stopped: StoppedUsers): Sentence {
   const { kind, hasAccounts, total, day } = call;
   const [first, ...rest] = call.first;
+  // Without risks, or without scores of a week ago, nobody can be on the list: that is no good news.
+  if (first === undefined && (!hasModel || sinceDay === null)) {
+    const { users, list } = stopped;
+    const have = users === 1 ? "has" : "have";
+    return sentence("call", "neutral", [counted(users, "user", list), ` ${have} not come this week.`]);
+  }
   if (first === undefined) {
     return sentence("call", "good", [`No ${hasAccounts ? "account and no user" : kind} has ${rule}.`]);
   }

@@ -12,15 +12,15 @@ export interface Sentence {
 }
 
 const judgements = {
-  below: "That is below the usual weekly change.",
-  within: "No unusual change.",
-  above: "That is above the usual weekly change.",
+  below: "Below normal.",
+  within: "Normal.",
+  above: "Above normal.",
 } as const;
 
 /** Whether a change is usual, as a sentence. */
 export function judgedWords(judged: JudgedChange | undefined): string {
   const side = judged?.side;
-  return side == null ? "There are too few weeks to know whether that is usual." : judgements[side];
+  return side == null ? "Too few weeks to compare." : judgements[side];
 }
 
 /** A usual change is neutral. @param good which direction of an unusual change is good */

@@ -15,7 +15,7 @@ import {
   share,
   usersBehind,
 } from "./sentence.ts";
-import { aboutScores, notScored, type ScoresOfWeek } from "./week-scores.ts";
+import { aboutScores, notScored, type ScoresOfWeek, type StoppedUsers } from "./week-scores.ts";
 import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
 
 /** Users of seven days. */
@@ -49,12 +49,14 @@ export function weekSummary(figures: WeekFigures): Sentence[] {
   return [
     ...(figures.stoppedSince === null ? [] : [stopped(figures.stoppedSince)]),
     ...aboutActivity(figures, covered),
-    ...(figures.scores === null ? [notScored()] : aboutScores(figures.scores, figures.isOfSegment)),
+    ...(figures.scores === null
+      ? [notScored()]
+      : aboutScores(figures.scores, { isOfSegment: figures.isOfSegment, stopped: stoppedUsers(figures) })),
   ];
 }
 
 function withoutWeeks({ firstDay, toDay, weeks, isOfSegment }: WeekFigures): string {
-  if (firstDay === null) return "No events have come yet.";
+  if (firstDay === null) return "No events yet.";
   const user = isOfSegment ? "user of the segment" : "user";
   if (firstDay <= toDay) return `No ${user} was active in the ${weeks.length} weeks to yesterday.`;
   // Day 4 since 1970-01-01 was a Monday. On a Monday the first week has just begun.
@@ -98,7 +100,7 @@ function aboutActivity(
     return [
       sentence("active", "neutral", [
         [counted(now.active, "user", list), `${are} active `, days],
-        ". The data does not cover the 7 days before, so nothing can be compared yet.",
+        ". Nothing to compare yet: the data does not cover the week before.",
       ]),
     ];
   }
@@ -116,20 +118,19 @@ function aboutActivity(
       "lifecycle",
       toneOf(dormant, "below"),
       [
-        [
-          ...[count(now.new, activeOn(toDay, "new")), " of them were new and "],
-          count(now.resurrected, activeOn(toDay, "resurrected")),
-        ],
-        [
-          " were resurrected after a week or more. ",
-          counted(now.dormant, "user", activeOn(toDay, "dormant")),
-          ` of the week before ${now.dormant === 1 ? "was" : "were"} dormant`,
-        ],
-        [dormantTail(dormant), "."],
+        [count(now.new, activeOn(toDay, "new")), " new, "],
+        [count(now.resurrected, activeOn(toDay, "resurrected")), " back after a week or more, "],
+        [count(now.dormant, activeOn(toDay, "dormant")), " stopped"],
+        [dormantTail(dormant)],
       ],
       dormant,
     ),
   ];
+}
+
+/** Users who came in the week before and not in the seven days. */
+function stoppedUsers({ weeks, toDay }: WeekFigures): StoppedUsers {
+  return { users: weeks.at(-1)?.dormant ?? 0, list: activeOn(toDay, "dormant") };
 }
 
 /** The list of users who were active in the seven days. @param lifecycle only those in this stage */
@@ -148,14 +149,9 @@ function activeSentence(
   const difference = now - before;
   const compared: Piece =
     difference === 0
-      ? ", as many as in the 7 days before"
+      ? ", as many as the week before"
       : [
-          [
-            ", ",
-            count(Math.abs(difference)),
-            difference > 0 ? " more" : " fewer",
-            " than in the 7 days before",
-          ],
+          [", ", count(Math.abs(difference)), difference > 0 ? " more" : " fewer", " than the week before"],
           before === 0 ? "" : [" (", change(difference / before), ")"],
         ];
   return sentence(
@@ -177,16 +173,16 @@ function quietSentence(now: number, usual: number): Sentence {
   ]);
 }
 
-/** The number of dormant users, compared with a week before. */
+/** How the number of users who stopped compares with the week before. */
 function dormantTail(judged: JudgedChange | undefined): Piece {
-  if (judged === undefined || judged.change === 0)
-    return judged === undefined ? "" : ", as many as a week earlier";
-  const by: Piece = [
-    ", ",
-    count(Math.abs(judged.change)),
-    judged.change > 0 ? " more" : " fewer",
-    " than a week earlier",
-  ];
-  if (judged.side === null) return by;
-  return [by, judged.side === "within" ? ", which is usual" : `, which is ${judged.side} the usual range`];
+  if (judged === undefined) return ".";
+  if (judged.side === "within") return ". All normal.";
+  const by: Piece =
+    judged.change === 0
+      ? ", as many as the week before. "
+      : [
+          [", ", count(Math.abs(judged.change)), judged.change > 0 ? " more" : " fewer"],
+          " than the week before. ",
+        ];
+  return [by, judgedWords(judged)];
 }

@@ -22,7 +22,7 @@ import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { type Billing, listedBilling } from "./revenue/payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
-import type { Run } from "./score-context.ts";
+import { leadsWithRisk, type Run } from "./score-context.ts";
 import { setsOfList } from "./segments/evaluation.ts";
 import { accountsSelection, usersSelection } from "./segments/selection.ts";
 import { controlField, controlsOf } from "./work/controls.ts";
@@ -46,7 +46,11 @@ export const listsHandlers = {
       usualChangeOf(warehouse, question.run),
     ]);
     const rows = await usersAnswer(warehouse, users, question.owners, beside);
-    return { ...head, usualChange: usual, billing: beside.billing.head, total, users: rows };
+    return {
+      ...head,
+      ...{ usualChange: usual, leadsWithRisk: leadsWithRisk(beside.newest) },
+      ...{ billing: beside.billing.head, total, users: rows },
+    };
   },
 
   "GET /api/accounts": async (context) => {
@@ -58,7 +62,11 @@ export const listsHandlers = {
       usualChangeOf(warehouse, question.run),
     ]);
     const rows = await accountsAnswer(warehouse, accounts, question.owners, beside);
-    return { ...head, usualChange: usual, billing: beside.billing.head, total, accounts: rows };
+    return {
+      ...head,
+      ...{ usualChange: usual, leadsWithRisk: leadsWithRisk(beside.newest) },
+      ...{ billing: beside.billing.head, total, accounts: rows },
+    };
   },
 } satisfies Partial<AnalysisHandlers>;
 

@@ -20,7 +20,14 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { baseRateOf, churnDefinitionOf, type Run, scoreContext, settingsOf } from "./score-context.ts";
+import {
+  baseRateOf,
+  churnDefinitionOf,
+  leadsWithRisk,
+  type Run,
+  scoreContext,
+  settingsOf,
+} from "./score-context.ts";
 
 type Card = RouteAnswer<"GET /api/model">;
 
@@ -56,6 +63,7 @@ const noCard = {
   baseRate: null,
   observedBaseRate: null,
   lacksData: true,
+  leadsWithRisk: false,
   noDeparturesSince: null,
   scale: null,
   next: null,
@@ -101,6 +109,7 @@ function cardOf(
     baseRate: baseRateOf(run),
     observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
     lacksData: lacksData(body),
+    leadsWithRisk: leadsWithRisk(run),
     noDeparturesSince: noDeparturesFrom == null ? null : formatDay(noDeparturesFrom),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),

@@ -28,6 +28,7 @@ import {
   baseRateOf,
   churnDefinitionOf,
   earlierRun,
+  leadsWithRisk,
   type Run,
   scoreContext,
   settingsOf,
@@ -92,10 +93,11 @@ export const overviewHandlers = {
     const { run, head } = await scoreContext(context, kind);
     const settings = await settingsOf(context, run);
     const churn = { horizonDays: settings.churnHorizonDays, ...churnDefinitionOf(settings, kind) };
-    if (run === undefined) return { kind, ...head, ...churn, baseRate: null, weeks: [] };
+    if (run === undefined)
+      return { kind, ...head, ...churn, baseRate: null, leadsWithRisk: false, weeks: [] };
     const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
     return {
-      ...{ kind, ...head, ...churn, baseRate: baseRateOf(run) },
+      ...{ kind, ...head, ...churn, baseRate: baseRateOf(run), leadsWithRisk: leadsWithRisk(run) },
       weeks: rows.map((row) => ({
         ...row,
         day: formatDay(row.day),

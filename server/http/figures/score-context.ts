@@ -13,6 +13,7 @@ import {
   provenBaseRate,
   type RiskScale,
   type RunBody,
+  riskLeads,
   riskScaleOf,
   rowsOf,
   type ScoreRecord,
@@ -108,6 +109,11 @@ export async function settingsOf(
 export function churnDefinitionOf({ churnTargets, churnHorizonDays }: Settings, kind: EntityKind) {
   const churnTarget = churnTargets[kind];
   return { churnTarget, churnMeans: churnMeans(churnTarget, churnHorizonDays) };
+}
+
+/** Whether lists and cards lead with churn risk, because health bands do not separate. @param run undefined before the first */
+export function leadsWithRisk(run: Run | undefined): boolean {
+  return run !== undefined && run.body.model !== null && riskLeads(run.body.bandFailures);
 }
 
 /** The share that churned in the back-test; null without one. */

@@ -17,13 +17,7 @@ import { calibrate, type Platt } from "../statistics/platt.ts";
 import { logistic, logit } from "../statistics/special.ts";
 import { at, clamp } from "../statistics/vectors.ts";
 import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
-import {
-  bgbbColumn,
-  clippedLogOdds,
-  type DesignColumn,
-  type FeatureGroup,
-  type TraitValue,
-} from "./columns.ts";
+import type { DesignColumn, FeatureGroup, TraitValue } from "./columns.ts";
 import { columnsNamed, type Design, rowOf } from "./design.ts";
 
 /** Steps of the ladder: 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. Beside it, as baselines that
@@ -194,34 +188,22 @@ export function returnProbability(
   return logistic(-calibrate(churnedPlatt, bgbbLogOdds(silence)));
 }
 
-/** The history as of its last active period: all later periods are silent. */
-function beforeSilence({ x, t }: Cell): Cell {
-  return { x, t, n: t };
-}
-
 function bgbbScore(
   model: Exclude<ChurnModel, RidgeChurnModel>,
   features: ScoredFeatures,
   silence: Silence,
 ): RiskScore {
   const bgbbRisk = silence.on(features);
-  const active = bgbbLogOdds(silence.of(beforeSilence(features.cell)));
   const now = bgbbLogOdds(bgbbRisk);
   const calibrated = model.rung === 2 ? calibrate(model.platt, now) : now;
   return {
     // Not through log-odds and back: the same history has to have the same risk to the last digit.
     risk: model.rung === 2 ? logistic(calibrated) : bgbbRisk,
     decisiveEvent: null,
-    contributions: {
-      ...noContributions,
-      silence: now - active,
-      frequency: active - model.referenceLogOdds,
-      calibration: calibrated - now,
-    },
+    contributions: { ...noContributions, use: now - model.referenceLogOdds, other: calibrated - now },
   };
 }
 
-/** BG/BB's own column speaks for silence and for frequency: it is divided as on the rungs below. */
 function ridgeScore(
   { ridge }: RidgeChurnModel,
   columns: readonly DesignColumn[],
@@ -229,21 +211,9 @@ function ridgeScore(
   silence: Silence,
 ): RiskScore {
   const row = rowOf(columns, { features, bgbbRisk: silence.on(features) });
-  const risk = logistic(ridgeLogOdds(ridge, row));
-  const contributions = ridgeContributions(ridge, row);
+  const contributions = ridgeContributions(ridge, columns, row);
   const decisiveEvent = decisiveEventOf(ridge, columns, row, contributions.mix);
-  const column = ridge.columns.find(({ name }) => name === bgbbColumn);
-  if (column === undefined || column.standardDeviation === 0) return { risk, contributions, decisiveEvent };
-  const active = clippedLogOdds(silence.of(beforeSilence(features.cell)));
-  const frequency = (column.weight * (active - column.mean)) / column.standardDeviation;
-  return {
-    ...{ risk, decisiveEvent },
-    contributions: {
-      ...contributions,
-      silence: contributions.silence - frequency,
-      frequency: contributions.frequency + frequency,
-    },
-  };
+  return { risk: logistic(ridgeLogOdds(ridge, row)), contributions, decisiveEvent };
 }
 
 /** The event whose column moves `mix` the most, in its own direction; null when that is no event's column. */
@@ -254,10 +224,11 @@ function decisiveEventOf(
   mix: number,
 ): string | null {
   let [event, largest]: [string | null, number] = [null, 0];
-  for (const [index, column] of fitted.entries()) {
-    if (column.group !== "mix") continue;
+  for (const [index, { group, event: counted = null }] of columns.entries()) {
+    const column = fitted[index];
+    if (group !== "mix" || column === undefined) continue;
     const part = Math.sign(mix) * contributionOf(column, at(row, index));
-    if (part > largest) [event, largest] = [columns[index]?.event ?? null, part];
+    if (part > largest) [event, largest] = [counted, part];
   }
   return event;
 }

@@ -42,7 +42,7 @@ export interface DesignColumn extends Column {
 }
 
 /** The column that carries BG/BB's verdict. */
-export const bgbbColumn = "bgbb";
+const bgbbColumn = "bgbb";
 
 const riskClippedTo = 1e-4;
 /** BG/BB's risk as log-odds, clipped so that a certainty of 1e-9 is no outlier among the features. */
@@ -71,10 +71,9 @@ function unknownColumn(...[name, groups, of, sql]: Parameters<typeof column>): D
 
 const clippedRiskSql = `least(greatest(bgbbRisk, ${riskClippedTo}), 1 - ${riskClippedTo})`;
 
-const silence = ["silence-frequency", "silence"] as const;
-const frequency = ["silence-frequency", "frequency"] as const;
-const trend = ["trend", "trend"] as const;
-const breadth = ["breadth-volume", "breadth"] as const;
+const silence = ["silence-frequency", "use"] as const;
+const trend = ["trend", "use"] as const;
+const breadth = ["breadth-volume", "use"] as const;
 
 /** Weeks since the first activity, of the twelve. */
 const weeksSql = `least(toInt32(length(activeDaysByWeek)), intDiv(toInt32(tenureDays) + ${daysPerPeriod - 1}, ${daysPerPeriod}))`;
@@ -100,13 +99,13 @@ export const activityColumns: readonly DesignColumn[] = [
   column("idle", silence, ({ features }) => Math.log1p(features.idleDays), "log1p(idleDays)"),
   column(
     "active days in 28",
-    frequency,
+    silence,
     ({ features }) => Math.log1p(features.activeDays28),
     "log1p(activeDays28)",
   ),
   column(
     "active days in 84",
-    frequency,
+    silence,
     ({ features }) => Math.log1p(features.activeDays84),
     "log1p(activeDays84)",
   ),
@@ -128,7 +127,7 @@ export const activityColumns: readonly DesignColumn[] = [
     ({ features }) => Math.log1p(features.tenureDays),
     "log1p(tenureDays)",
   ),
-  column("mean gap", frequency, ({ features }) => Math.log1p(features.meanGapDays), "log1p(meanGapDays)"),
+  column("mean gap", silence, ({ features }) => Math.log1p(features.meanGapDays), "log1p(meanGapDays)"),
   column(
     "idle against the mean gap",
     silence,
@@ -137,19 +136,19 @@ export const activityColumns: readonly DesignColumn[] = [
   ),
   column(
     "single active day",
-    frequency,
+    silence,
     ({ features }) => Number(features.hasSingleActiveDay),
     "toFloat64(hasSingleActiveDay)",
   ),
   column(
     bgbbColumn,
-    ["bgbb", "silence"],
+    ["bgbb", "use"],
     ({ bgbbRisk }) => clippedLogOdds(bgbbRisk),
     `log(${clippedRiskSql}) - log1p(-(${clippedRiskSql}))`,
   ),
   ...columnWithUnknown(
     "variability of gaps",
-    frequency,
+    silence,
     ({ features }) => features.gapVariability,
     "gapVariability",
   ),
@@ -160,32 +159,32 @@ export const activityColumns: readonly DesignColumn[] = [
 export const memberColumns: readonly DesignColumn[] = [
   column(
     "active members",
-    ["members", "breadth"],
+    ["members", "use"],
     ({ features }) => Math.log1p(features.members?.active28 ?? 0),
     "log1p(active28)",
   ),
   column(
     "active members against the 28 days before",
-    ["members", "trend"],
+    ["members", "use"],
     ({ features: { members } }) =>
       Math.log(((members?.active28 ?? 0) + 1) / ((members?.activePrevious28 ?? 0) + 1)),
     "log((active28 + 1) / (activePrevious28 + 1))",
   ),
   column(
     "penetration",
-    ["members", "breadth"],
+    ["members", "use"],
     ({ features: { members } }) => (members?.active28 ?? 0) / Math.max(1, members?.active90 ?? 0),
     "active28 / greatest(1, active90)",
   ),
   column(
     "top member's share",
-    ["members", "breadth"],
+    ["members", "use"],
     ({ features }) => features.members?.topShare ?? 0,
     "topShare",
   ),
   column(
     "members' mean risk",
-    ["members", "silence"],
+    ["members", "use"],
     ({ features }) => features.members?.meanRiskLogOdds ?? 0,
     "ifNull(meanRiskLogOdds, 0)",
   ),
@@ -265,13 +264,13 @@ export function periodEndColumn(withinDays: number): DesignColumn {
 export const accountColumns: readonly DesignColumn[] = [
   ...columnWithUnknown(
     "active members of the account",
-    ["account", "breadth"],
+    ["account", "use"],
     ({ features: { account } }) => account && Math.log1p(account.active28),
     "log1p(ownAccountActive28)",
   ),
   column(
     "active members of the account against the 28 days before",
-    ["account", "trend"],
+    ["account", "use"],
     ({ features: { account } }) =>
       account && Math.log((account.active28 + 1) / (account.activePrevious28 + 1)),
     "log((ownAccountActive28 + 1) / (ownAccountPrevious28 + 1))",

@@ -23,23 +23,24 @@ export interface BandMove {
 export function storedScoresUnder(
   population: Population,
   { kind, ...run }: OfRun,
-  rules: HealthRules,
+  rules: HealthRules & Pick<ScoreInput, "horizonDays">,
 ): Query {
-  const { healthTraits = [], riskScale } = rules;
+  const { healthTraits = [], riskScale, horizonDays } = rules;
   const health = healthSteps(rules);
   const names = healthTraits.map(({ trait }) => trait);
   const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
   const rows = `
     SELECT *
     FROM (
-      SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption, billing
+      SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption, billing,
+        idle_days AS idleDays
       FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS scores
     ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}`;
   return {
     sql: `
       SELECT entity, colour AS healthBand, ${riskBandSql(riskScale)} AS riskBand
       FROM (${withColumns(rows, health.steps)})`,
-    parameters: { ...values?.parameters, ...health.parameters, ...run },
+    parameters: { ...values?.parameters, ...health.parameters, ...run, horizonDays },
   };
 }
 

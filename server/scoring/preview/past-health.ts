@@ -13,6 +13,7 @@ import { rowsOf } from "../run/entity.ts";
 import { populationOf, type ScoredOrganization } from "../run/population.ts";
 import { type OverRun, runsOver } from "../run/realised.ts";
 import { billingOf } from "../scores/billing.ts";
+import { isUnused } from "../scores/engagement.ts";
 import { type HealthInput, healthOf } from "../scores/health.ts";
 import type { State } from "../scores/state.ts";
 import { aucOf, type Prediction } from "../statistics/metrics.ts";
@@ -64,6 +65,7 @@ export async function pastHealth(
 interface PastRow extends Omit<HealthInput, "state" | "traitValues"> {
   readonly state: State;
   readonly label: boolean;
+  readonly idleDays: number;
   readonly traitValues: Readonly<Record<string, number>>;
 }
 
@@ -74,10 +76,11 @@ interface StoredPastRow extends Omit<PastRow, "traitValues" | "billing"> {
 
 function scoreUnder(
   { healthWeights, healthTraits }: Settings,
-  row: HealthInput,
-  run: OverRun,
+  { idleDays, ...row }: Omit<PastRow, "label">,
+  { body }: OverRun,
 ): number | null {
-  return healthOf(row, healthWeights, run.body.riskScale, healthTraits).score;
+  const hasNoUse = isUnused({ idleDays }, body.scale.scale, body.settings.churnHorizonDays);
+  return healthOf({ ...row, isUnused: hasNoUse }, healthWeights, body.riskScale, healthTraits).score;
 }
 
 /** The scores of a run with their outcomes, of entities that could churn, judged by the settings of its day. */
@@ -95,10 +98,11 @@ async function readRows(
   const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
   const found = await warehouse.rows<StoredPastRow>(
-    `SELECT state, engagement, risk, momentum, adoption, billing, ${churned.sql} AS label
+    `SELECT state, engagement, risk, momentum, adoption, billing, idleDays, ${churned.sql} AS label
        ${values === undefined ? "" : ", healthValues"}
      FROM (
-       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption, billing FROM ${kind}_scores FINAL
+       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption, billing, idle_days AS idleDays
+       FROM ${kind}_scores FINAL
        WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)}
        ORDER BY cityHash64(${kind}), ${kind} LIMIT ${maxRowsOfRun}) AS scores
      ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}

@@ -129,9 +129,8 @@ function storedUnder({ organization, after }: PreviewQuestion, kind: EntityKind,
   const riskScale = riskScaleOf(provenBaseRate(run.body), after.riskBands[kind]);
   const { healthWeights, healthTraits } = after;
   return storedScoresUnder(population, rowsOf(organization.id, kind, run), {
-    healthWeights,
-    healthTraits,
-    riskScale,
+    ...{ healthWeights, healthTraits, riskScale },
+    ...{ scale: run.body.scale.scale, horizonDays: after.churnHorizonDays },
   });
 }
 

@@ -3,9 +3,11 @@ import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
 import { billingFactSql, isCancelingSql } from "../scores/billing.ts";
+import type { EngagementScale } from "../scores/engagement.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import type { EntityKind, Population } from "./engagement-events.ts";
+import { zeroUnused } from "./lists/user-engagement.ts";
 import { type Query, read, type Steps } from "./query.ts";
 import { numberOf } from "./trait-query.ts";
 
@@ -15,18 +17,20 @@ export interface HealthRules {
   /** The organization's own parts, none by default. */
   readonly healthTraits?: readonly HealthTrait[];
   readonly riskScale: RiskScale;
+  readonly scale: EngagementScale;
 }
 
 /**
  * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption, billing and
- * healthValues, the values of `healthTraits` in their order: none, or null, for a trait without a number.
+ * healthValues, the values of `healthTraits` in their order: none, or null, for a trait without a number. The outer query binds
+ * horizonDays.
  */
-export function healthSteps({ healthWeights, healthTraits = [], riskScale }: HealthRules): Steps {
+export function healthSteps({ healthWeights, healthTraits = [], riskScale, scale }: HealthRules): Steps {
   const { healthyFrom, watchFrom, cappedTo } = healthLimits;
   const parts: readonly (readonly [score: string, weight: number])[] = [
     ["engagementScore", healthWeights.engagement],
-    ["100 * (1 - risk) / (1 - risk + risk / {evenOdds:Float64})", healthWeights.outlook],
-    ["momentumScore", healthWeights.momentum],
+    [zeroUnused(scale, "100 * (1 - risk) / (1 - risk + risk / {evenOdds:Float64})"), healthWeights.outlook],
+    [zeroUnused(scale, "momentumScore"), healthWeights.momentum],
     ["100 * adoption", healthWeights.adoption],
     ...healthTraits.map(({ weight }, at) => [scoreOfTraitSql(at), weight] as const),
   ];

@@ -22,7 +22,7 @@ import { type CellRisks, silenceSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { healthSteps, healthValuesQuery } from "./health-sql.ts";
 import { accountsOfUsersQuery, engagedMembersQuery, ownAccountColumns } from "./lists/member-query.ts";
-import { userEngagement } from "./lists/user-engagement.ts";
+import { userEngagement, zeroUnused } from "./lists/user-engagement.ts";
 import {
   type Columns,
   columnList,
@@ -92,7 +92,8 @@ export function scoresQuery(
     population,
     input,
   );
-  const engagement = population.kind === "account" ? accountEngagement : userEngagement(input.scale);
+  const engagement =
+    population.kind === "account" ? accountEngagement(input.scale) : userEngagement(input.scale);
   const scores = scoreSteps(population, input, engagement);
   return withParts(
     { features: withLeft(population, input.snapshot.day, input.snapshot.entities), ...about.parts },
@@ -201,10 +202,10 @@ function withHealthValues(about: About, population: Population, input: UnstoredI
 }
 
 /** `accountEngagementOf`. */
-const accountEngagement: Expressions = {
-  columns: { engagementScore: "if(active90 = 0, NULL, 0.6 * meanEngagement + 40 * active28 / active90)" },
-  parameters: {},
-};
+function accountEngagement(scale: EngagementScale): Expressions {
+  const sql = "if(active90 = 0, NULL, 0.6 * meanEngagement + 40 * active28 / active90)";
+  return { columns: { engagementScore: zeroUnused(scale, sql) }, parameters: {} };
+}
 
 function scoreSteps(population: Population, input: UnstoredInput, engagement: Expressions): Steps {
   const { horizonDays, cells, model } = input;

@@ -64,8 +64,26 @@ export async function explainedScore(
 ): Promise<ExplainedScore | undefined> {
   const stored = await scoreOf(warehouse, rowsOf(organization.id, kind, run), entity);
   if (stored === undefined) return undefined;
-  const subject = subjectOf(stored, run);
+  const previousVolume28 = await previousVolume(warehouse, { organization, kind, entity }, run);
+  const subject = {
+    ...subjectOf(stored, run),
+    ...(previousVolume28 !== undefined && { previousVolume28 }),
+  };
   return { stored, explanation: explain(subject, servingOf(run.body, kind, subject)) };
+}
+
+const daysOfVolume = 28;
+
+/** The volume of the 28 days before the last 28, from the scores of then. Undefined without them, or under other settings. */
+async function previousVolume(
+  warehouse: Warehouse,
+  { organization, kind, entity }: EntityQuestion,
+  { day, body }: Run,
+): Promise<number | undefined> {
+  const key = { organization: organization.id, kind, what: "run" } as const;
+  const run = await recordOf(warehouse, key, day - daysOfVolume);
+  if (run === undefined || run.body.settingsKey !== body.settingsKey) return undefined;
+  return (await scoreOf(warehouse, rowsOf(organization.id, kind, run), entity))?.volume28;
 }
 
 /** An entity's newest changes; no entity with more is churned by an older one. */

@@ -31,6 +31,7 @@ import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.t
 import { read } from "../queries/query.ts";
 import type { SnapshotRows } from "../queries/snapshot-rows.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
+import { bandFailures } from "../scores/band-separation.ts";
 import { isDeclared } from "../scores/features.ts";
 import { modelKey } from "../scores/settings.ts";
 import { keepFit } from "../snapshots/fits.ts";
@@ -38,13 +39,22 @@ import { snapshotFor } from "../snapshots/stored.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
 import { declaredKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { realisedChurn } from "./realised.ts";
 import type { RunBody, TrainedRungs } from "./record-bodies.ts";
 import { keepRecord, newestRecord, recordsOf } from "./records.ts";
 import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
   RunBody,
-  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest" | "observedBaseRate" | "noDeparturesFrom"
+  | "model"
+  | "bgbb"
+  | "choice"
+  | "counts"
+  | "trainedDay"
+  | "backtest"
+  | "observedBaseRate"
+  | "noDeparturesFrom"
+  | "bandFailures"
 > & {
   /** Entities seen in the window that are active or new. */
   readonly scored: number;
@@ -86,7 +96,7 @@ export async function modelFor(
   const day = isOfPast && fourth >= about.firstDay + leastLogDays(horizonDays) ? fourth : monday;
   const trained = beforeTraining
     ? { trained: untrained(horizonDays), trainedDay: monday, failure: "the first model is being trained" }
-    : await trainedModel(warehouse, organization, kind, { monday, day, ...about }, report);
+    : await trainedModel(warehouse, organization, kind, { monday, day, isOfPast, ...about }, report);
   const before = await incumbentBefore(warehouse, organization, kind, trained.trainedDay);
   report("fitting");
   return servingModelOn(warehouse, population, { snapshot, horizonDays, before }, trained);
@@ -168,6 +178,7 @@ async function servingModelOn(
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
     observedBaseRate: trained.observedBaseRate ?? null,
     noDeparturesFrom: trained.noDeparturesFrom ?? null,
+    bandFailures: trained.bandFailures ?? 0,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
@@ -226,7 +237,7 @@ async function trainedModel(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { monday, ...ofDay }: OfDay & { readonly monday: number },
+  { monday, isOfPast, ...ofDay }: OfDay & { readonly monday: number; readonly isOfPast: boolean },
   report: (step: string) => void,
 ): Promise<Trained> {
   const { day, trainings } = ofDay;
@@ -251,8 +262,12 @@ async function trainedModel(
       const training = { ...ofDay, eventsFromDay };
       const before = await incumbentBefore(warehouse, organization, kind, day);
       const proven = before?.passed === true ? before : undefined;
+      const earlier = await newestRecord(warehouse, key, day - 1);
+      // Past days are scored the newest first, so there are no scores before them whose horizon is over.
+      const realised = isOfPast ? [] : await realisedChurn(warehouse, organization, kind, day);
       const body = {
         ...(await train(warehouse, populationOf(asOfThen, kind), training, horizonDays, proven)),
+        bandFailures: bandFailures(realised, earlier?.body.bandFailures ?? 0),
         settingsKey: settings,
         declaredOutages,
       };

@@ -50,6 +50,8 @@ export interface RunBody {
   readonly observedBaseRate?: ObservedBaseRate | null;
   /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has. Null while they come. */
   readonly noDeparturesFrom?: number | null;
+  /** As of `trainedDay`: in how many trainings running the health bands did not separate. Left out by runs of before. */
+  readonly bandFailures?: number;
   /** Whether its model was not trained yet: the same run is done again after the first training. */
   readonly awaitsTraining?: boolean;
   readonly entities: number;
@@ -74,6 +76,7 @@ export interface ModelBody {
   /** As a run has them. */
   readonly observedBaseRate?: ObservedBaseRate | null;
   readonly noDeparturesFrom?: number | null;
+  readonly bandFailures?: number;
 }
 
 /** A training that is not kept yet. */

@@ -16,6 +16,18 @@ export interface EngagementScale {
   readonly halfLifeDays: number;
   /** A shorter tenure counts as this many days: one active day does not stand for a month of them. */
   readonly leastSeenDays: number;
+  /** No use for a churn horizon is no engagement, outlook and momentum. Left out by scales of before: there an account without use for
+   * 90 days had no engagement at all, and its health rose from 22 to 33. */
+  readonly isZeroUnused?: true;
+}
+
+/** Whether an entity that was idle for so long counts as unused by a scale. */
+export function isUnused(
+  { idleDays }: Pick<Features, "idleDays">,
+  { isZeroUnused }: EngagementScale,
+  horizonDays: number,
+): boolean {
+  return isZeroUnused === true && idleDays >= horizonDays;
 }
 
 /** Points of each part; they add up to the score. */
@@ -74,15 +86,20 @@ export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: Usage
     eventNames: Math.max(leastScale.eventNames, eventNames ?? 0),
     halfLifeDays: medianGapDays === null ? daysOfWeek : clamp(medianGapDays, 1, 14),
     leastSeenDays,
+    isZeroUnused: true,
   };
 }
 
 /**
  * F = min(1, active days · (28 / max(14, min(28, tenure))) / D90), V = min(1, ln(1+volume) / ln(1+E90)),
- * B = min(1, event names / K90), R = 2^(−idle / half-life).
+ * B = min(1, event names / K90), R = 2^(−idle / half-life). All are 0 without use for the churn horizon.
  */
-export function engagementOf(features: Features, scale: EngagementScale): Engagement {
+export function engagementOf(features: Features, scale: EngagementScale, horizonDays: number): Engagement {
   const { tenureDays, activeDays28, volume28, eventNames28, idleDays } = features;
+  const confidence = tenureDays < daysOfWeek ? "low" : "normal";
+  if (isUnused(features, scale, horizonDays)) {
+    return { score: 0, contributions: { frequency: 0, volume: 0, breadth: 0, recency: 0 }, confidence };
+  }
   const seenDays = clamp(tenureDays, scale.leastSeenDays, windowDays);
   const contributions = {
     frequency:
@@ -92,11 +109,7 @@ export function engagementOf(features: Features, scale: EngagementScale): Engage
     recency: mostPoints.recency * 2 ** (-idleDays / scale.halfLifeDays),
   };
   const { frequency, volume, breadth, recency } = contributions;
-  return {
-    score: frequency + volume + breadth + recency,
-    contributions,
-    confidence: tenureDays < daysOfWeek ? "low" : "normal",
-  };
+  return { score: frequency + volume + breadth + recency, contributions, confidence };
 }
 
 export interface AccountEngagement {
@@ -111,17 +124,22 @@ export interface MemberEngagement {
   /** Members active in 28 days, and in 90. */
   readonly active28: number;
   readonly active90: number;
+  /** Whether the account was not used for the churn horizon: `isUnused`. */
+  readonly isUnused: boolean;
 }
 
 /**
  * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the active
- * share, the share of the members active in 90 days that were active in 28. Null without members active in 90 days.
+ * share, the share of the members active in 90 days that were active in 28. 0 without use for the churn horizon. Null without members
+ * active in 90 days by a scale of before.
  */
 export function accountEngagementOf({
   meanEngagement,
   active28,
   active90,
+  isUnused: hasNoUse,
 }: MemberEngagement): AccountEngagement | null {
+  if (hasNoUse) return { score: 0, contributions: { members: 0, activeShare: 0 } };
   if (active90 === 0) return null;
   const contributions = { members: 0.6 * meanEngagement, activeShare: (40 * active28) / active90 };
   return { score: contributions.members + contributions.activeShare, contributions };

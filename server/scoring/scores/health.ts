@@ -54,6 +54,8 @@ export interface HealthInput {
   readonly traitValues?: Readonly<Record<string, number>>;
   /** Null or left out without a subscription. */
   readonly billing?: BillingFeatures | null;
+  /** Whether it was not used for the churn horizon: then engagement, outlook and momentum count as 0, also where they are unknown. */
+  readonly isUnused?: boolean;
 }
 
 /** 0…100: where a value is between those that mean 0 and 100. */
@@ -65,7 +67,8 @@ export function scoreOfTrait(
 }
 
 /**
- * The weighted mean of the parts that exist, their weights renormalized; capped at 39 while the risk is at the scale's
+ * The weighted mean of the parts that exist, their weights renormalized. While an entity is unused it never rises, but by parts of the
+ * organization's own: its risk may fall, because time passes and a period ends. Capped at 39 while the risk is at the scale's
  * `cap` or above, every subscription is going to end, or one is past due. Churned is 0, no data null.
  */
 export function healthOf(
@@ -111,15 +114,16 @@ interface PresentPart {
 
 /** The parts that the entity has. */
 function partsOf(
-  { engagement, risk, momentum, adoption, traitValues = {} }: HealthInput,
+  { engagement, risk, momentum, adoption, traitValues = {}, isUnused = false }: HealthInput,
   weights: HealthParts,
   riskScale: RiskScale,
   traits: readonly HealthTrait[],
 ): PresentPart[] {
+  const ofUse = isUnused
+    ? { engagement: 0, outlook: 0, momentum: 0 }
+    : { engagement, outlook: risk === null ? null : outlookOf(risk, riskScale), momentum };
   const scores: HealthParts<number | null> = {
-    engagement,
-    outlook: risk === null ? null : outlookOf(risk, riskScale),
-    momentum,
+    ...ofUse,
     adoption: adoption === null ? null : 100 * adoption,
   };
   const usual = partNames.flatMap((part) => {

@@ -6,18 +6,9 @@
 import { solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";
 
-/** The groups of reasons. */
-export const reasonGroups = [
-  "silence",
-  "frequency",
-  "trend",
-  "breadth",
-  "mix",
-  "tenure",
-  "traits",
-  "billing",
-  "calibration",
-] as const;
+/** The groups of reasons: one for each idea. How often, how long ago, how much and by how many members an entity uses the product
+ * is one, because its inputs are correlated: one by one, a fall in use had a sign that lowers the risk. */
+export const reasonGroups = ["use", "mix", "billing", "traits", "tenure", "other"] as const;
 export type ReasonGroup = (typeof reasonGroups)[number];
 export type Contributions = Readonly<Record<ReasonGroup, number>>;
 
@@ -29,7 +20,7 @@ export interface Column {
   readonly group: ReasonGroup;
 }
 
-export interface FittedColumn extends Column {
+export interface FittedColumn extends Pick<Column, "name"> {
   /** Of the training rows of which the value is known. */
   readonly mean: number;
   readonly standardDeviation: number;
@@ -57,7 +48,7 @@ export function fitRidge(
   counts: readonly number[] = labels.map(() => 1),
   penalty = usualPenalty,
 ): RidgeModel {
-  const scaled = columns.map((column, i) => ({ ...column, ...momentsOf(rows, counts, i) }));
+  const scaled = columns.map(({ name }, i) => ({ name, ...momentsOf(rows, counts, i) }));
   const { weights, isConverged } = solveLogistic({
     rows: rows.map((row) =>
       Float64Array.from([1, ...scaled.map((column, i) => standardized(column, at(row, i)))]),
@@ -84,26 +75,28 @@ export function contributionOf(column: FittedColumn, value: number): number {
   return column.weight * standardized(column, value);
 }
 
-/** The contribution of each group to the intercept; together they are `ridgeLogOdds`. */
-export function ridgeContributions({ columns }: RidgeModel, row: Float64Array): Contributions {
+/** The contribution of each group to the intercept; together they are `ridgeLogOdds`. @param columns the model's, in its order */
+export function ridgeContributions(
+  { columns: fitted }: RidgeModel,
+  columns: readonly Column[],
+  row: Float64Array,
+): Contributions {
   const sums: Record<ReasonGroup, number> = { ...noContributions };
-  for (const [i, column] of columns.entries()) {
-    sums[column.group] += contributionOf(column, at(row, i));
+  for (const [i, { group }] of columns.entries()) {
+    const column = fitted[i];
+    if (column !== undefined) sums[group] += contributionOf(column, at(row, i));
   }
   return sums;
 }
 
 /** Nothing from anywhere. */
 export const noContributions: Contributions = {
-  silence: 0,
-  frequency: 0,
-  trend: 0,
-  breadth: 0,
+  use: 0,
   mix: 0,
-  tenure: 0,
-  traits: 0,
   billing: 0,
-  calibration: 0,
+  traits: 0,
+  tenure: 0,
+  other: 0,
 };
 
 function standardized(column: Pick<FittedColumn, "mean" | "standardDeviation">, value: number): number {

@@ -2,16 +2,24 @@
 import { type EngagementScale, mostPoints } from "../../scores/engagement.ts";
 import type { Expressions } from "../query.ts";
 
-/** `engagementOf`, of a row of `featuresQuery`. */
+/** Zero instead of an expression for entities that a scale takes for unused. The outer query binds horizonDays. */
+export function zeroUnused({ isZeroUnused }: EngagementScale, sql: string): string {
+  return isZeroUnused === true ? `if(idleDays >= {horizonDays:Int32}, 0., ${sql})` : sql;
+}
+
+/** `engagementOf`, of a row of `featuresQuery`. The outer query binds horizonDays. */
 export function userEngagement(scale: EngagementScale): Expressions<"engagementScore"> {
   const seenDays = "least(28, greatest({leastSeenDays:Int32}, tenureDays))";
   return {
     columns: {
-      engagementScore: `
+      engagementScore: zeroUnused(
+        scale,
+        `
         ${mostPoints.frequency} * least(1., activeDays28 * (28 / ${seenDays}) / {scaleActiveDays:Float64})
         + ${mostPoints.volume} * least(1., log1p(volume28) / log1p({scaleVolume:Float64}))
         + ${mostPoints.breadth} * least(1., eventNames28 / {scaleEventNames:Float64})
         + ${mostPoints.recency} * exp2(-idleDays / {halfLifeDays:Float64})`,
+      ),
     },
     parameters: {
       scaleActiveDays: scale.activeDays,
