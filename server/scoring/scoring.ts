@@ -43,6 +43,7 @@ export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
 export { type ChurnedLately, churnedLately } from "./queries/lists/churned-lately.ts";
+export { columnOfFall, type Fall, fallCondition, fallQuery } from "./queries/lists/falls.ts";
 export { healthByWeek } from "./queries/lists/health-by-week.ts";
 export { highRiskMoves } from "./queries/lists/high-risk-moves.ts";
 export { type Mover, moversBetween } from "./queries/lists/movers.ts";

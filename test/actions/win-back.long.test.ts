@@ -90,7 +90,9 @@ test("a reason that the team says replaces that of billing, and an owner filters
   const csv = await (
     await olga.ask("GET", at("/api/win-back?kind=user&days=30&format=csv&columns=id,lastMrr,reason"))
   ).text();
-  expect(csv).toBe('id,currency,lastMrr,reason\r\nbig,USD,99.00,"Price, said Bea"\r\nsmall,USD,19.00,Too hard\r\nfree,USD,,\r\n');
+  expect(csv).toBe(
+    'id,currency,lastMrr,reason\r\nbig,USD,99.00,"Price, said Bea"\r\nsmall,USD,19.00,Too hard\r\nfree,USD,,\r\n',
+  );
   const log = await olga.json<{ entries: readonly { summary: string }[] }>(
     "GET",
     at("/api/audit-log?limit=2"),

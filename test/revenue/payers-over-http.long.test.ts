@@ -158,7 +158,10 @@ test("CSV has the same columns", async () => {
   const chosen = await (
     await get("/api/accounts?format=csv&sort=mrr&columns=accountId,mrr,expectedLoss")
   ).text();
-  expect(chosen.split("\r\n").slice(0, 2)).toEqual(["accountId,currency,mrr,expectedLoss", "acme,USD,120.00,"]);
+  expect(chosen.split("\r\n").slice(0, 2)).toEqual([
+    "accountId,currency,mrr,expectedLoss",
+    "acme,USD,120.00,",
+  ]);
 });
 
 test("plans in use are listed", async () => {
