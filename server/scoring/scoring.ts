@@ -135,6 +135,7 @@ export {
   newcombe,
   shareInterval,
 } from "./statistics/difference.ts";
+export { neverRising } from "./statistics/isotonic.ts";
 export { type Lifetimes, logRank } from "./statistics/log-rank.ts";
 export { uniformFrom } from "./statistics/random.ts";
 export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./statistics/sbg.ts";

@@ -3,8 +3,9 @@ import type { ReactElement } from "react";
 import { atText } from "../../charts/cohort-grid/model.ts";
 import { useToday } from "../../parts/time.tsx";
 import { counted, numbers } from "../../text/format.ts";
-import { cohortTitle, type FoundCell, intervalText, missingText, smallCohortUsers } from "./cohorts.ts";
+import { cohortTitle, type FoundCell, intervalText, missingText } from "./cohorts.ts";
 import type { Choices } from "./question.ts";
+import { smallCohortUsers } from "./usual-period.ts";
 
 export function CohortTip({ found, period }: { found: FoundCell; period: Choices["period"] }): ReactElement {
   const today = useToday();
