@@ -181,14 +181,16 @@ describe("another definition of churn", () => {
   });
 
   test("is none while it stays", async () => {
-    const { kinds: ofKinds } = await preview({ healthWeights: { engagement: 50 } });
+    const { kinds: ofKinds } = await preview({
+      healthWeights: { engagement: 25, outlook: 50, momentum: 25, adoption: 0 },
+    });
     expect(ofKinds.map(({ definition }) => definition)).toEqual([null, null]);
   });
 });
 
 test("weights, traits in health and risk bands: the bands, and how well health told the churned", async () => {
   const foretold = await expectForetold({
-    healthWeights: { engagement: 25, outlook: 50, momentum: 25, adoption: 0 },
+    healthWeights: { engagement: 5, outlook: 15, momentum: 20, adoption: 0 },
     healthTraits: [{ trait: "nps", zeroAt: 0, hundredAt: 10, weight: 60 }],
     riskBands: { user: { medium: 0.15, high: 0.3 } },
   });
