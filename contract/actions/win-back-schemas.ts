@@ -33,7 +33,9 @@ export const WinBackAnswer = Type.Object({
   churned: listOf("The highest `lastMrr` first, then the one that churned last.", {
     id: Field.text("userId or accountId."),
     label: Field.text("A name, else an e-mail address, else the id."),
-    churnedDay: Field.day("The first day in whose scores it had churned."),
+    churnedDay: Field.day(
+      "The day on which it left, as `churnedDay` of its score: of the event, of the trait's value or of the subscription's end; by silence the day on which the churn horizon was over.",
+    ),
     lastSeenDay: nullable(Field.day("Of the last engagement event.")),
     lastMrr: nullable(
       Field.money(

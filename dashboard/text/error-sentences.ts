@@ -1,6 +1,6 @@
 /**
  * What is wrong with a form, in words. The API names a field by its path, for programs: `churnTargets.user.event is empty: send a name of 1 to 256
- * characters without white space, order_completed say.` A page says: “The event is empty: use a name …, e.g. order_completed.”
+ * characters without spaces, e.g. order_completed.` A page says: “The event is empty: use a name …, e.g. order_completed.”
  */
 import { settingName } from "./setting-names.ts";
 

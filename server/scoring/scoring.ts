@@ -90,6 +90,7 @@ export {
 } from "./run/changed-days.ts";
 export {
   changeBetween,
+  departureDaysOf,
   departureOf,
   type EntityQuestion,
   type ExplainedScore,

@@ -73,6 +73,11 @@ test("those who churned within the horizon are listed by what they paid, with re
     ["free", null, null, null],
   ]);
   expect(answer).toMatchObject({ total: 3, lastMrr: 11_800, reportingCurrency: "USD" });
+  // The day is that of the page of each, also in the CSV, though scores of few days are there.
+  for (const { id, churnedDay } of answer.churned) {
+    const score = await olga.json<{ churnedDay: string }>("GET", at(`/api/users/${id}/score`));
+    expect([id, churnedDay]).toEqual([id, score.churnedDay]);
+  }
   expect((await list("&days=30&limit=1&offset=1")).churned.map(({ id }) => id)).toEqual(["small"]);
 });
 

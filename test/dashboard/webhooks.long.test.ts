@@ -80,7 +80,11 @@ test("each billing tool is an entry of its own, whose webhook is tried, and save
     await page.getByRole("button", { name: `Set up ${tool}` }).click();
     await page.getByText(`enter its address in ${tool}.`).waitFor();
     await page.getByText(`In ${tool}`).first().waitFor();
-    await page.getByRole("table", { name: "What it becomes" }).getByText("payment_failed").first().waitFor();
+    await page
+      .getByRole("table", { name: "What we do with it" })
+      .getByText("payment_failed")
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel(secret).waitFor();
     expect(await axe(page)).toEqual([]);

@@ -10,8 +10,8 @@ import { errorSentence } from "../../dashboard/text/error-sentences.ts";
 test.each([
   ["condition.event is missing: keyEventUnseen needs it.", "The event is missing."],
   [
-    "churnTargets.user.event is empty: send a name of 1 to 256 characters without white space, order_completed say.",
-    "The event is empty: use a name of 1 to 256 characters without white space, e.g. order_completed.",
+    "churnTargets.user.event is empty: send a name of 1 to 256 characters without spaces, e.g. order_completed.",
+    "The event is empty: use a name of 1 to 256 characters without spaces, e.g. order_completed.",
   ],
   [
     "signingSecrets.0 is not valid: send 16 to 256 characters.",

@@ -60,11 +60,7 @@ function AccountOf({ accountId, onErased }: AccountProps): ReactElement {
         <AccountHeader {...{ accountId, account, score, onErased }} isMissing={asked.isError} />
       )}
       stat={
-        <Stat
-          label="Members active in 28 days"
-          value={activeText(carriers.data)}
-          note="with an engagement event, of all members"
-        />
+        <Stat label="Members active in 28 days" value={activeText(carriers.data)} note="of all members" />
       }
     >
       {(change, risk) => (

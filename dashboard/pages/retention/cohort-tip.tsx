@@ -25,7 +25,7 @@ export function CohortTip({ found, period }: { found: FoundCell; period: Choices
       </p>
       <p>
         <b className="font-medium">{numbers.share(share)}</b> came back: {numbers.count(users)} of{" "}
-        {numbers.count(cohortUsers)} users
+        {counted(cohortUsers, "user")}
       </p>
       <p className="text-soft">95% interval: {intervalText(cell)}</p>
       {missing !== undefined && <p className="text-watch">{missing}</p>}
