@@ -151,7 +151,7 @@ export const EventName = Type.String({
   // White space of any kind: \s has all of it but U+0085.
   pattern: "^[^\\s\\u0085]*$",
   description: "Name of the event, without white space.",
-  "x-send": `a name of 1 to ${limits.eventNameCharacters} characters without white space, order_completed say`,
+  "x-send": `a name of 1 to ${limits.eventNameCharacters} characters without spaces, e.g. order_completed`,
 });
 
 export const TrackBody = Type.Object(

@@ -1,7 +1,7 @@
 /** `rekindle revenue` */
 import { Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { currenciesWithoutRate, currencyDigits } from "../../contract/billing/currencies.ts";
+import { amountInUnits, currenciesWithoutRate } from "../../contract/billing/currencies.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
 import type { OfOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -19,7 +19,7 @@ interface Options extends OfOrganization {
 }
 
 const helpTexts = [
-  "Amounts of csv and json are in minor units, such as cents.",
+  "Amounts of json are in minor units, such as cents. Those of csv are in units: 2225.00.",
   "A segment of accounts has its accounts, and the users of them who pay without an account.",
   "A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
 ];
@@ -71,8 +71,8 @@ async function printAnswer(ask: AskFigure, path: string, options: Options): Prom
 async function printTables(ask: AskFigure, path: string, options: Options): Promise<void> {
   const response = await ask(path);
   const answer = (await response.json()) as RouteAnswer<"GET /api/revenue">;
-  const { periods, reportingCurrency: currency, currencyDigits: digits } = answer;
-  const money = (minorUnits: number) => (minorUnits / 10 ** digits).toFixed(digits);
+  const { periods, reportingCurrency: currency } = answer;
+  const money = (minorUnits: number) => amountInUnits(minorUnits, currency);
   const share = (part: number | null) => (part === null ? "-" : `${(part * 100).toFixed(1)}%`);
   const isSplit = options.by !== undefined;
   const hasTransfers = periods.some((row) => row.transferredInMrr + row.transferredOutMrr > 0);
@@ -107,10 +107,10 @@ function noticesOf(answer: RouteAnswer<"GET /api/revenue">): readonly string[] {
   const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
   const amounts = unrated
     .filter(({ payers }) => payers > 0)
-    .map(({ currency, payers, mrr }) => {
-      const digits = currencyDigits(currency);
-      return `${(mrr / 10 ** digits).toFixed(digits)} ${currency} of ${counted(payers, "payer")}`;
-    });
+    .map(
+      ({ currency, payers, mrr }) =>
+        `${amountInUnits(mrr, currency)} ${currency} of ${counted(payers, "payer")}`,
+    );
   return [
     ...(amounts.length > 0 ? [`MRR in no other figure: ${amounts.join(", ")}`] : []),
     ...currenciesWithoutRate(answer).map((currency) => `${currency} has no rate to ${reportingCurrency}`),

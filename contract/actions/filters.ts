@@ -6,7 +6,7 @@ import Type, { type Static } from "typebox";
 import { closedObject, Field, Parameter } from "../api/schema.ts";
 import { HealthBand, RiskBand, State, Verdict } from "../api/score-parts.ts";
 import { billingFilters } from "../billing/payers.ts";
-import { segmentLimits } from "./segments.ts";
+import { comparedDays, segmentLimits } from "./segments.ts";
 import { ownerFilter } from "./work-schemas.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
@@ -24,7 +24,7 @@ const movementFilters = {
   healthBandBefore: Type.Optional(
     Field.oneOf(
       [...HealthBand.enum, "present"],
-      "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
+      "Only those whose health had this health band in the scores that changes are told against (`since` or `comparedWithDays`). `present` is any but churned and none.",
     ),
   ),
   moved: Type.Optional(
@@ -32,6 +32,34 @@ const movementFilters = {
       moves,
       "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
     ),
+  ),
+  comparedWithDays: Type.Optional(
+    Type.Enum([...comparedDays], {
+      description: `The earlier scores of \`moved\` and \`healthBandBefore\` are those of so many days before the newest: ${comparedDays.join(" or ")}. Default: 28.`,
+    }),
+  ),
+  usageFellPercent: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description:
+        "Only those whose use of the 28 days before the newest scores is lower by at least so many per cent than that of the 28 days before. Without use before there is nothing to fall.",
+    }),
+  ),
+  healthFellPoints: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description:
+        "Only those whose health fell by at least so many points in `healthFellDays`. What another model, scale or settings changed is no fall.",
+    }),
+  ),
+  healthFellDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 28,
+      description: "With healthFellPoints: within so many days before the newest scores. Default: 28.",
+    }),
   ),
   toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
 } as const;

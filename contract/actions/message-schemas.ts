@@ -51,7 +51,7 @@ export const messages = {
     before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
     after: nullable(Field.number("The value of the day.")),
     risk: nullable(Field.number("The churn risk of the day.")),
-    expectedLoss: nullable(Field.number("Churn risk × MRR, in minor units. Null without revenue.")),
+    expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
     reasons: Type.Array(Type.String(), { description: "The most important first." }),
   }),
   "alert.resolved": message("alert.resolved", "An alert closed.", {

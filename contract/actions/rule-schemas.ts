@@ -103,7 +103,7 @@ const ruleFields = {
 export const AlertRuleAnswer = Type.Object(ruleFields);
 export const DefaultExemptionAnswer = Type.Object({
   mrrAbove: nullable(
-    Field.count(
+    Field.money(
       "In minor units of the reporting currency. Of paying users where no account pays. Null without payers.",
     ),
   ),
@@ -124,7 +124,7 @@ const alertFields = {
   after: nullable(Field.number("The value of the day.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
   risk: nullable(Field.number("The churn risk of the day.")),
-  expectedLoss: nullable(Field.number("Churn risk × MRR, in minor units. Null without revenue.")),
+  expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
   arm: nullable(Type.Enum([...alertArms]), {
     description: "Of the hold-out. A control had no message. Null without a hold-out.",
   }),

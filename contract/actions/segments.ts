@@ -32,3 +32,6 @@ export const segmentHistoryLimits = { days: 365, changes: 100 } as const;
 /** The entities of a segment. */
 export const segmentKinds = ["users", "accounts"] as const;
 export type SegmentKind = (typeof segmentKinds)[number];
+
+/** Days between the scores of a condition and those that they are compared with. A segment means the same on each day. */
+export const comparedDays = [7, 28] as const;

@@ -28,15 +28,17 @@ export const WinBackAnswer = Type.Object({
   reportingCurrency: nullable(Type.String(), { description: "Of `lastMrr`. Null without subscriptions." }),
   total: Field.count("On all pages together."),
   lastMrr: nullable(
-    Field.integer("Of all together, without those in a currency without a rate. Null without subscriptions."),
+    Field.money("Of all together, without those in a currency without a rate. Null without subscriptions."),
   ),
   churned: listOf("The highest `lastMrr` first, then the one that churned last.", {
     id: Field.text("userId or accountId."),
     label: Field.text("A name, else an e-mail address, else the id."),
-    churnedDay: Field.day("The first day in whose scores it had churned."),
+    churnedDay: Field.day(
+      "The day on which it left, as `churnedDay` of its score: of the event, of the trait's value or of the subscription's end; by silence the day on which the churn horizon was over.",
+    ),
     lastSeenDay: nullable(Field.day("Of the last engagement event.")),
     lastMrr: nullable(
-      Field.integer(
+      Field.money(
         "The last MRR, in minor units: of subscriptions that go on, or ended within these days and a churn horizon before. Null if it never paid, or in a currency without a rate.",
       ),
     ),

@@ -87,6 +87,9 @@ export const RetentionAnswer = Type.Object({
     cohortUsers: Field.count("Their users."),
     users: Field.count("Those of them who were active then."),
     ...interval,
+    share: Field.share(
+      "users / cohortUsers. With measure=inOrAfter it never rises: a period with a higher share is taken together with those before it, weighted by users (isotonic regression).",
+    ),
   }),
   projections: listOf("Of measure=inOrAfter.", {
     ...group,
@@ -117,7 +120,7 @@ export const RetentionComparisonParameters = closedObject({
       minimum: 0,
       maximum: 119,
       description:
-        "Periods after the cohort's own at which the groups are compared. Below `periods`. Default: the last that three cohorts of every group have completed, all cohorts of a group with fewer. Groups without a complete period do not count for it.",
+        "Periods after the cohort's own at which the groups are compared. Below `periods`. Default: the last that 30 users of every group have completed. Groups that never had 30 do not count for it.",
     }),
   ),
 });
@@ -129,7 +132,7 @@ export const RetentionComparisonAnswer = Type.Object({
     cohorts: Field.count("Cohorts that have completed this period."),
     cohortUsers: Field.count("Their users."),
     users: Field.count("Those of them who were active then."),
-    share: Field.share("users / cohortUsers"),
+    share: Field.share("As in the mean row of `/api/retention`."),
     low: Field.share("Of the share's 95 % interval, with users of one account taken together."),
     high: Field.share("Of the share's 95 % interval, with users of one account taken together."),
     designEffect: Type.Number({
@@ -147,9 +150,12 @@ export const RetentionComparisonAnswer = Type.Object({
     probability: Field.share(
       "That a difference at least as large comes by chance, corrected for the number of pairs (Holm 1979).",
     ),
-    curveProbability: nullable(Field.share("The same of the whole curves, by a log-rank test."), {
-      description: "Of measure=inOrAfter.",
-    }),
+    curveProbability: nullable(
+      Field.share("The same of the whole curves, by a log-rank test: the verdict."),
+      {
+        description: "Of measure=inOrAfter. Null with measure=in, of which `probability` is the verdict.",
+      },
+    ),
   }),
 });
 

@@ -1,5 +1,6 @@
 /** Constructors of the schemas of parameters, bodies and answers. */
 import Type from "typebox";
+import { isJsonObject } from "../json.ts";
 
 /** The schema or null. */
 export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
@@ -25,6 +26,15 @@ export const objectOrNull = <Properties extends Type.TProperties>(
   properties: Properties,
 ) => nullable(Type.Object(properties), { description });
 
+const inMinorUnits = { "x-minor-units": true } as const;
+
+/** Whether a field of an answer is an amount of money in minor units, or null. */
+export function isMoney(schema: unknown): boolean {
+  if (!isJsonObject(schema)) return false;
+  if (schema["x-minor-units"] === true) return true;
+  return Array.isArray(schema.anyOf) && schema.anyOf.some(isMoney);
+}
+
 /** Constructors of fields by their description. */
 export const Field = {
   text: (description: string) => Type.String({ description }),
@@ -40,6 +50,10 @@ export const Field = {
   instant: (description: string) => Type.String({ format: "date-time", description }),
   /** A number of people, events or rows. */
   count: (description: string) => Type.Integer({ minimum: 0, description }),
+  /** An amount of money in whole minor units: 4900 for $49.00. A CSV has it in units, beside a column `currency`. */
+  money: (description: string) => Type.Integer({ minimum: 0, description, ...inMinorUnits }),
+  /** The same of an amount that is an expectation: it may be a fraction of a minor unit. */
+  expectedMoney: (description: string) => Type.Number({ description, ...inMinorUnits }),
   /** A part of a whole. */
   share: (description: string) => Type.Number({ minimum: 0, maximum: 1, description }),
 };

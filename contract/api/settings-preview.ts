@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { SettingChange } from "../settings.ts";
 import { Field, listOf, nullable, objectOrNull } from "./schema.ts";
-import { HealthBand, Kind, RiskBand } from "./score-parts.ts";
+import { HealthBand, Kind, RiskBand, State } from "./score-parts.ts";
 
 const metric = (description: string) => nullable(Field.number(description));
 
@@ -49,6 +49,25 @@ export const SettingsPreviewAnswer = Type.Object({
         departures: Field.count("Churned among them."),
         aucBefore: metric("The probability that one that stayed had the higher health. Null without both."),
         aucAfter: metric("The same by the changed settings."),
+        differenceLow: metric(
+          "Of the 95 % interval of aucAfter − aucBefore (DeLong 1988). With 0 in it, neither is better. Null without two of each outcome.",
+        ),
+        differenceHigh: metric("Of that interval."),
+      },
+    ),
+    definition: objectOrNull(
+      "What another target, or another horizon, would mean. Null while both stay. Stored scores of past days are not computed again for it.",
+      {
+        departuresBefore: Field.count(
+          "Users, or accounts, that left in the 365 days before the scores, each once. With the target `subscription` without those that pay again.",
+        ),
+        departuresAfter: Field.count("The same by the changed settings."),
+        stateChanged: Field.count("How many would have another state."),
+        states: listOf("Moves between states, the most first.", {
+          from: State,
+          to: State,
+          count: Field.count("Users, or accounts."),
+        }),
       },
     ),
     horizons: objectOrNull(

@@ -33,6 +33,25 @@ export function currenciesWithoutRate(answer: {
   return answer.unrated.map(({ currency }) => currency).filter((currency) => !rated.includes(currency));
 }
 
+/** An amount in units, as CSVs have it: 222500 cents are "2225.00". Digits are moved, not divided, so that no amount is rounded but
+ * one that has parts of a minor unit, such as an expected loss.
+ * @param minorUnits at most 2^53 from 0 */
+export function amountInUnits(minorUnits: number, currency: string): string {
+  const digits = currencyDigits(currency);
+  const whole = Math.round(minorUnits);
+  const text = String(Math.abs(whole)).padStart(digits + 1, "0");
+  const units = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+  return whole < 0 ? `-${units}` : units;
+}
+
+/** An amount in units, as an expression of SQL. @param amount an expression, a whole number from 0; @param currency another, a text */
+export function amountInUnitsSql(amount: string, currency: string): string {
+  const withDigits = (digits: number) =>
+    `concat(toString(intDiv(${amount}, ${10 ** digits})), '.', leftPad(toString(${amount} % ${10 ** digits}), ${digits}, '0'))`;
+  const isOneOf = (codes: string) => `${currency} IN ('${codes.replaceAll(" ", "', '")}')`;
+  return `multiIf(${isOneOf(noDigits)}, toString(${amount}), ${isOneOf(threeDigits)}, ${withDigits(3)}, ${withDigits(2)})`;
+}
+
 /** Digits of a currency's minor unit: 2 for USD, 0 for JPY, 3 for KWD. 2 for a code that ISO 4217 does not have. */
 export function currencyDigits(code: string): number {
   return digitsByCode.get(code) ?? 2;

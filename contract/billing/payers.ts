@@ -37,12 +37,12 @@ export const billingFilters = {
 
 const inCurrency = {
   currency: Type.String(),
-  mrr: Field.count("In minor units of this currency."),
+  mrr: Field.money("In minor units of this currency."),
 };
 
 const payer = {
   mrr: nullable(
-    Field.count(
+    Field.money(
       "MRR now, in minor units of the reporting currency. Null without a subscription, for a payer that ever had MRR in a currency without a rate, and in lists for excluded payers.",
     ),
   ),
@@ -68,7 +68,7 @@ const payer = {
 };
 
 const expectedLoss = nullable(
-  Field.number(
+  Field.expectedMoney(
     "The MRR that ends within the horizon as scheduled, and churn risk × other MRR, in minor units of the reporting currency: as in `/api/revenue/at-risk`. Without a churn risk it is the scheduled part, and null if nothing is scheduled. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
   ),
 );
@@ -143,7 +143,7 @@ export const SubscriptionsAnswer = Type.Object({
       ["active", "trialing", "past_due", "paused", "canceled"],
       "Of this subscription alone. `past_due`: its billing tool says so, or the last payment failed.",
     ),
-    mrr: Field.count(`Now. ${minorUnits}`),
+    mrr: Field.money(`Now. ${minorUnits}`),
     currency: Field.textOrNull("Null until an amount is known."),
     currencyDigits: Field.count("Digits of the minor unit of this currency."),
     quantity: nullable(Field.number("Seats, say.")),
@@ -165,8 +165,8 @@ export const SubscriptionsAnswer = Type.Object({
     ),
     plan: Field.textOrNull("From then on."),
     planBefore: Field.textOrNull("Before. Null at the start."),
-    mrr: Field.count(`From then on. ${minorUnits}`),
-    mrrBefore: Field.count("Before; 0 at the start."),
+    mrr: Field.money(`From then on. ${minorUnits}`),
+    mrrBefore: Field.money("Before; 0 at the start."),
     currency: Field.textOrNull("Of `mrr`."),
     currencyDigits: Field.count("Digits of its minor unit."),
     currencyBefore: Field.textOrNull("Of `mrrBefore`. Null at the start."),

@@ -43,7 +43,7 @@ const unratedCurrencies = listOf(
   {
     currency: Type.String(),
     payers: Field.count("With MRR in this currency at the end of the last period."),
-    mrr: Field.count("Theirs, in minor units of this currency."),
+    mrr: Field.money("Theirs, in minor units of this currency."),
   },
 );
 
@@ -56,7 +56,7 @@ const group = {
 };
 
 const moved = (description: string) => ({
-  mrr: Field.count(`${description} ${minorUnits}`),
+  mrr: Field.money(`${description} ${minorUnits}`),
   payers: Field.count("How many payers."),
 });
 const newMoved = moved("MRR of payers that never had any before.");
@@ -101,7 +101,7 @@ export const RevenueAnswer = Type.Object({
       fromDay: Field.day("The first day of the period."),
       toDay: Field.day("Its last day, or `to` when the period goes on after it."),
       isComplete: Field.boolean("Whether all of the period counts."),
-      startMrr: Field.count(`MRR just before the period. ${minorUnits}`),
+      startMrr: Field.money(`MRR just before the period. ${minorUnits}`),
       startPayers: Field.count("Payers with MRR then."),
       newMrr: newMoved.mrr,
       newPayers: newMoved.payers,
@@ -119,7 +119,7 @@ export const RevenueAnswer = Type.Object({
       transferredOutPayers: transferredOut.payers,
       churnedInvoluntarilyMrr: involuntary.mrr,
       churnedInvoluntarilyPayers: involuntary.payers,
-      endMrr: Field.count(`At the end of the period. ${minorUnits}`),
+      endMrr: Field.money(`At the end of the period. ${minorUnits}`),
       endPayers: Field.count("Payers with MRR then."),
       nrr: ratio(
         "Net revenue retention: MRR at the end ÷ at the start, of the payers with MRR at the start; null without any.",
@@ -136,7 +136,7 @@ export const RevenueAnswer = Type.Object({
     {
       currency: Type.String(),
       subscriptions: Field.count("How many."),
-      mrr: Field.count("Theirs now, in minor units of this currency."),
+      mrr: Field.money("Theirs now, in minor units of this currency."),
     },
   ),
   unpriced: Field.count(
@@ -169,9 +169,9 @@ export const RevenueCohortsAnswer = Type.Object({
     ...group,
     cohortDay: Field.day("The first day of the period in which the payers first had MRR."),
     payers: Field.count("Payers of the cohort."),
-    entryMrr: Field.count(`Their first MRR. ${minorUnits}`),
+    entryMrr: Field.money(`Their first MRR. ${minorUnits}`),
     period: Field.count("Periods after the cohort's own."),
-    mrr: Field.count(`At the end of this period. ${minorUnits}`),
+    mrr: Field.money(`At the end of this period. ${minorUnits}`),
     ratio: Field.number("mrr ÷ entryMrr; above 1 when payers grew."),
     low: nullable(
       Field.number("Of the ratio's 95 % interval, by 1,000 resamples of the payers; null for one payer."),
@@ -204,9 +204,9 @@ export const RevenueAtRiskAnswer = Type.Object({
       high: Type.Number(),
     },
   ),
-  mrr: Field.count(`Of all payers of this kind, now. ${minorUnits}`),
+  mrr: Field.money(`Of all payers of this kind, now. ${minorUnits}`),
   payers: Field.count("Payers of this kind with MRR."),
-  mrrWithRisk: Field.count("The MRR of those that have a churn risk."),
+  mrrWithRisk: Field.money("The MRR of those that have a churn risk."),
   payersWithRisk: Field.count("Those that have a churn risk."),
   withoutRisk: listOf(
     "The payers without a churn risk, by the reason. The reason with the highest MRR comes first.",
@@ -216,23 +216,23 @@ export const RevenueAtRiskAnswer = Type.Object({
         "The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores. `churned`: the churn target was met by then. `unused`: no activity in the 26 weeks before.",
       ),
       payers: Field.count("How many."),
-      mrr: Field.count(`Their MRR now. ${minorUnits}`),
+      mrr: Field.money(`Their MRR now. ${minorUnits}`),
     },
   ),
-  highRiskMrr: Field.count("The MRR of those whose risk band is high."),
+  highRiskMrr: Field.money("The MRR of those whose risk band is high."),
   highRiskPayers: Field.count("Those whose risk band is high."),
   expectedLoss: objectOrNull(
     "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk × other MRR. With any other target a churn risk is no probability that MRR is lost.",
     {
-      mrr: Field.number(`Expected to be lost within the horizon. ${minorUnits}`),
+      mrr: Field.expectedMoney(`Expected to be lost within the horizon. ${minorUnits}`),
       payers: Field.count("Those with a churn risk or a scheduled end."),
-      scheduledMrr: Field.count(
+      scheduledMrr: Field.money(
         "The part of it that ends as scheduled, also of payers without a churn risk.",
       ),
       low: Field.number(
         "Of its 90 % interval, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
       ),
-      high: Field.number("Of its 90 % interval."),
+      high: Field.expectedMoney("Of its 90 % interval."),
     },
   ),
   atRisk: listOf(
@@ -240,15 +240,15 @@ export const RevenueAtRiskAnswer = Type.Object({
     {
       id: Field.text("The id of the account or the user."),
       name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),
-      mrr: Field.count(`Now. ${minorUnits}`),
+      mrr: Field.money(`Now. ${minorUnits}`),
       churnRisk: nullable(Field.share("Within the horizon; 1 when all MRR ends as scheduled."), {
         description: "Null without a churn risk.",
       }),
-      scheduledMrr: Field.count(
+      scheduledMrr: Field.money(
         "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
       ),
       expectedLoss: nullable(
-        Field.number("scheduledMrr + churnRisk × other MRR. Without a churn risk it is scheduledMrr."),
+        Field.expectedMoney("scheduledMrr + churnRisk × other MRR. Without a churn risk it is scheduledMrr."),
         {
           description: "Null unless the churn target is `subscription`.",
         },

@@ -20,7 +20,7 @@ const entity = {
   riskBefore: nullable(Field.share("The churn risk before. Null when there was none, and in top.")),
   state: Field.text("The state now. Empty without a score, and in top."),
   expectedLoss: nullable(
-    Field.number("Churn risk × MRR a month, in minor units of the currency. Null without revenue."),
+    Field.expectedMoney("Churn risk × MRR a month, in minor units of the currency. Null without revenue."),
   ),
 };
 const moves = (description: string) =>

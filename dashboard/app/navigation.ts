@@ -119,7 +119,7 @@ export const settingsPages: readonly SettingsEntry[] = [
   },
   {
     ...{ to: pages.alertRuleSettings, label: "Alert rules", least: "viewer" },
-    about: "When alerts open, and where they are told",
+    about: "When alerts open, and who gets them",
     words: "rule alert condition preview template hold-out cooldown pause",
   },
   {

@@ -7,6 +7,7 @@ import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type MouseEvent, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { useShownTheme } from "../app/theme.ts";
 import { Scrollable } from "../parts/list/scrollable.tsx";
+import { numbers } from "../text/format.ts";
 import { type Colours, readColours } from "./colours.ts";
 import { tooltipOf } from "./tooltip.ts";
 
@@ -166,8 +167,11 @@ export function categoryAxis(
 
 /** An axis of numbers, quiet. @param text a number as text */
 export function valueAxis(colours: Colours, text: (value: number) => string): object {
+  const isOfCounts = text === numbers.compact || text === numbers.count;
   return {
     type: "value",
+    // There is no 0.3 of a user.
+    ...(isOfCounts && { minInterval: 1 }),
     splitNumber: 4,
     splitLine: { lineStyle: { color: colours.line } },
     axisLabel: { color: colours.soft, formatter: text },

@@ -50,13 +50,13 @@ export function ChangePanel({ asked, what }: ScoreProps): ReactElement {
 }
 
 const columns = [
-  { name: "Total", of: "total", hint: "Total change" },
+  { name: "Total", of: "total", hint: undefined },
   {
     name: "Behaviour",
     of: "behaviour",
     hint: "More or less use than on the earlier day. Silence is less use.",
   },
-  { name: "Time", of: "time", hint: "The change without any change in use: the user is known for longer." },
+  { name: "Time passed", of: "time", hint: "The change without any change in use." },
   {
     name: "Settings",
     of: "settings",
@@ -112,11 +112,15 @@ function Changes({ change, what }: { change: Change; what: string }): ReactEleme
           </table>
         </Scrollable>
         <dl className="grid content-start gap-x-2 gap-y-0.5 text-sm text-soft">
-          {columns.map(({ name, hint }) => (
-            <div key={name}>
-              <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
-            </div>
-          ))}
+          {columns.map(({ name, hint }) => {
+            // The total needs no words.
+            if (hint === undefined) return null;
+            return (
+              <div key={name}>
+                <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
+              </div>
+            );
+          })}
         </dl>
       </div>
     </div>

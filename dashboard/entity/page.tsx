@@ -2,7 +2,8 @@
 import type { ReactElement, ReactNode } from "react";
 import { type Asked, usePages, useRead } from "../api/query.ts";
 import { useFilters } from "../parts/list/filters.ts";
-import { Notice } from "../parts/panel.tsx";
+import { Notice, Panel } from "../parts/panel.tsx";
+import { Empty } from "../parts/states.tsx";
 import { useToday } from "../parts/time.tsx";
 import { counted, dayPlus, dayText } from "../text/format.ts";
 import { ActivityPanel, daysOfYear } from "./activity.tsx";
@@ -31,6 +32,23 @@ interface EntityPageProps {
   readonly stat: ReactElement;
   /** Places the panels of the change and of the churn risk, with what only this page has. */
   readonly children: (change: ReactElement, risk: ReactElement) => ReactNode;
+}
+
+/** Whether nothing can be said of scores yet: one card says so, in place of six empty ones. */
+function isWithoutScores(score: Score | undefined): boolean {
+  if (score === undefined || score.state === "churned") return false;
+  const { health, engagement, momentum, risk, change } = score;
+  return [health.score, engagement, momentum, risk, change].every((one) => one === null);
+}
+
+function NoScoresYet({ note, what }: { note: string | null; what: string }): ReactElement {
+  return (
+    <Panel title="Scores">
+      <Empty title="No scores yet">
+        {note} Health, churn risk and their history appear here with the first scores of this {what}.
+      </Empty>
+    </Panel>
+  );
 }
 
 export function EntityPage(props: EntityPageProps): ReactElement {
@@ -62,6 +80,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
     ({ next }) => next,
   );
   if (isMissing(asked.error)) return <Missing id={id} what={what} />;
+  const hasNoScores = isWithoutScores(score.data) && history.data?.days.length === 0;
   const { dataStoppedSince: stoppedSince, daysWithoutData = 0 } = score.data ?? {};
   return (
     <>
@@ -80,16 +99,22 @@ export function EntityPage(props: EntityPageProps): ReactElement {
             idle days and of all windows.
           </p>
         )}
-        <ScoreStats asked={score}>{stat}</ScoreStats>
+        {!hasNoScores && <ScoreStats asked={score}>{stat}</ScoreStats>}
         <SubscriptionsPanel what={what} id={id} />
         <AlertsPanel what={what} id={id} />
         <WorkPanel entity={{ kind: what, id }} />
-        {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
-        <div className="grid gap-5 xl:grid-cols-2">
-          <HealthPanel asked={score} what={what} />
-          <EngagementPanel asked={score} what={what} />
-        </div>
-        <HistoryPanel asked={history} models={models.data?.changes ?? []} what={what} />
+        {hasNoScores ? (
+          children(<NoScoresYet note={score.data?.note ?? null} what={what} />, <></>)
+        ) : (
+          <>
+            {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
+            <div className="grid gap-5 xl:grid-cols-2">
+              <HealthPanel asked={score} what={what} />
+              <EngagementPanel asked={score} what={what} />
+            </div>
+            <HistoryPanel asked={history} models={models.data?.changes ?? []} what={what} />
+          </>
+        )}
         <ActivityPanel asked={activity} firstDay={asked.data?.firstSeenDay} />
         <TimelinePanel asked={timeline} names={names} />
       </div>

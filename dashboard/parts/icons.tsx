@@ -24,6 +24,7 @@ const shapes = {
   up: "M4.5 9.5L8 6l3.5 3.5",
   right: "M6.5 4.5L10 8l-3.5 3.5",
   left: "M9.5 4.5L6 8l3.5 3.5",
+  calendar: "M2.5 3.5h11v10h-11zM2.5 6.5h11M5.5 2v3M10.5 2v3",
   check: "M3.5 8.5l3 3 6-7",
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   download: "M8 2.5v7M5 7l3 3 3-3M3 13.5h10",

@@ -58,6 +58,8 @@ export const numbers = {
   riskTenths: numberText({ ...percent, ...decimal, ...down }),
   /** +3 */
   change: numberText({ ...decimal, ...signed }),
+  /** -0.691 as -69% */
+  wholeShareChange: numberText({ ...percent, ...whole, ...signed }),
   /** 0.031 as +3.1% */
   shareChange: numberText({ ...percent, ...decimal, ...signed }),
 } as const;

@@ -1,4 +1,5 @@
 /** Names of settings on the pages. */
+import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
 import { numbers } from "./format.ts";
 
 const names: Readonly<Record<string, string>> = {
@@ -34,7 +35,29 @@ export function settingValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(settingValue).join(", ");
   if (typeof value !== "object") return String(value);
   if (isHealthTrait(value)) return healthTraitText(value);
-  return isRiskBounds(value) ? riskBoundsText(value) : JSON.stringify(value);
+  if (isRiskBounds(value)) return riskBoundsText(value);
+  if (isChurnTarget(value)) return churnTargetText(value);
+  return Object.entries(value)
+    .map(([name, inside]) => `${name} ${settingValue(inside)}`)
+    .join(", ");
+}
+
+function isChurnTarget(value: object): value is ChurnTarget {
+  return "by" in value && typeof value.by === "string" && Object.hasOwn(targetTexts, value.by);
+}
+
+const targetTexts: Readonly<Record<ChurnTarget["by"], string>> = {
+  silence: "no activity for the churn horizon",
+  event: "an event",
+  trait: "a trait",
+  subscription: "the last subscription ended",
+};
+
+/** What counts as churn, in words. */
+export function churnTargetText(target: ChurnTarget): string {
+  if (target.by === "trait") return `${target.trait} is ${target.values.join(" or ")}`;
+  if (target.by !== "event") return targetTexts[target.by];
+  return target.undoneBy === null ? target.event : `${target.event}, not undone by ${target.undoneBy}`;
 }
 
 interface HealthTraitValue {

@@ -30,7 +30,8 @@ export {
 export { type EventsDone, eventSets } from "./entities/event-sets.ts";
 export { isUserExcluded } from "./entities/excluded-user.ts";
 export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
-export type { ScoresOfRow } from "./entities/list-scores.ts";
+export { fallsOf } from "./entities/list-falls.ts";
+export type { ComparedFall, ScoresOfRow } from "./entities/list-scores.ts";
 export { membersOfAccounts } from "./entities/members-of-accounts.ts";
 export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
 export { accountEvents, userEvents } from "./entities/own-events.ts";

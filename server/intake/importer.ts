@@ -20,7 +20,7 @@ import {
   type RowOutcome,
   type RowVerdict,
 } from "./import-rows.ts";
-import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
+import { about, type NoteTaker, noteFuture, noteIgnored } from "./watch/notes.ts";
 
 /** Rows of one commit. The decision blocks the write API, for 4 ms with 500 rows. */
 export const maxImportRows = 500;
@@ -125,6 +125,7 @@ export class Importer {
     const { own } = row;
     if (own !== undefined && own.kind !== "account" && outcome !== "ignored" && isStored(outcome)) {
       noteIgnored(this.#warnings, about("import", own), outcome);
+      noteFuture(this.#warnings, "import", own);
     }
     for (const left of row.leftOut) {
       this.#warnings.note({ organization, atMs, endpoint: "import", ...left });

@@ -43,6 +43,7 @@ export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
 export { type ChurnedLately, churnedLately } from "./queries/lists/churned-lately.ts";
+export { columnOfFall, type Fall, fallCondition, fallQuery } from "./queries/lists/falls.ts";
 export { healthByWeek } from "./queries/lists/health-by-week.ts";
 export { highRiskMoves } from "./queries/lists/high-risk-moves.ts";
 export { type Mover, moversBetween } from "./queries/lists/movers.ts";
@@ -89,6 +90,7 @@ export {
 } from "./run/changed-days.ts";
 export {
   changeBetween,
+  departureDaysOf,
   departureOf,
   type EntityQuestion,
   type ExplainedScore,
@@ -135,6 +137,7 @@ export {
   newcombe,
   shareInterval,
 } from "./statistics/difference.ts";
+export { neverRising } from "./statistics/isotonic.ts";
 export { type Lifetimes, logRank } from "./statistics/log-rank.ts";
 export { uniformFrom } from "./statistics/random.ts";
 export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./statistics/sbg.ts";

@@ -255,7 +255,7 @@ export class Analysis implements ServedAnalysis {
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, subscriptions, ledger, time } = this.#parts;
     if (isWorkTable(table)) {
-      yield* exportWork({ ledger, nowMs: time.nowMs() }, organization, table, format);
+      yield* exportWork({ ledger, warehouse, nowMs: time.nowMs() }, organization, table, format);
       return;
     }
     await this.drain();

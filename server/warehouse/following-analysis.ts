@@ -74,7 +74,7 @@ export class FollowingAnalysis implements ServedAnalysis {
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, ledger, nowMs } = this.#parts;
     if (isWorkTable(table)) {
-      yield* exportWork({ ledger, nowMs: nowMs() }, organization, table, format);
+      yield* exportWork({ ledger, warehouse, nowMs: nowMs() }, organization, table, format);
       return;
     }
     await this.drain();

@@ -51,6 +51,7 @@ export {
 export type { LoaderStatus } from "./load/loader.ts";
 export { accountOwners } from "./schema/account-owners.ts";
 export { isBilling, tieBreak } from "./schema/billing-tables.ts";
+export { currenciesUsed, reportingCurrencyOf } from "./schema/currencies-used.ts";
 export {
   activeDaysTable,
   activeMembersTable,
@@ -69,7 +70,7 @@ export {
   isAnyAccount,
   isExcluded,
   isIncluded,
-  isIncludedAccount,
+  isIncludedPayerOf,
   withinAccounts,
   withinPayers,
   withinUsers,

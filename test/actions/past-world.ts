@@ -139,6 +139,7 @@ export class PastWorld {
         "colour",
         "risk",
         "health",
+        "volume_28",
         "tenure_days",
       ];
       const kept = rows.filter(() => !this.#random.chance(0.03)).map((row) => JSON.stringify(row));
@@ -158,7 +159,9 @@ export class PastWorld {
     const state = random.pick(["active", "active", "active", "inactive", "new", "churned"]);
     const band = state === "churned" ? "churned" : random.pick(["healthy", "watch", "at_risk", "none"]);
     const risk = state === "churned" || random.chance(0.05) ? null : entity.risk;
-    return [this.organization, formatDay(day), number, 1_000, state, band, risk, entity.health, 50];
+    // Of few events, so that falls are as large as a limit now and then.
+    const volume = random.between(0, 5);
+    return [this.organization, formatDay(day), number, 1_000, state, band, risk, entity.health, volume, 50];
   }
 
   /** News of users and accounts: on the first day of half of them, later now and then. */

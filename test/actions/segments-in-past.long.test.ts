@@ -93,6 +93,13 @@ const comparing: readonly Filter[] = [
   { renewsWithinDays: 1 },
   { renewsWithinDays: 12 },
   { renewsWithinDays: 3_650, subscriptionStatus: "active" },
+  { usageFellPercent: 25 },
+  { usageFellPercent: 100, riskBand: "low" },
+  { healthFellPoints: 10 },
+  { healthFellPoints: 8, healthFellDays: 3 },
+  { moved: "fell", healthBandBefore: "present", comparedWithDays: 7 },
+  { moved: "rose", comparedWithDays: 7 },
+  { usageFellPercent: 20, healthFellPoints: 5, healthFellDays: 7 },
 ];
 
 const random = randomOfThisRun("segments in the past");

@@ -199,3 +199,78 @@ test("a segment of users is refused where accounts are asked for", async () => {
     ]);
   }
 });
+
+describe("falls", () => {
+  type Users = RouteAnswer<"GET /api/users">;
+  const idsOf = ({ users }: Users) => users.map(({ userId }) => userId).sort();
+  const listed = async (query: string) => idsOf(await get<Users>(`/api/users?limit=1000&${query}`));
+  /** Events of days before today, from the first to the last of them. */
+  const eventsOf = ({ activeUntil }: (typeof people)[number], first: number, last: number) =>
+    Array.from({ length: 30 }, (_, time) => activeUntil + time * 2).filter(
+      (days) => days >= first && days <= last,
+    ).length;
+  const fellBy = (percent: number) =>
+    people
+      .filter((one) => {
+        const [now, before] = [eventsOf(one, 1, 28), eventsOf(one, 29, 56)];
+        return before > 0 && now <= before * (1 - percent / 100);
+      })
+      .map(({ id }) => id)
+      .sort();
+
+  test.each([1, 50, 90, 100])("of use by %d per cent list those who did so much less", async (percent) => {
+    const expected = fellBy(percent);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(expected.length).toBeLessThan(people.length);
+    expect(await listed(`usageFellPercent=${percent}`)).toEqual(expected);
+    const { accounts } = await get<RouteAnswer<"GET /api/accounts">>(
+      `/api/accounts?usageFellPercent=${percent}`,
+    );
+    const ids = people.filter(({ id }) => expected.includes(id)).map(({ account }) => account);
+    expect(accounts.map(({ accountId }) => accountId).sort()).toEqual([...new Set(ids)].sort());
+    const csv = await (
+      await olga.ask("GET", at(`/api/users?usageFellPercent=${percent}&format=csv&columns=userId`))
+    ).text();
+    expect(csv.trim().split("\r\n").slice(1).sort()).toEqual(expected);
+  });
+
+  test("of health are those of the change since that day", async () => {
+    for (const days of [7, 14, 28]) {
+      const { users } = await get<Users>(`/api/users?limit=1000&since=${dayAgo(days)}`);
+      const fell = users.filter(({ change }) => change !== null && change <= -10).map(({ userId }) => userId);
+      expect(await listed(`healthFellPoints=10&healthFellDays=${days}`)).toEqual(fell.sort());
+    }
+    expect((await listed("healthFellPoints=10")).length).toBeGreaterThan(0);
+    expect(await listed("moved=fell&comparedWithDays=7")).toEqual(
+      await listed(`moved=fell&since=${dayAgo(7)}`),
+    );
+  });
+
+  test("are conditions of segments, by the API and the command line", async () => {
+    const byApi = await saved("Use fell", {
+      kind: "users",
+      filter: { usageFellPercent: 50, verdict: "not_churned" },
+    });
+    expect(await listed(`segment=${byApi}`)).toEqual(await listed("usageFellPercent=50&verdict=not_churned"));
+    const filter = JSON.stringify({ healthFellPoints: 10, healthFellDays: 7 });
+    const options = ["--organization", organization, "--filter", filter];
+    await server.command("segment", "create", "Health fell", ...options);
+    const { segments } = await get<RouteAnswer<"GET /api/segments">>("/api/segments");
+    const byCommand = segments.find(({ name }) => name === "Health fell")?.id;
+    expect(await listed(`segment=${byCommand}`)).toEqual(
+      await listed("healthFellPoints=10&healthFellDays=7"),
+    );
+  });
+
+  test.each([
+    ["usageFellPercent=0", "usageFellPercent"],
+    ["usageFellPercent=101", "usageFellPercent"],
+    ["healthFellPoints=5&healthFellDays=29", "healthFellDays"],
+    ["healthFellDays=7", "healthFellPoints"],
+    ["moved=fell&comparedWithDays=14", "comparedWithDays"],
+    [`moved=fell&comparedWithDays=7&since=${dayAgo(7)}`, "since"],
+  ])("are refused as %s", async (query, named) => {
+    const refused = await olga.ask("GET", at(`/api/users?${query}`));
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(named)]);
+  });
+});

@@ -73,6 +73,11 @@ test("those who churned within the horizon are listed by what they paid, with re
     ["free", null, null, null],
   ]);
   expect(answer).toMatchObject({ total: 3, lastMrr: 11_800, reportingCurrency: "USD" });
+  // The day is that of the page of each, also in the CSV, though scores of few days are there.
+  for (const { id, churnedDay } of answer.churned) {
+    const score = await olga.json<{ churnedDay: string }>("GET", at(`/api/users/${id}/score`));
+    expect([id, churnedDay]).toEqual([id, score.churnedDay]);
+  }
   expect((await list("&days=30&limit=1&offset=1")).churned.map(({ id }) => id)).toEqual(["small"]);
 });
 
@@ -90,7 +95,9 @@ test("a reason that the team says replaces that of billing, and an owner filters
   const csv = await (
     await olga.ask("GET", at("/api/win-back?kind=user&days=30&format=csv&columns=id,lastMrr,reason"))
   ).text();
-  expect(csv).toBe('id,lastMrr,reason\r\nbig,9900,"Price, said Bea"\r\nsmall,1900,Too hard\r\nfree,,\r\n');
+  expect(csv).toBe(
+    'id,currency,lastMrr,reason\r\nbig,USD,99.00,"Price, said Bea"\r\nsmall,USD,19.00,Too hard\r\nfree,USD,,\r\n',
+  );
   const log = await olga.json<{ entries: readonly { summary: string }[] }>(
     "GET",
     at("/api/audit-log?limit=2"),

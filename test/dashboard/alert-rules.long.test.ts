@@ -84,7 +84,7 @@ test("a rule is added from a template, after its preview says how it would have 
   const preview = page.getByRole("region", { name: "Preview" });
   await preview.getByRole("button", { name: "Preview" }).click();
   await preview.getByText(/^Would have fired [\d.]+ times a week: /).waitFor();
-  await preview.getByText("Inside now: 1 account.").waitFor();
+  await preview.getByText("1 account matches now.").waitFor();
   await isRightOnPhones(page);
   await page.getByRole("button", { name: "Save rule" }).click();
   const rules = page.getByRole("list", { name: "Alert rules" });
@@ -216,7 +216,7 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   await page.getByLabel("Segment", { exact: true }).selectOption({ label: "Seen" });
   await page.getByRole("button", { name: "Preview" }).click();
   const preview = page.getByRole("region", { name: "Preview" });
-  await preview.getByText("Inside now: 1 account.").waitFor();
+  await preview.getByText("1 account matches now.").waitFor();
   await page.getByLabel("Only those of a segment").selectOption({ label: "Unowned" });
   await page.getByRole("button", { name: "Preview" }).click();
   const refused = "the condition owner of the segment Unowned cannot be evaluated for past days";

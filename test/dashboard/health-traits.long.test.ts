@@ -77,6 +77,7 @@ test("a trait becomes a part of health, with its points on the page and in the A
   await row.waitFor();
   const told = await notedMessages(page);
   await page.getByRole("tab", { name: "Contacts" }).click();
+  await page.getByLabel("What was said").fill("Hello");
   await page.getByRole("button", { name: "Add contact" }).click();
   await told("The contact is added. The timeline shows it within seconds.");
   expect(await axe(page)).toEqual([]);

@@ -142,7 +142,7 @@ describe("the states of a figure", () => {
         : route.fallback(),
     );
     await page.goto(`${server.url}/o/${id}/events`);
-    await page.getByRole("alert").getByText("limit is not valid.").waitFor();
+    await page.getByRole("alert").getByText("The limit is not valid.").waitFor();
     isFailing = false;
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("table", { name: "Every event by name" }).waitFor();

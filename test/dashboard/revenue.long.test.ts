@@ -310,7 +310,7 @@ describe("the states of the page", () => {
       isFailing ? route.fulfill({ status: 400, json }) : route.fallback(),
     );
     await page.goto(`${server.url}/o/${money.organization}/revenue`);
-    await page.getByRole("alert").getByText("periods is not valid.").waitFor();
+    await page.getByRole("alert").getByText("The periods are not valid.").waitFor();
     isFailing = false;
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("MRR now").waitFor();

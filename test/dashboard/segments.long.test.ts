@@ -279,6 +279,32 @@ test("every condition of a filter is in the list's address, and saved again as i
   await page.getByText(refused).first().waitFor();
 });
 
+test("a fall is a filter and a segment, and a list that is no segment is refused before it is saved", async () => {
+  const page = await openAs(people.member, "/users");
+  await page.getByRole("button", { name: "Fall", exact: true }).click();
+  await page.getByLabel("By at least, in per cent").fill("40");
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Show these users" }).click();
+  await page.getByText("Use fell by at least 40% in 4 weeks").first().waitFor();
+  await page.waitForURL(/usageFellPercent=40/);
+  await page.getByRole("button", { name: "Save as segment" }).click();
+  await page.getByText("All users that match now and later: Use fell by at least 40% in 4 weeks.").waitFor();
+  const told = await notedMessages(page);
+  await page.getByLabel("Name", { exact: true }).fill("Use fell");
+  await page.getByRole("button", { name: "Save segment" }).click();
+  await told("The segment “Use fell” was saved.");
+
+  await go(page, "/users?moved=fell&since=2020-02-29");
+  await page.getByRole("button", { name: "Save as segment" }).click();
+  const dialog = page.getByRole("dialog", { name: "This list cannot be a segment" });
+  await dialog
+    .getByText("A segment compares with 7 or 28 days ago, and this list with 29 Feb 2020.")
+    .waitFor();
+  await dialog.getByText(/would have \d+ users? today/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+});
+
 test("long names and values fit a phone, on the page, in a list and in retention", async () => {
   const long = "w".repeat(200);
   const filter = { traits: [{ trait: "plan", value: long }], events: [{ event: long, days: 7 }] };

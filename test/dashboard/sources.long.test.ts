@@ -106,7 +106,7 @@ test("a set-up has the organization's own address, and a token that is made in p
   await page.getByRole("button", { name: "Set up Segment" }).click();
   const code = page.getByRole("region", { name: "On a server, @segment/analytics-node" });
   expect(await code.textContent()).toContain(`writeKey: "YOUR_TOKEN",\n  host: "${server.url}"`);
-  await page.getByRole("table", { name: "What it becomes" }).getByText("context.groupId").waitFor();
+  await page.getByRole("table", { name: "What we do with it" }).getByText("context.groupId").waitFor();
   await page.getByRole("button", { name: "Create a token" }).click();
   await page.getByText("The new token is in place").waitFor();
   const token = /writeKey: "(rk-[^"]+)"/.exec((await code.textContent()) ?? "")?.[1] ?? "";
@@ -127,7 +127,7 @@ test("fits a phone, in the dark as well, with a set-up open", async () => {
     const options = { viewport: phone, colorScheme };
     const { page } = await openInOrganization(browser, server, "/sources?open=segment", "Viewed", options);
     await row(page, "PostHog").getByText("Silent", { exact: true }).waitFor();
-    await page.getByRole("table", { name: "What it becomes" }).waitFor();
+    await page.getByRole("table", { name: "What we do with it" }).waitFor();
     expect(await sidewaysPixels(page)).toBe(0);
     for (const figure of await page.getByRole("definition").all()) {
       const { x = 0, width = phone.width } = (await figure.boundingBox()) ?? {};

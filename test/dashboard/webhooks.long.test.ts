@@ -80,7 +80,11 @@ test("each billing tool is an entry of its own, whose webhook is tried, and save
     await page.getByRole("button", { name: `Set up ${tool}` }).click();
     await page.getByText(`enter its address in ${tool}.`).waitFor();
     await page.getByText(`In ${tool}`).first().waitFor();
-    await page.getByRole("table", { name: "What it becomes" }).getByText("payment_failed").first().waitFor();
+    await page
+      .getByRole("table", { name: "What we do with it" })
+      .getByText("payment_failed")
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel(secret).waitFor();
     expect(await axe(page)).toEqual([]);
@@ -96,7 +100,7 @@ test("each billing tool is an entry of its own, whose webhook is tried, and save
   await page.getByText("Ignored: price.created is not used.").waitFor();
   await page.getByLabel("Secret key").fill("short");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("This is not valid: send 8 to 200 characters").waitFor();
+  await page.getByText("This is not valid: use 8 to 200 characters").waitFor();
   await page.getByLabel("Secret key").fill("pdl_ntfset_secretABCD");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText(`${server.url}/v1/webhooks/paddle/YOUR_TOKEN`).waitFor();

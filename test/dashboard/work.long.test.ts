@@ -81,11 +81,19 @@ test("notes and contacts are written, and stand in the timeline", async () => {
   await panel.getByRole("button", { name: "Add note" }).click();
   await panel.getByText("First line").waitFor();
   await panel.getByRole("button", { name: "Change" }).click();
-  await panel.getByLabel("Note", { exact: true }).fill("Another text");
+  await panel.getByLabel("Note", { exact: true }).fill("Another text, **bold**, https://crm.example.com/7.");
   await panel.getByRole("button", { name: "Save" }).click();
   await panel.getByText("Another text").waitFor();
+  await panel.locator("b", { hasText: "bold" }).waitFor();
+  expect(await panel.getByRole("link", { name: "https://crm.example.com/7" }).getAttribute("href")).toBe(
+    "https://crm.example.com/7",
+  );
   expect(await axe(page)).toEqual([]);
   await panel.getByRole("tab", { name: "Contacts" }).click();
+  // Nothing is logged by one click.
+  await panel.getByRole("button", { name: "Add contact" }).click();
+  await panel.getByText("Write what it was about.").waitFor();
+  await panel.getByText("No contact yet").waitFor();
   await panel.getByLabel("What was said").fill("Was glad");
   await panel.getByRole("button", { name: "Add contact" }).click();
   const contacts = panel.getByRole("list", { name: "Contacts, the latest first" });

@@ -151,14 +151,17 @@ test("CSV has the same columns", async () => {
   const text = await (await get("/api/accounts?format=csv&sort=mrr")).text();
   const [header = "", first = ""] = text.split("\r\n");
   expect(header).toContain(
-    "mrr,unratedMrr,plan,subscriptions,subscriptionStatus,renewsAt,subscriptionEndsAt",
+    "currency,mrr,unratedMrr,plan,subscriptions,subscriptionStatus,renewsAt,subscriptionEndsAt",
   );
   expect(header).not.toContain("expectedLoss");
-  expect(first).toEndWith(`,12000,[],Business,2,active,${dateOf(5)},`);
+  expect(first).toEndWith(`,USD,120.00,[],Business,2,active,${dateOf(5)},`);
   const chosen = await (
     await get("/api/accounts?format=csv&sort=mrr&columns=accountId,mrr,expectedLoss")
   ).text();
-  expect(chosen.split("\r\n").slice(0, 2)).toEqual(["accountId,mrr,expectedLoss", "acme,12000,"]);
+  expect(chosen.split("\r\n").slice(0, 2)).toEqual([
+    "accountId,currency,mrr,expectedLoss",
+    "acme,USD,120.00,",
+  ]);
 });
 
 test("plans in use are listed", async () => {
@@ -252,6 +255,7 @@ test("without subscriptions nothing of it is there", async () => {
     expect(Object.keys(answer[table]?.[0] ?? {})).not.toContain("mrr");
     const [header = ""] = (await (await get(`${path}?format=csv`, own)).text()).split("\r\n");
     expect(header).not.toContain("mrr");
+    expect(header).not.toContain("currency");
     const sorted = (await (await get(`${path}?sort=expectedLoss`, own)).json()) as Record<string, unknown[]>;
     expect(sorted[table]).toHaveLength(1);
     const filtered = (await (await get(`${path}?mrrFrom=0`, own)).json()) as Record<string, unknown[]>;

@@ -105,7 +105,9 @@ test("it writes nothing for an organization that is deleted meanwhile", async ()
 
 test("a node that does not lead asks the leader, and passes its refusal on", async () => {
   const asked = { organization: 7, ...changed };
-  const kinds = [{ kind: "user", day: null, moves: [], health: null, horizons: null }] as const;
+  const kinds = [
+    { kind: "user", day: null, moves: [], health: null, definition: null, horizons: null },
+  ] as const;
   const through = (leader: Pick<ScoringService, "preview">) => {
     const parts = {} as unknown as Parameters<typeof answerAnalysis>[0];
     const started = { analysis: {}, scoring: leader } as unknown as StartedAnalysis;

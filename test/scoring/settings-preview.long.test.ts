@@ -1,5 +1,5 @@
 /** A preview of settings over HTTP: it says what happens when the change is saved and everybody is scored again. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ModelAnswer, ScoreListAnswer } from "../../contract/api/scores.ts";
 import type { SettingsPreviewAnswer } from "../../contract/api/settings-preview.ts";
@@ -17,6 +17,8 @@ const today = todayIn(quietZone);
 const kinds = ["user", "account"] as const;
 let server: Server;
 let key = "";
+/** By user: events as days ago, in the order in which they were done. */
+let done: ReadonlyMap<string, readonly { readonly daysAgo: number; readonly event: string }[]>;
 
 beforeAll(async () => {
   server = await Server.shared();
@@ -24,6 +26,20 @@ beforeAll(async () => {
   const token = await server.organization(name, "--timezone", quietZone);
   key = await newKey(server, name, "manage");
   const { said, all } = history(120, 200);
+  const tracked = all.filter((item) => "event" in item);
+  done = new Map(
+    [...Map.groupBy(tracked, ({ userId }) => userId)].map(([userId, of]) => [
+      userId,
+      of.map(({ timestamp, event }) => ({
+        ...{
+          daysAgo: Math.round(
+            (Date.parse(`${formatDay(today)}T12:00:00Z`) - Date.parse(timestamp)) / 86_400_000,
+          ),
+          event,
+        },
+      })),
+    ]),
+  );
   expect((await server.post("/v1/batch", token, { batch: said })).status).toBe(200);
   for (let from = 0; from < all.length; from += 1_000) {
     const response = await server.post("/batch", token, { batch: all.slice(from, from + 1_000) });
@@ -115,6 +131,62 @@ async function expectForetold(change: object): Promise<Preview> {
   }
   return foretold;
 }
+
+describe("another definition of churn", () => {
+  const horizonDays = 28;
+  const isSilent = (of: readonly { readonly daysAgo: number }[]) =>
+    of.some(({ daysAgo }, at) => daysAgo - (of[at + 1]?.daysAgo ?? 0) >= horizonDays);
+  /** The state of a user by an event of before today, or by silence. */
+  const stateOf = (
+    of: readonly { readonly daysAgo: number; readonly event: string }[],
+    churnEvent?: string,
+  ) => {
+    const last = of.at(-1);
+    if (last?.event === churnEvent) return "churned";
+    if ((last?.daysAgo ?? 0) >= horizonDays) return churnEvent === undefined ? "churned" : "inactive";
+    return (of[0]?.daysAgo ?? 0) < 14 ? "new" : "active";
+  };
+  const definitionOf = ({ kinds: [users] }: Preview) => users?.definition;
+
+  test("says who left in the past year by both, and whose state it changes", async () => {
+    const target = { by: "event", event: "saved", undoneBy: "opened" };
+    const all = [...done.values()];
+    const moves = new Map<string, number>();
+    for (const of of all) {
+      const [from, to] = [stateOf(of), stateOf(of, "saved")];
+      if (from !== to) moves.set(`${from} ${to}`, (moves.get(`${from} ${to}`) ?? 0) + 1);
+    }
+    const found = definitionOf(await preview({ churnTargets: { user: target } }));
+    expect(found?.departuresBefore).toBe(all.filter(isSilent).length);
+    expect(found?.departuresAfter).toBe(all.filter((of) => of.some(({ event }) => event === "saved")).length);
+    expect(new Map(found?.states.map(({ from, to, count }) => [`${from} ${to}`, count]))).toEqual(moves);
+    expect(found?.stateChanged).toBe([...moves.values()].reduce((sum, count) => sum + count, 0));
+    expect(found?.stateChanged).toBeGreaterThan(0);
+    expect(found?.departuresBefore).toBeGreaterThan(0);
+  });
+
+  test("by a trait or by subscriptions, and of accounts, is counted as well", async () => {
+    const byTrait = await preview({
+      churnTargets: { account: { by: "trait", trait: "plan", values: ["gone"] } },
+    });
+    const [users, accounts] = byTrait.kinds;
+    expect(users?.definition).toBeNull();
+    // Nobody was ever said to be gone: those who were silent are inactive.
+    expect(accounts?.definition?.departuresAfter).toBe(0);
+    expect(
+      accounts?.definition?.states.every(({ from, to }) => from === "churned" && to === "inactive"),
+    ).toBe(true);
+    const bySubscription = definitionOf(await preview({ churnTargets: { user: { by: "subscription" } } }));
+    expect(bySubscription?.departuresAfter).toBe(0);
+  });
+
+  test("is none while it stays", async () => {
+    const { kinds: ofKinds } = await preview({
+      healthWeights: { engagement: 25, outlook: 50, momentum: 25, adoption: 0 },
+    });
+    expect(ofKinds.map(({ definition }) => definition)).toEqual([null, null]);
+  });
+});
 
 test("weights, traits in health and risk bands: the bands, and how well health told the churned", async () => {
   const foretold = await expectForetold({

@@ -106,7 +106,9 @@ test("MRR at risk is of users without an account, or of accounts", async () => {
 
 test("tables are CSV, too", async () => {
   const response = await get("/api/revenue?periods=2&to=2025-03-31&format=csv&columns=fromDay,endMrr");
-  expect(await response.text()).toBe("fromDay,endMrr\r\n2025-02-01,17500\r\n2025-03-01,12000\r\n");
+  expect(await response.text()).toBe(
+    "fromDay,currency,endMrr\r\n2025-02-01,USD,175.00\r\n2025-03-01,USD,120.00\r\n",
+  );
 });
 
 test("the command prints the same figures", async () => {

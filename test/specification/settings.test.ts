@@ -167,7 +167,7 @@ describe("over HTTP", () => {
 });
 
 const eventNames = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`);
-const nameText = "send a name of 1 to 256 characters without white space";
+const nameText = "send a name of 1 to 256 characters without spaces";
 
 const target = (kind: "user" | "account", sent: object) => ({ churnTargets: { [kind]: sent } });
 

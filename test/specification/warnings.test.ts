@@ -78,6 +78,21 @@ describe("what is worth knowing is counted, with its latest example", () => {
     expect(messages.get("opened")).toContain("must first be identified");
   });
 
+  test("an imported event of the future, which is in no figure until then", async () => {
+    const token = await server.organization("Imports");
+    const key = await newKey(server, "Imports", "manage");
+    await send(server, "/identify", token, user("u1"));
+    const folder = mkdtempSync(join(tmpdir(), "rekindle-future-"));
+    const file = join(folder, "events.csv");
+    await Bun.write(
+      file,
+      "userId,event,timestamp\nu1,booked,2131-01-01T00:00:00Z\nu1,opened,2026-01-01T00:00:00Z\n",
+    );
+    await server.command("import", file, "--organization", "Imports", "--type", "events");
+    rmSync(folder, { recursive: true });
+    expect((await warningsOf(key)).map(brief)).toEqual([["event_in_future", "import", "booked", 1, "u1"]]);
+  });
+
   test("requests over the limit and bodies that are too large", async () => {
     const token = await server.organization("Hasty");
     const key = await newKey(server, "Hasty");

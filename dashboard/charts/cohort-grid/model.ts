@@ -53,12 +53,11 @@ export interface Scale {
 /** Shares closer together than this are not drawn as far apart as colours can be. */
 const leastRange = 0.2;
 
-/** From the lowest to the highest share after the cohort's own period, but for small cohorts.
- * @param most shares above it have the deepest colour, too */
+/** From the lowest to the highest share after the cohort's own period, of all cells that are drawn: those of small cohorts must not share one
+ * shade. @param most shares above it have the deepest colour, too */
 export function scaleOf(groups: readonly GridGroup[], most = Number.POSITIVE_INFINITY): Scale {
   const later = cellsOf(groups).filter(({ period }) => period > 0);
-  const large = later.filter(({ isSmall }) => !isSmall);
-  const shares = (large.length === 0 ? later : large).map(({ share }) => Math.min(share, most));
+  const shares = later.map(({ share }) => Math.min(share, most));
   if (shares.length === 0) return { low: 0, high: 1 };
   const [low, high] = [Math.min(...shares), Math.max(...shares)];
   const lacking = Math.max(0, leastRange - (high - low));

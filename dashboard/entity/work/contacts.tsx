@@ -5,12 +5,15 @@ import { type Reads, useChange, usePages, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { type Choice, FormError, Input, Select, TextArea } from "../../parts/form/field.tsx";
+import { DayInput } from "../../parts/form/day-input.tsx";
+import { type Choice, FormError, Select, TextArea } from "../../parts/form/field.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import type { Entity } from "../../parts/work/task-form.tsx";
 import { dayText } from "../../text/format.ts";
+import { authorText } from "../../text/setting-names.ts";
 
 type Contact = Reads["/api/users/:userId/contacts"]["answer"]["contacts"][number];
 
@@ -45,8 +48,7 @@ export function Contacts({ entity }: { entity: Entity }): ReactElement {
         empty={({ pages }) =>
           pages[0]?.contacts.length === 0 && (
             <Empty title="No contact yet">
-              Calls, mails and meetings stand here, also those that your application sends as events
-              contacted.
+              Calls, e-mails and meetings. Your app can send them as <code>contacted</code>.
             </Empty>
           )
         }
@@ -79,8 +81,14 @@ function OfAccount({ id: accountId }: { id: string }): ReactElement | null {
   const [first] = users;
   if (first === undefined) return <p className="text-soft">Without users, an account cannot be contacted.</p>;
   const choices = users.map(({ userId, name, email }) => ({ value: userId, label: name ?? email ?? userId }));
-  const userId = chosen === "" ? first.userId : chosen;
-  return <ContactForm userId={userId} users={{ choices, onChoose: setChosen }} />;
+  // Of several nobody is chosen beforehand: who was called is what the contact is about.
+  const userId = users.length === 1 ? first.userId : chosen;
+  return (
+    <ContactForm
+      userId={userId}
+      users={{ choices: [{ value: "", label: "Choose" }, ...choices], onChoose: setChosen }}
+    />
+  );
 }
 
 interface ContactFormProps {
@@ -94,13 +102,17 @@ function ContactForm({ userId, users }: ContactFormProps): ReactElement {
   const [kind, setKind] = useState<ContactKind>("call");
   const [day, setDay] = useState("");
   const [text, setText] = useState("");
+  const [lacks, setLacks] = useState<{ readonly who: boolean; readonly what: boolean }>();
   const contact = useChange("POST /api/users/:userId/contacts");
   const tell = useTell();
   const add = (event: FormEvent) => {
     event.preventDefault();
     if (contact.isPending) return;
+    const lacking = { who: userId === "", what: text.trim() === "" };
+    setLacks(lacking);
+    if (lacking.who || lacking.what) return;
     const isToday = day === "" || day === today;
-    const body = { kind, ...(!isToday && { timestamp: day }), ...(text.trim() !== "" && { text }) };
+    const body = { kind, ...(!isToday && { timestamp: day }), text };
     const onSuccess = () => {
       setText("");
       setDay("");
@@ -112,15 +124,20 @@ function ContactForm({ userId, users }: ContactFormProps): ReactElement {
     <form onSubmit={add} className="grid gap-3">
       <div className="grid gap-x-4 gap-y-3 sm:grid-cols-3">
         {users !== undefined && (
-          <Select label="User" value={userId} choices={users.choices} onChoose={users.onChoose} />
+          <Select
+            label="User"
+            value={userId}
+            choices={users.choices}
+            onChoose={users.onChoose}
+            error={lacks?.who === true && userId === "" ? "Choose who was contacted." : undefined}
+          />
         )}
         <Select label="Kind" value={kind} choices={kindChoices} onChoose={setKind} />
-        <Input
+        <DayInput
           label="Day"
-          type="date"
           max={today}
           value={day === "" ? today : day}
-          onChange={({ target }) => setDay(target.value)}
+          onDay={(chosen) => setDay(chosen ?? "")}
         />
       </div>
       <TextArea
@@ -130,6 +147,7 @@ function ContactForm({ userId, users }: ContactFormProps): ReactElement {
         maxLength={workLimits.noteCharacters}
         value={text}
         onText={setText}
+        error={lacks?.what === true && text.trim() === "" ? "Write what it was about." : undefined}
       />
       <FormError error={contact.error} />
       <div>
@@ -150,8 +168,8 @@ function ContactRow({ contact, hasUser }: { contact: Contact; hasUser: boolean }
         <span>{dayText(day)}</span>
         {hasUser && <EntityLink kind="user" id={userId} label={userLabel} className="max-w-full truncate" />}
       </p>
-      {text !== null && <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>}
-      {by !== null && <p className="text-sm text-soft [overflow-wrap:anywhere]">By {by}</p>}
+      {text !== null && <Prose text={text} />}
+      {by !== null && <p className="text-sm text-soft [overflow-wrap:anywhere]">By {authorText(by)}</p>}
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { FormError, TextArea } from "../../parts/form/field.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import type { Entity } from "../../parts/work/task-form.tsx";
@@ -137,7 +138,7 @@ function NoteRow({ note, mayChange }: { note: Note; mayChange: boolean }): React
   return (
     <li className="border-b border-line py-2 last:border-0">
       {typed === undefined ? (
-        <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</p>
+        <Prose text={text} />
       ) : (
         <NoteForm
           {...{ label: "Note", action: "Save", text: typed, isBusy: change.isPending, error: change.error }}

@@ -181,7 +181,7 @@ function WhyEmpty({ state, isFiltered, rules }: WhyEmptyProps): ReactElement {
   if (rules?.length === 0) {
     return (
       <Empty title="No alert rule yet">
-        An alert says that a user or an account met the condition of a rule. High churn risk is one.{" "}
+        Rules watch your customers and open an alert here, e.g. when churn risk gets high.{" "}
         <RulesLink>{mayChange ? "Add a rule" : "See the rules"}</RulesLink>
       </Empty>
     );

@@ -1,7 +1,7 @@
 /** Cohorts of users who joined before the data begins, and whether they count. */
 import type { ReactElement } from "react";
 import { Button } from "../../parts/form/button.tsx";
-import { numbers } from "../../text/format.ts";
+import { counted } from "../../text/format.ts";
 import { cohortTitle, type Group } from "./cohorts.ts";
 import { useChoices } from "./question.ts";
 
@@ -16,8 +16,8 @@ export function AlreadyHere({ groups }: { groups: readonly Group[] }): ReactElem
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2 text-sm text-soft">
       <span className="max-w-[80ch]">
-        {names}: {numbers.count(users)} users are in the first data. Most of them probably joined earlier, so
-        they are{" "}
+        {names}: {counted(users, "user")} {users === 1 ? "is" : "are"} in the first data. Most of them
+        probably joined earlier, so they are{" "}
         {isCounted
           ? "no newcomers, but count in means, projections and comparisons."
           : "left out of means, projections and comparisons."}

@@ -3,8 +3,9 @@ import type { ReactElement } from "react";
 import { atText } from "../../charts/cohort-grid/model.ts";
 import { useToday } from "../../parts/time.tsx";
 import { counted, numbers } from "../../text/format.ts";
-import { cohortTitle, type FoundCell, intervalText, missingText, smallCohortUsers } from "./cohorts.ts";
+import { cohortTitle, type FoundCell, intervalText, missingText } from "./cohorts.ts";
 import type { Choices } from "./question.ts";
+import { smallCohortUsers } from "./usual-period.ts";
 
 export function CohortTip({ found, period }: { found: FoundCell; period: Choices["period"] }): ReactElement {
   const today = useToday();
@@ -24,7 +25,7 @@ export function CohortTip({ found, period }: { found: FoundCell; period: Choices
       </p>
       <p>
         <b className="font-medium">{numbers.share(share)}</b> came back: {numbers.count(users)} of{" "}
-        {numbers.count(cohortUsers)} users
+        {counted(cohortUsers, "user")}
       </p>
       <p className="text-soft">95% interval: {intervalText(cell)}</p>
       {missing !== undefined && <p className="text-watch">{missing}</p>}

@@ -4,6 +4,7 @@ import type { GridGroup, GridWords } from "../../charts/cohort-grid/model.ts";
 import type { Found } from "../../charts/cohort-grid/places.ts";
 import { dayPlus, daysBetween, dayText, numbers } from "../../text/format.ts";
 import type { Choices } from "./question.ts";
+import { smallCohortUsers } from "./usual-period.ts";
 
 type Answer = Reads["/api/retention"]["answer"];
 export type Cell = Answer["cells"][number];
@@ -31,9 +32,6 @@ export interface Group {
   readonly mean: readonly MeanCell[];
   readonly projection: Projection | undefined;
 }
-
-/** Below this a cohort is small: with 30 users the 95% interval of a half is 35 points wide. */
-export const smallCohortUsers = 30;
 
 export const keyOf = ({ kind, value }: Pick<Cell, "kind" | "value">) =>
   kind === "value" ? `=${value}` : kind;

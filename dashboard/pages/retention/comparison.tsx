@@ -6,7 +6,7 @@ import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
-import { nothing, numbers } from "../../text/format.ts";
+import { counted, nothing, numbers } from "../../text/format.ts";
 import { groupLabel, intervalText, keyOf } from "./cohorts.ts";
 import { type Choices, periodsOf, queryOf, useChoices } from "./question.ts";
 
@@ -66,6 +66,7 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
   const best = groups[0];
   const withBest = (group: Group) =>
     pairs.find(({ first, second }) => first === 0 && groups[second] === group);
+  const hasCurve = pairs.some(({ curveProbability }) => curveProbability !== null);
   const columns: readonly Column<Group>[] = [
     { id: "group", header: "Group", isFixed: true, width: 140, cell: labelOf },
     { id: "users", header: "Users", isNumber: true, cell: ({ cohortUsers }) => numbers.count(cohortUsers) },
@@ -85,11 +86,13 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
     },
     {
       id: "chance",
-      header:
-        pairs.length > 1 ? `p-value, corrected for ${numbers.count(pairs.length)} pairs (Holm)` : "p-value",
-      hint: "Probability of a difference at least as large if the groups are alike",
+      header: hasCurve ? "p-value of the curve" : "p-value",
+      hint: `Probability of a difference at least as large if the groups are alike${hasCurve ? ", over the whole curve (log-rank test)" : ""}. Corrected for ${counted(pairs.length, "pair")} (Holm); the intervals are not.`,
       isNumber: true,
-      cell: (group) => probabilityText(withBest(group)?.probability),
+      cell: (group) => {
+        const pair = withBest(group);
+        return probabilityText(pair?.curveProbability ?? pair?.probability);
+      },
     },
   ];
   return (
@@ -119,27 +122,26 @@ function chosenPair({ groups, pairs }: Answer, { first, second }: Choices): Pair
 /** Below this a difference is unlikely to be chance. */
 const unlikely = 0.05;
 
+/** One verdict: of the whole curve, or, where it is no curve of departures, of the period. */
 function sentenceOf(
   pair: Pair,
-  { at, groups, pairs }: Answer,
+  { at, groups }: Answer,
   { measure, period }: Choices,
   labelOf: (group: Group | undefined) => string,
 ): string {
   const [better, worse] = [labelOf(groups[pair.first]), labelOf(groups[pair.second])];
-  const points = numbers.count(Math.round(pair.difference * 100));
-  const unit = points === "1" ? "point" : "points";
+  const points = counted(Math.round(pair.difference * 100), "point");
   const [low, high] = [pair.low, pair.high].map((value) => numbers.count(Math.round(value * 100)));
   const verb = measure === "in" ? "brings back" : "keeps";
-  const week = `${better} ${verb} ${points} ${unit} more than ${worse} at ${period} ${at} (${low} to ${high}): ${chanceText(pair.probability)}.`;
-  const curve =
-    pair.curveProbability === null
-      ? ""
-      : ` Over the whole curve: ${chanceText(pair.curveProbability)} (log-rank test, ${probabilityText(pair.curveProbability)}).`;
-  const corrected =
-    pairs.length > 1
-      ? ` The verdicts are corrected for ${numbers.count(pairs.length)} pairs, the interval is not.`
-      : "";
-  return week + curve + corrected;
+  const difference = `${better} ${verb} ${points} more than ${worse} at ${period} ${at} (${low} to ${high})`;
+  const { curveProbability } = pair;
+  return curveProbability === null
+    ? `${difference}: ${chanceText(pair.probability)}.`
+    : `${difference}. Over the whole curve the difference ${chanceOfCurve(curveProbability)} (log-rank test, ${probabilityText(curveProbability)}).`;
+}
+
+function chanceOfCurve(probability: number): string {
+  return probability < unlikely ? "is unlikely to be chance" : "may be chance";
 }
 
 function chanceText(probability: number): string {

@@ -39,7 +39,7 @@ export function Controls(props: ControlsProps): ReactElement {
       <Select
         label="Periods"
         value={choices.period}
-        choices={filters.period.choices}
+        choices={periodChoices}
         onChoose={(period) => change({ period, periods: 0, from: undefined, to: undefined })}
       />
       <Select
@@ -57,6 +57,12 @@ export function Controls(props: ControlsProps): ReactElement {
     </search>
   );
 }
+
+const periodChoices = [
+  { value: "day", label: "days" },
+  { value: "week", label: "weeks" },
+  { value: "month", label: "months" },
+] as const;
 
 /** Events as choices. An event that only the address knows is among them. */
 function named(events: readonly NamedEvent[], chosen: string, prefix = ""): Choice[] {

@@ -7,7 +7,7 @@ import { Button } from "../../parts/form/button.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { nothing, numbers } from "../../text/format.ts";
+import { counted, nothing, numbers } from "../../text/format.ts";
 import { type Group, intervalText } from "./cohorts.ts";
 import { type Curve, curveOption } from "./curve-option.ts";
 import { type Choices, useChoices } from "./question.ts";
@@ -98,7 +98,7 @@ function findingOf(shown: readonly Group[], { period, measure }: Choices): strin
   const shares = shown.flatMap(({ label, kind, mean }) => {
     const cell = mean.find((one) => one.period === at);
     if (cell === undefined) return [];
-    const users = `${numbers.count(cell.cohortUsers)} users${kind === "all" ? "" : ` of ${label}`}`;
+    const users = `${counted(cell.cohortUsers, "user")}${kind === "all" ? "" : ` of ${label}`}`;
     return [`${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`];
   });
   const back = measure === "in" ? "came back" : "came back then or later";
@@ -142,7 +142,7 @@ function Projected({ shown }: { shown: readonly Group[] }): ReactElement {
   if (measure === "in") {
     return (
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
-        A projection needs a share that never rises again: users active then or later.
+        To project, count users as kept if they come back later.
         <Button isSmall onClick={() => change({ measure: "inOrAfter" })}>
           Show with projection
         </Button>

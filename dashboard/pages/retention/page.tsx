@@ -13,15 +13,16 @@ import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useSegmentNames } from "../../parts/segment/segments.ts";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { numbers } from "../../text/format.ts";
+import { counted } from "../../text/format.ts";
 import { AlreadyHere } from "./already-here.tsx";
 import { CohortTip } from "./cohort-tip.tsx";
-import { cellAt, gridOf, gridWords, groupsOf, smallCohortUsers } from "./cohorts.ts";
+import { cellAt, gridOf, gridWords, groupsOf } from "./cohorts.ts";
 import { Comparison } from "./comparison.tsx";
 import { Controls } from "./controls.tsx";
 import { Curves } from "./curves.tsx";
 import { People } from "./people.tsx";
 import { type Choices, queryOf, sentenceOf, useChoices } from "./question.ts";
+import { smallCohortUsers } from "./usual-period.ts";
 
 /** How many names of events and traits are offered. */
 const offered = { events: 500, traits: 100 } as const;
@@ -32,7 +33,8 @@ export default function RetentionPage(): ReactElement {
   const retention = useRead("/api/retention", {
     query: query ?? {},
     enabled: query !== undefined,
-    keepsPrevious: true,
+    // Cells of weeks are none of months.
+    keepsPrevious: !(choices.isUsualPeriod && choices.period === "month"),
   });
   const segments = useSegmentNames();
   // The figures first: the engine answers one question after the other.
@@ -123,7 +125,7 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
         title={titles[period]}
         note={
           <span className="block max-w-[108ch] text-pretty">
-            {sentenceOf(choices, segments)} {numbers.count(users)} users.
+            {sentenceOf(choices, segments)} {counted(users, "user")}.
           </span>
         }
         isFlush

@@ -10,7 +10,7 @@ import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
-import { noEmail, numbers } from "../../text/format.ts";
+import { counted, noEmail, numbers } from "../../text/format.ts";
 import { cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
 import { closedCell, queryOf, useChoices } from "./question.ts";
 import { SaveCell } from "./save-cell.tsx";
@@ -71,7 +71,7 @@ function Behind({ cohort }: { cohort: string }): ReactElement {
         {(answer) => (
           <>
             <p className="mb-3 text-soft">
-              {numbers.count(asked)} of {numbers.count(cohortUsers)} users of the cohort (
+              {numbers.count(asked)} of {counted(cohortUsers, "user")} of the cohort (
               {numbers.share(cohortUsers === 0 ? null : (asked ?? 0) / cohortUsers)}), in the order in which
               they became known
             </p>

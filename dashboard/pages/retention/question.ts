@@ -1,8 +1,9 @@
 /** The question about retention, as the page's address holds it, and the same in words. */
-import type { Reads } from "../../api/paths.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import {
   choiceFilter,
   dayFilter,
+  defaultsOf,
   labelledFilter,
   numberFilter,
   setValues,
@@ -11,6 +12,7 @@ import {
   type Values,
 } from "../../parts/list/filters.ts";
 import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { hasFewUsers } from "./usual-period.ts";
 
 /** Choices that are parameters of the API when they are set. */
 const sameInApi = {
@@ -26,7 +28,8 @@ export const filters = {
   ...sameInApi,
   entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
   entryEvent: textFilter(),
-  period: labelledFilter({ day: "days", week: "weeks", month: "months" }, "week"),
+  /** Empty: weeks, or months where weeks have few users. */
+  period: choiceFilter(["", "day", "week", "month"], ""),
   /** Empty: as the organization has set it. */
   weekStart: choiceFilter(["", "1", "7"], ""),
   measure: choiceFilter(["in", "inOrAfter"], "in"),
@@ -52,12 +55,36 @@ export const filters = {
   side: choiceFilter(["retained", "lost"], "retained"),
 } as const;
 
+type Chosen = Values<typeof filters>;
 /** The choices with their values. */
-export type Choices = Values<typeof filters>;
+export type Choices = Omit<Chosen, "period"> & {
+  readonly period: Exclude<Chosen["period"], "">;
+  /** Whether the page chose the period, not the reader. */
+  readonly isUsualPeriod: boolean;
+};
 
 /** The choices of the address, and the function that changes some of them. */
-export function useChoices() {
-  return useFilters(filters);
+export function useChoices(): readonly [Choices, (changed: Partial<Chosen>, isTyping?: boolean) => void] {
+  const [chosen, change] = useFilters(filters);
+  const usual = useUsualPeriod(chosen);
+  return [
+    { ...chosen, period: chosen.period === "" ? usual : chosen.period, isUsualPeriod: chosen.period === "" },
+    change,
+  ];
+}
+
+/** Weeks, or months where the weeks of the question without its split have few users: the grid would be full of figures that may be far off. */
+function useUsualPeriod(chosen: Chosen): "week" | "month" {
+  const { entry, entryEvent, segment, from, to } = chosen;
+  const weekly = queryOf({
+    ...defaultsOf(filters),
+    ...{ entry, entryEvent, segment, from, to, period: "week", isUsualPeriod: true },
+  });
+  const { data } = useRead("/api/retention", {
+    query: weekly ?? {},
+    enabled: chosen.period === "" && weekly !== undefined,
+  });
+  return data !== undefined && hasFewUsers(data.cells) ? "month" : "week";
 }
 
 /** The address's parameters without the cell whose people are shown. Which kind of people was looked at stays. */

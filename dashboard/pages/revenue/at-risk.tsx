@@ -136,14 +136,12 @@ function Loss({
           `The sum of churn risk × MRR, of ${money.short(mrrWithRisk)} MRR of ${counted(payersWithRisk, kind)}. `}
         {scheduledMrr > 0 &&
           `${money.short(scheduledMrr)} of the expected loss ends as scheduled and counts in full. `}
-        {payersWithRisk > 0 && `${highRiskText(answer, kind, money)} ${calibrationText}`}
+        {payersWithRisk > 0 && `${highRiskText(answer, kind, money)}`}
         {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
     </>
   );
 }
-
-const calibrationText = "The interval includes how well the back-test knows the calibration of churn risks.";
 
 function highRiskText({ highRiskPayers, highRiskMrr }: Answer, kind: PayerKind, money: Money): string {
   if (highRiskPayers === 0) return "None is at high risk.";

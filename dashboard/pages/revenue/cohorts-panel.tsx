@@ -34,7 +34,8 @@ export function CohortsPanel(): ReactElement {
       note={
         <span className="block max-w-[108ch] text-pretty">
           Of the MRR that payers began with in a {period}, the part that they paid at the end of each {period}{" "}
-          after. Above 100% the cohort grew.
+          after. {capital(period)} 0 is the end of the {period} in which they began, and below 100% where some
+          left within it. Above 100% the cohort grew.
           {isSplit(choices) && " Payers are in the group that they were in when their MRR began."}
         </span>
       }
@@ -52,6 +53,8 @@ export function CohortsPanel(): ReactElement {
     </FigurePanel>
   );
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A few payers that grew much would make all other cells look alike. */
 const mostColoured = 1.5;

@@ -66,7 +66,7 @@ export function Connect(): ReactElement {
           </p>
           <Code label="A billing event in curl" text={billingCommand(location.origin)} />
           <p className="text-sm text-soft">
-            Put a token in place of YOUR_TOKEN, and a user that you have identified.{" "}
+            Replace YOUR_TOKEN, and name a user that you have identified.{" "}
             <a href="/reference">All billing events and their fields</a>
           </p>
         </Way>

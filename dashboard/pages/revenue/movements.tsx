@@ -153,9 +153,9 @@ function Kept({ shown, period }: { shown: PeriodRevenue; period: Period }): Reac
     { label: "NRR", hint: definitions.nrr, value: shown.nrr },
     { label: "GRR", hint: definitions.grr, value: shown.grr },
     { label: "Logo churn", hint: definitions.logoChurn, value: shown.logoChurn },
-    { label: "of it voluntary", hint: "Payers that canceled", value: shown.voluntaryLogoChurn },
+    { label: "voluntary", hint: "Payers that canceled", value: shown.voluntaryLogoChurn },
     {
-      label: "of it failed payments",
+      label: "failed payments",
       hint: "Payers whose payments failed",
       value: shown.involuntaryLogoChurn,
     },

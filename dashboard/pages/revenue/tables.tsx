@@ -122,7 +122,7 @@ export function GroupsPanel({
   return (
     <Panel
       title={`By ${split === "plan" ? "plan" : trait}`}
-      note="Each payer is in one group, in all periods: the group that it is in now"
+      note="Grouped by what each payer has today"
       isFlush
       actions={
         shown !== undefined && (

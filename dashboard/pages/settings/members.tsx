@@ -3,6 +3,7 @@ import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import { type Asked, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useInstallation, useMayAs, useOrganization, useSession } from "../../app/session.ts";
+import { EmailLink } from "../../parts/email-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
 import type { Question } from "../../parts/form/confirm-dialog.tsx";
@@ -107,7 +108,7 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
       header: "E-mail",
       cell: ({ email }) => (
         <span title={email} className="block max-w-44 truncate">
-          {email}
+          <EmailLink email={email} />
         </span>
       ),
     },
@@ -116,7 +117,11 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
       id: "seen",
       header: "Last seen",
       hint: "Accurate to the hour",
-      cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />),
+      cell: ({ id, lastSeenAt }) => {
+        // It is stored once an hour, and who reads this is here.
+        if (id === person.id) return "now";
+        return lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />;
+      },
     },
     { id: "action", header: "Membership", cell: actionOf },
   ];

@@ -10,7 +10,7 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { Instant, useNowMs } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { dayText, numbers, timeText, todayIn } from "../../text/format.ts";
+import { counted, dayText, numbers, timeText, todayIn } from "../../text/format.ts";
 import { DeleteOrganization } from "./delete-organization.tsx";
 import { Rebuilding } from "./rebuilding.tsx";
 
@@ -60,7 +60,7 @@ function Read({ saved }: { saved: Organization }): ReactElement {
   );
 }
 
-const keptText = (days: number | null) => (days === null ? "for ever" : `for ${numbers.count(days)} days`);
+const keptText = (days: number | null) => (days === null ? "for ever" : `for ${counted(days, "day")}`);
 
 /** The values of the fields, as typed. */
 interface Typed {

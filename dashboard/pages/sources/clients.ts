@@ -119,7 +119,7 @@ posthog.capture("report_created");`,
   stripe: [
     {
       label: "An endpoint in Stripe's dashboard, under Webhooks",
-      note: "Choose snapshot payloads, and the events of customers, subscriptions, invoices, checkout and charges.",
+      note: "In Stripe, choose snapshot payloads and select: customer.*, customer.subscription.*, invoice.*, checkout.session.*, charge.*",
       code: (address, token) => `${address}/v1/webhooks/stripe/${token}`,
     },
   ],

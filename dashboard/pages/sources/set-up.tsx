@@ -38,7 +38,7 @@ export function SetUp(props: SetUpProps): ReactElement {
         <Steps {...props} />
       </div>
       <table className="w-full text-sm">
-        <caption className="pb-1.5 text-left font-medium">What it becomes</caption>
+        <caption className="pb-1.5 text-left font-medium">What we do with it</caption>
         <thead className="sr-only">
           <tr>
             <th scope="col">{entryName(entry)}</th>

@@ -163,17 +163,16 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         />
       </Tabs>
       <p className="mt-2 text-sm text-soft">
-        {token === undefined && `Put a token in place of ${tokenToCome}. `}
+        {token === undefined && `Replace ${tokenToCome}. `}
         {language === "client"
           ? "The package sends in batches, retries, and stores each call once. "
-          : "Both answer 201. "}
+          : "Both return 201. "}
         A user has to be identified before events are recorded for them.{" "}
         <a href="/reference">All fields, limits and errors</a>
       </p>
       <p className="mt-2 text-sm">
         You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee or RevenueCat?{" "}
-        <PageLink to="/o/$organization/sources">Let them send here as well</PageLink>, and change nothing
-        else.
+        <PageLink to="/o/$organization/sources">Connect them</PageLink>.
       </p>
     </div>
   );

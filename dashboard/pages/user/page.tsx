@@ -10,6 +10,7 @@ import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
 import { ChurnReason } from "../../entity/work/churn-reason.tsx";
 import { Owner } from "../../entity/work/owner.tsx";
+import { EmailLink } from "../../parts/email-link.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
@@ -82,7 +83,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
       what="user"
       title={title}
       image={textTrait(user, "avatar")}
-      line={user === undefined ? "" : <Line user={user} hasName={name !== undefined} />}
+      line={user === undefined ? "" : <Line user={user} />}
       freshness={score?.freshness}
       score={score}
       actions={
@@ -103,11 +104,17 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
   );
 }
 
-function Line({ user, hasName }: { user: User; hasName: boolean }): ReactElement {
+function Line({ user }: { user: User }): ReactElement {
   const { email, userId, account, isAccountOwner } = user;
   return (
     <>
-      {email === null ? <>{noEmail} · </> : hasName && <>{email} · </>}
+      {email === null ? (
+        <>{noEmail} · </>
+      ) : (
+        <>
+          <EmailLink email={email} /> ·{" "}
+        </>
+      )}
       <span title="The user's id">{userId}</span>
       {account !== null && (
         <>

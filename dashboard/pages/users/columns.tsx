@@ -1,6 +1,7 @@
 /** The columns of the list of users. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
+import { EmailLink } from "../../parts/email-link.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
@@ -63,7 +64,8 @@ const before: readonly Column<User>[] = [
   },
   {
     ...{ id: "email", header: "E-mail", sort: "email", isHidden: true },
-    cell: ({ email }) => email ?? <span className="text-soft">{noEmail}</span>,
+    cell: ({ email }) =>
+      email === null ? <span className="text-soft">{noEmail}</span> : <EmailLink email={email} />,
   },
   {
     ...{ id: "userId", header: "User id", sort: "userId", isHidden: true },

@@ -139,6 +139,9 @@ function Churned({ answer, kind }: { answer: Answer; kind: Kind }): ReactElement
   );
 }
 
+/** Billing tools say "unused". */
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): readonly Column<Row>[] {
   return [
     {
@@ -154,16 +157,16 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
         ]),
     {
       ...{ id: "churnedDay", header: "Churned" },
-      hint: "The first day in whose scores it had churned",
-      cell: ({ churnedDay }) => <RelativeDay day={churnedDay} />,
+      hint: "The day on which it left",
+      cell: ({ churnedDay }) => dayText(churnedDay),
     },
     {
       ...{ id: "reason", header: "Reason" },
       hint: "The newer one of the churn reason of the team and of what the billing tool said, since the last return",
       cell: ({ reason, reasonFrom }) => (
         <span title={reason ?? undefined}>
-          {reason ?? nothing}
-          {reasonFrom === "billing" && <span className="ml-2 text-soft">billing</span>}
+          {reason === null ? nothing : reasonFrom === "billing" ? capital(reason) : reason}
+          {reasonFrom === "billing" && <span className="text-soft"> (from billing)</span>}
         </span>
       ),
     },

@@ -4,8 +4,9 @@ import { ruleLimits } from "../../../contract/actions/rules.ts";
 import { useChange } from "../../api/query.ts";
 import { dayPlus } from "../../text/format.ts";
 import { Button } from "../form/button.tsx";
+import { DayInput } from "../form/day-input.tsx";
 import { Dialog } from "../form/dialog.tsx";
-import { FormError, Input, Select, TextArea } from "../form/field.tsx";
+import { FormError, Select, TextArea } from "../form/field.tsx";
 import { fieldErrors } from "../form/form-errors.ts";
 import { useToday } from "../time.tsx";
 import { useTell } from "../toast.tsx";
@@ -59,12 +60,11 @@ function AlertForm({ alert, onDone }: { alert: Alert; onDone: () => void }): Rea
           onChoose={setAssignee}
           error={errors.of("assignee")}
         />
-        <Input
+        <DayInput
           label="Snoozed until"
-          type="date"
           min={alert.snoozedUntil === null ? dayPlus(today, 1) : undefined}
-          value={snoozedUntil}
-          onChange={({ target }) => setSnoozedUntil(target.value)}
+          value={snoozedUntil === "" ? undefined : snoozedUntil}
+          onDay={(day) => setSnoozedUntil(day ?? "")}
           help="The alert is open again on this day."
           error={errors.of("snoozedUntil")}
         />

@@ -12,6 +12,8 @@ interface Figure {
   /** The word with which reasons name it. */
   readonly name: string;
   readonly text: (value: number | null) => string;
+  /** The values in a sentence of their own. */
+  readonly sentence?: (after: number, before: number | null) => string;
 }
 
 const risk: Figure = { name: "Churn risk", text: numbers.risk };
@@ -21,8 +23,17 @@ const figures: Partial<Readonly<Record<Kind, Figure>>> = {
   riskUp: risk,
   healthBelow: health,
   healthDown: health,
-  usageDown: { name: "Volume of 28 days", text: numbers.count },
+  // Alerts of version 0.1.0 have this reason.
+  usageDown: { name: "Volume of 28 days", text: numbers.count, sentence: usageSentence },
 };
+
+/** 58 actions in 28 days, 188 before (−69%) */
+function usageSentence(after: number, before: number | null): string {
+  const actions = `${counted(Math.round(after), "action")} in 28 days`;
+  if (before === null) return actions;
+  const change = before === 0 ? "" : ` (${numbers.wholeShareChange(after / before - 1)})`;
+  return `${actions}, ${numbers.count(before)} before${change}`;
+}
 
 /** The values of an alert, and the reasons that do not repeat them. Without values if the rule has another condition by now.
  * @param rule undefined until it is known */
@@ -32,6 +43,14 @@ export function figuresOf(
 ): { readonly values: string | undefined; readonly reasons: readonly string[] } {
   const figure = rule?.version === version ? figures[rule.condition.kind] : undefined;
   if (figure === undefined || after === null) return { values: undefined, reasons };
+  if (figure.sentence !== undefined) {
+    return {
+      values: figure.sentence(after, before),
+      reasons: reasons.filter(
+        (text) => !text.startsWith(figure.name) && !/^[\d,]+ actions? in 28 days/.test(text),
+      ),
+    };
+  }
   const change = before === null ? figure.text(after) : `${figure.text(after)}, was ${figure.text(before)}`;
   return {
     values: `${figure.name} ${change}`,

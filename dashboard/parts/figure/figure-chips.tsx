@@ -3,6 +3,7 @@ import type { ReactElement } from "react";
 import { dayText } from "../../text/format.ts";
 import { FilterChip } from "../list/filter-chip.tsx";
 import { defaultsOf } from "../list/filters.ts";
+import { fallChips } from "./fall-chips.ts";
 import {
   type ActivityValues,
   activityFilters,
@@ -39,8 +40,11 @@ export function movementChips({
   healthBandBefore,
   moved,
   toCall,
+  comparedWithDays = 28,
+  ...falls
 }: MovementValues): readonly MovementChip[] {
-  const before = since === undefined ? "28 days before" : dayText(since);
+  const before = since === undefined ? `${comparedWithDays} days before` : dayText(since);
+  const notCompared = { since: undefined, comparedWithDays: undefined };
   const isCompared = healthBandBefore !== "" || moved !== "";
   const chips: readonly (MovementChip & { readonly isSet: boolean })[] = [
     {
@@ -56,18 +60,19 @@ export function movementChips({
     {
       isSet: healthBandBefore !== "",
       text: `${bandWord(healthBandBefore)} ${since === undefined ? before : `on ${before}`}`,
-      without: { healthBandBefore: "", ...(moved === "" && { since: undefined }) },
+      without: { healthBandBefore: "", ...(moved === "" && notCompared) },
     },
     {
       isSet: moved !== "",
       text: `${moved === "" ? "" : movedWords[moved]} since ${before}`,
-      without: { moved: "", ...(healthBandBefore === "" && { since: undefined }) },
+      without: { moved: "", ...(healthBandBefore === "" && notCompared) },
     },
     {
       isSet: since !== undefined && !isCompared,
       text: `Changes since ${before}`,
       without: { since: undefined },
     },
+    ...fallChips(falls),
   ];
   return chips.filter(({ isSet }) => isSet);
 }

@@ -117,9 +117,16 @@ type TextAreaProps = FieldText &
   };
 
 /** A field of several lines, for code unless it is for prose. */
-export function TextArea({ label, help, onText, isProse = false, ...rest }: TextAreaProps): ReactElement {
+export function TextArea({
+  label,
+  help,
+  error,
+  onText,
+  isProse = false,
+  ...rest
+}: TextAreaProps): ReactElement {
   return (
-    <Field label={label} help={help}>
+    <Field label={label} help={help} error={error}>
       {(tied) => (
         <textarea
           {...rest}

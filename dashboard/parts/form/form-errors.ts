@@ -1,4 +1,6 @@
 /** Which field an error is about. */
+import { ApiFailure } from "../../api/client.ts";
+import { errorOfField, errorSentence } from "../../text/error-sentences.ts";
 
 /** Puts an error of the server beside the field that its message begins with: `timezone is not known …`.
  * @param fields names of the fields that there are
@@ -7,10 +9,11 @@ export function fieldErrors<Name extends string>(
   error: Error | null,
   fields: readonly Name[],
 ): { readonly of: (name: Name) => string | undefined; readonly rest: Error | null } {
-  const about = fields.find((name) => error !== null && isAbout(error.message, name));
+  const message = error instanceof ApiFailure ? error.apiMessage : (error?.message ?? "");
+  const about = fields.find((name) => isAbout(message, name));
   return {
     // The field says its name itself, and better than the API's.
-    of: (name) => (name === about && error !== null ? withoutName(error.message, name) : undefined),
+    of: (name) => (name === about ? withoutName(message, name) : undefined),
     rest: about === undefined ? error : null,
   };
 }
@@ -20,5 +23,7 @@ function isAbout(message: string, name: string): boolean {
 }
 
 function withoutName(message: string, name: string): string {
-  return message.startsWith(`${name} `) ? `This ${message.slice(name.length + 1)}` : message;
+  return message.startsWith(`${name} `)
+    ? errorOfField(message.slice(name.length + 1))
+    : errorSentence(message);
 }

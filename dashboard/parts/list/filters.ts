@@ -45,12 +45,12 @@ export function numberFilter(most: number): Filter<number> {
   };
 }
 
-/** A whole number from 0 to a bound, or none. */
-export function optionalNumberFilter(most: number): Filter<number | undefined> {
+/** A whole number from 0, or from another one, to a bound, or none. */
+export function optionalNumberFilter(most: number, least = 0): Filter<number | undefined> {
   return {
     read: (text) => {
       const value = text === undefined || !/^\d+$/.test(text) ? most + 1 : Number(text);
-      return value <= most ? value : undefined;
+      return value >= least && value <= most ? value : undefined;
     },
     write: (value) => value?.toString(),
   };

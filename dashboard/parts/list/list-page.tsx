@@ -13,6 +13,7 @@ import { SaveSegment, SegmentBar } from "../segment/save-segment.tsx";
 import { Empty, Figures, Loading } from "../states.tsx";
 import { OwnerPick } from "../work/owner-pick.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
+import { FallFilter } from "./fall-filter.tsx";
 import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
 import { riskColumn, type ScoredRow, ScoresOf, UsualChange } from "./score-columns.tsx";
@@ -68,10 +69,13 @@ export function ListPage<Kind extends "users" | "accounts", Row extends ListedRo
   }, [pages.data, rowsOf, rowId]);
   return (
     <>
-      <PageHeader title={title} actions={<SaveSegment kind={kind} query={query} saves={values.saves} />}>
+      <PageHeader
+        title={title}
+        actions={<SaveSegment kind={kind} query={query} saves={values.saves} scored={first?.day} />}
+      >
         <Freshness freshness={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
       </PageHeader>
-      <SegmentBar kind={kind} query={query} saves={values.saves}>
+      <SegmentBar kind={kind} query={query} saves={values.saves} scored={first?.day}>
         <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
       </SegmentBar>
       <Panel isFlush className="pt-2">
@@ -86,6 +90,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends ListedRo
           <BillingFilters kind={kind} billing={first?.billing} values={values} onChange={onChange} />
           <OwnerPick value={values.owner} onChoose={(owner) => onChange({ owner })} />
           {props.children}
+          <FallFilter kind={kind} values={values} onChange={onChange} />
           <ConditionFilters kind={kind} values={values} onChange={onChange} />
         </ListFilters>
         <Figures

@@ -7,12 +7,8 @@ import { Input, Select } from "../form/field.tsx";
 import { FilterChip } from "../list/filter-chip.tsx";
 import { Popover } from "../menu.tsx";
 import { eventWords, segmentWords } from "./condition-words.ts";
-import {
-  type ConditionValues,
-  type EventCondition,
-  type SegmentCondition,
-  segmentsOf,
-} from "./conditions.ts";
+import type { ConditionValues, EventCondition, SegmentCondition } from "./conditions.ts";
+import { segmentsOf } from "./saved-filter.ts";
 import { type SegmentKind, segmentChoices, useSegmentNames, useSegments } from "./segments.ts";
 
 interface FiltersProps {

@@ -34,14 +34,3 @@ export type ConditionValues = Values<typeof conditionFilters>;
 function isPositive(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value > 0;
 }
-
-/** The segments of a list's address: those of both parameters. */
-export function segmentsOf({
-  segment,
-  segments = [],
-}: {
-  readonly segment?: number | undefined;
-  readonly segments?: readonly SegmentCondition[] | undefined;
-}): SegmentCondition[] {
-  return [...(segment === undefined ? [] : [{ segment }]), ...segments];
-}

@@ -43,8 +43,12 @@ export function useFilterWords(
 }
 
 function scoreWords({ verdict, healthBand, riskBand, state, ...filter }: SegmentFilter): string[] {
-  const { isPresent, healthBandBefore = "", moved = "", toCall } = filter;
-  const movement: MovementValues = { since: undefined, isPresent, healthBandBefore, moved, toCall };
+  const { isPresent, healthBandBefore = "", moved = "", toCall, comparedWithDays } = filter;
+  const { usageFellPercent, healthFellPoints, healthFellDays } = filter;
+  const movement: MovementValues = {
+    ...{ since: undefined, isPresent, healthBandBefore, moved, toCall, comparedWithDays },
+    ...{ usageFellPercent, healthFellPoints, healthFellDays },
+  };
   return [
     ...(verdict === undefined ? [] : [verdict === "not_churned" ? "Not churned" : verdictWord(verdict)]),
     ...(healthBand === undefined ? [] : [`Health: ${healthWord(healthBand)}`]),

@@ -3,6 +3,7 @@ import { type FormEvent, type ReactElement, useState } from "react";
 import { workLimits } from "../../../contract/actions/work.ts";
 import { type Reads, useChange } from "../../api/query.ts";
 import { Button } from "../form/button.tsx";
+import { DayInput } from "../form/day-input.tsx";
 import { Dialog } from "../form/dialog.tsx";
 import { FormError, Input, Select } from "../form/field.tsx";
 import { fieldErrors } from "../form/form-errors.ts";
@@ -80,11 +81,10 @@ function TaskForm({
         error={errors.of("title")}
       />
       <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
-        <Input
+        <DayInput
           label="Due"
-          type="date"
-          value={due}
-          onChange={({ target }) => setDue(target.value)}
+          value={due === "" ? undefined : due}
+          onDay={(day) => setDue(day ?? "")}
           help="Leave empty for any day."
           error={errors.of("due")}
         />

@@ -186,9 +186,7 @@ function reasonOf(condition: DailyCondition, { before, after }: Values, risk: nu
     case "healthDown":
       return [{ text: `Health ${compared(scoreText(after), scoreText(before))}`, values: { before, after } }];
     case "usageDown":
-      return [
-        { text: `Volume of 28 days ${compared(rounded(after), rounded(before))}`, values: { before, after } },
-      ];
+      return [{ text: usageText(after, before), values: { before, after } }];
     case "keyEventUnseen":
       return [
         {
@@ -203,6 +201,14 @@ function reasonOf(condition: DailyCondition, { before, after }: Values, risk: nu
     default:
       return [];
   }
+}
+
+/** 58 actions in 28 days, 188 before (−69%). A weighted event counts as more than one. */
+function usageText(after: number | null, before: number | null): string {
+  const actions = `${rounded(after)} ${rounded(after) === "1" ? "action" : "actions"} in 28 days`;
+  if (before === null) return actions;
+  const change = after === null || before === 0 ? "" : ` (−${Math.round((1 - after / before) * 100)}%)`;
+  return `${actions}, ${rounded(before)} before${change}`;
 }
 
 function compared(now: string, before: string): string {

@@ -2,7 +2,9 @@
  * Records who enters and leaves segments: after the day's first scores, at midnight, after an edit, and every 15 minutes while data is
  * loaded. Its memory follows from the stored evaluations, so after a kill it goes on where they end. See docs/decisions/0092.
  */
+
 import { createHash } from "node:crypto";
+import { comparedDays } from "../../../contract/actions/segments.ts";
 import type { EntitySet } from "../../analytics/analytics.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import {
@@ -96,9 +98,6 @@ interface Memory {
   /** Of the monotonic clock. */
   restsUntilMs: number;
 }
-
-/** Days before the newest scores whose scores some filters compare with it. */
-const comparedDays = [7, 28] as const;
 
 class Stopping extends Error {}
 

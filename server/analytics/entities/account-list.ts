@@ -21,6 +21,7 @@ import {
   billingSql,
   isBillingSort,
 } from "./list-billing.ts";
+import { fallConditions } from "./list-falls.ts";
 import {
   condition,
   inOrder,
@@ -186,6 +187,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const owner = ownerSql(selection, "account", order);
   const conditions = [
     ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...fallConditions(selection, "a.account"),
     ...setConditions(selection, { account: "a.account" }),
   ];
   return joinedSql(

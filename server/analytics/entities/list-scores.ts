@@ -2,6 +2,7 @@
 import {
   type ActivityOrder,
   absoluteRiskScale,
+  type Fall,
   type HealthBand,
   type Moved,
   movedConditions,
@@ -30,6 +31,11 @@ export interface ScoresOfList {
   readonly ofAccounts?: OfRun | undefined;
 }
 
+/** A fall, and the run that the newest one is compared with; undefined when there was none so early. */
+export interface ComparedFall extends Fall {
+  readonly earlier: OfRun | undefined;
+}
+
 /** Only rows that match all given conditions. */
 export interface ScoreFilter {
   /** `not_churned` for all but `churned` and `account_churned`. */
@@ -51,6 +57,8 @@ export interface ScoreFilter {
   readonly healthBandBefore?: HealthBand | "present" | undefined;
   /** How health went since the earlier run. */
   readonly moved?: Moved | undefined;
+  /** What fell. */
+  readonly falls?: readonly ComparedFall[] | undefined;
   /** Whether they are on the call list, by these runs. */
   readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }

@@ -23,6 +23,7 @@ import {
   billingSql,
   isBillingSort,
 } from "./list-billing.ts";
+import { fallConditions } from "./list-falls.ts";
 import {
   accountChurned,
   condition,
@@ -181,6 +182,7 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
   const owner = ownerSql(selection, "user", by);
   const conditions = [
     ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...fallConditions(selection, "u.user"),
     ...activityConditions(selection, "u.user"),
     ...setConditions(selection, { user: "u.user", account: "u.account" }),
   ];

@@ -23,7 +23,7 @@ import { alreadyHere } from "./already-here.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { firstDayOfData } from "./retention.ts";
 import { type Grid, gridOf, type RetentionQuestion } from "./retention-question.ts";
-import { isCompleteAt, reliableCohorts } from "./retention-table.ts";
+import { isCompleteAt, sharesOf } from "./retention-table.ts";
 
 export interface ComparedGroup extends Group, Interval {
   /** Cohorts that have completed the period, and their users. */
@@ -66,7 +66,7 @@ interface Row extends Group {
 
 /**
  * Compares the groups of a question's split.
- * @param at periods after the cohorts' own; undefined for the last that three cohorts of every group have completed
+ * @param at periods after the cohorts' own; undefined for the last that 30 users of every group have completed
  * @throws Refusal when the question asks for too much
  * @throws WarehouseError
  */
@@ -169,23 +169,49 @@ function* comparisonOf(
   };
 }
 
-/** The last age that every group is known well at. Groups without a complete period are new and do not count. 0 without
- * another. */
+/** With fewer users the interval of a share is wider than 35 points. */
+const reliableUsers = 30;
+
+/** The last age that so many users of every group have completed. Groups that never had so many do not count; without any other group, those of
+ * whom anybody has completed a period. 0 without one. */
 function lastReliableAge(groups: readonly (readonly Row[])[], question: RetentionQuestion): number {
-  const ages = groups.map((rows) => {
-    const cohorts = [...new Set(rows.map(({ cohort }) => cohort))];
-    const needed = Math.min(reliableCohorts, cohorts.length);
-    let at = 0;
-    while (
-      at + 1 < question.periods &&
-      cohorts.filter((cohort) => isCompleteAt(question, cohort, at + 1)).length >= needed
-    ) {
-      at += 1;
+  const ageWith = (needed: number) => {
+    const ages = groups.map((rows) => lastAgeOf(rows, question, needed)).filter((age) => age > 0);
+    return ages.length === 0 ? 0 : Math.min(...ages);
+  };
+  return ageWith(reliableUsers) || ageWith(1);
+}
+
+function lastAgeOf(rows: readonly Row[], question: RetentionQuestion, needed: number): number {
+  const users = new Map<number, number>();
+  for (const row of rows) users.set(row.cohort, (users.get(row.cohort) ?? 0) + row.users);
+  const completed = (at: number) =>
+    [...users].reduce((sum, [cohort, of]) => sum + (isCompleteAt(question, cohort, at) ? of : 0), 0);
+  let at = 0;
+  while (at + 1 < question.periods && completed(at + 1) >= needed) at += 1;
+  return at;
+}
+
+/** The share of a mean row at an age. */
+function shareAt(rows: readonly Row[], question: RetentionQuestion, at: number): number {
+  const counted = Array.from({ length: question.measure === "in" ? at + 1 : question.periods }, () => ({
+    ...{ hits: 0, count: 0 },
+  }));
+  for (const [cohort, of] of Map.groupBy(rows, (row) => row.cohort)) {
+    const users = of.reduce((sum, row) => sum + row.users, 0);
+    for (const [age, cell] of counted.entries()) {
+      if (!isCompleteAt(question, cohort, age)) break;
+      const start = periodsLater(cohort, age, question.period);
+      cell.hits += of.reduce((sum, row) => sum + (wasThere(row, question, start) ? row.users : 0), 0);
+      cell.count += users;
     }
-    return at;
-  });
-  const known = ages.filter((age) => age > 0);
-  return known.length === 0 ? 0 : Math.min(...known);
+  }
+  return (
+    sharesOf(
+      counted.filter(({ count }) => count > 0),
+      question.measure,
+    )[at] ?? 0
+  );
 }
 
 /** Accounts of more than one user. */
@@ -197,8 +223,8 @@ function sharedAccounts(rows: readonly Row[]): ReadonlySet<number> {
   );
 }
 
-function wasThere({ cohort, periods }: Row, { period, measure }: RetentionQuestion, at: number): boolean {
-  const start = periodsLater(cohort, at, period);
+/** @param start of the period that is asked about */
+function wasThere({ periods }: Row, { measure }: RetentionQuestion, start: number): boolean {
   return measure === "in" ? periods.includes(start) : (periods[0] ?? start - 1) >= start;
 }
 
@@ -207,7 +233,7 @@ function groupAt(rows: readonly Row[], question: RetentionQuestion, at: number, 
   const accounts = new Map<number, { hits: number; count: number; clusters: number }>();
   const alone: ClusterHits[] = [];
   for (const row of complete) {
-    const hits = wasThere(row, question, at) ? 1 : 0;
+    const hits = wasThere(row, question, periodsLater(row.cohort, at, question.period)) ? 1 : 0;
     if (!shared.has(row.account)) alone.push({ hits, count: 1, clusters: row.users });
     else {
       const sum = accounts.get(row.account) ?? { hits: 0, count: 0, clusters: 1 };
@@ -219,15 +245,17 @@ function groupAt(rows: readonly Row[], question: RetentionQuestion, at: number, 
   const sample = effectiveSample([...alone, ...accounts.values()]);
   const users = Math.round(sample.hits * sample.designEffect);
   const cohortUsers = Math.round(sample.count * sample.designEffect);
+  const share = cohortUsers === 0 ? 0 : shareAt(rows, question, at);
+  const known = { ...sample, hits: share * sample.count };
   const { kind, value } = rows[0] ?? { kind: "all", value: null };
   const answer: ComparedGroup = {
     ...{ kind, value, users, cohortUsers },
     cohorts: new Set(complete.map(({ cohort }) => cohort)).size,
-    share: cohortUsers === 0 ? 0 : users / cohortUsers,
-    ...shareInterval(sample),
+    share,
+    ...shareInterval(known),
     designEffect: sample.designEffect,
   };
-  return { answer, sample };
+  return { answer, sample: known };
 }
 
 /** When the members of a group left, as far as that is known; equal members are counted together. */

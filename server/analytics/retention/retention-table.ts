@@ -4,6 +4,7 @@ import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
 import {
   fitSbg,
   type Interval,
+  neverRising,
   projectFrom,
   projectSbg,
   type ShareAt,
@@ -29,7 +30,7 @@ export interface RetentionCell extends Group, Interval {
 }
 
 /** All cohorts of a group together whose period is complete, weighted by size. Users from before the data begins are
- * left out unless the question counts them. */
+ * left out unless the question counts them. The share is users ÷ cohortUsers, but for "in or after". */
 export interface MeanCell extends Group, Interval {
   readonly period: number;
   readonly cohorts: number;
@@ -66,7 +67,7 @@ export interface RetentionTable {
 /** Projected periods beyond the observed ones. */
 const projectedPeriods = 12;
 /** A mean of this many cohorts is reliable: a single cohort may be unlike all others. */
-export const reliableCohorts = 3;
+const reliableCohorts = 3;
 /** A fit that misses a share that is known well by more, and its interval, is bad. */
 const maxMisfit = 0.05;
 
@@ -83,7 +84,7 @@ export function retentionTable(
     group.map((ofCohort) => ofCohort.filter((cell) => question.countsAlreadyHere || !cell.isAlreadyHere)),
   );
   const cells = groups.flat(2);
-  const mean = counted.flatMap((group) => meanOf(group.flat()));
+  const mean = counted.flatMap((group) => meanOf(group.flat(), question.measure));
   const projections =
     question.measure === "in"
       ? []
@@ -151,29 +152,36 @@ function countsOf(row: CohortRow, { period, measure }: RetentionQuestion, shown:
   return counts;
 }
 
-function meanOf(cells: readonly RetentionCell[]): MeanCell[] {
+/** The mean row. "In or after" never rises, although fewer cohorts have completed each period. */
+function meanOf(cells: readonly RetentionCell[], measure: RetentionQuestion["measure"]): MeanCell[] {
   const byPeriod = Map.groupBy(
     cells.filter(({ isComplete }) => isComplete),
     ({ period }) => period,
   );
-  return [...byPeriod.entries()]
+  const counted = [...byPeriod.entries()]
     .sort(([a], [b]) => a - b)
     .map(([period, ofPeriod]) => {
       const users = ofPeriod.reduce((sum, cell) => sum + cell.users, 0);
       const cohortUsers = ofPeriod.reduce((sum, cell) => sum + cell.cohortUsers, 0);
       const { kind, value } = ofPeriod[0] ?? { kind: "all", value: null };
-      const share = users / cohortUsers;
-      return {
-        kind,
-        value,
-        period,
-        cohorts: ofPeriod.length,
-        cohortUsers,
-        users,
-        share,
-        ...wilson(users, cohortUsers),
-      };
+      return { kind, value, period, cohorts: ofPeriod.length, cohortUsers, users };
     });
+  const shares = sharesOf(
+    counted.map(({ users, cohortUsers }) => ({ hits: users, count: cohortUsers })),
+    measure,
+  );
+  return counted.map((cell, index) => {
+    const share = shares[index] ?? 0;
+    return { ...cell, share, ...wilson(share * cell.cohortUsers, cell.cohortUsers) };
+  });
+}
+
+/** The shares of a mean row's periods. */
+export function sharesOf(
+  counted: readonly { readonly hits: number; readonly count: number }[],
+  measure: RetentionQuestion["measure"],
+): number[] {
+  return measure === "in" ? counted.map(({ hits, count }) => hits / count) : neverRising(counted);
 }
 
 /** The mean's shares after the first period that enough cohorts have completed; all where none has. */
@@ -199,7 +207,7 @@ function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Omit<Proj
   const completePeriods = Math.max(0, ...remaining.map((counts) => counts.length - 1));
   const fit = fitSbg(remaining.filter((counts) => counts.length > 1));
   if (fit === null) return { completePeriods, fit };
-  const known = reliableCells(meanOf(cohorts.flat()));
+  const known = reliableCells(meanOf(cohorts.flat(), "inOrAfter"));
   const model = projectSbg(fit, completePeriods);
   const isMissed = ({ period, share, low, high }: MeanCell) => {
     const expected = model[period] ?? 1;

@@ -1,8 +1,8 @@
 /** Queries about an organization's subscriptions that come before those of their MRR. */
 import { paymentEventNames } from "../../../contract/billing/events.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { currenciesUsed, reportingCurrencyOf, type Warehouse } from "../../warehouse/warehouse.ts";
 import { atPlace } from "./payers-now.ts";
-import { isIncludedPayerOf, type RevenueQuestion } from "./steps.ts";
+import type { RevenueQuestion } from "./steps.ts";
 
 interface RateSettings {
   readonly organization: number;
@@ -16,15 +16,8 @@ export async function revenueQuestion(
   warehouse: Warehouse,
   { organization, reportingCurrency, currencyRates }: RateSettings,
 ): Promise<RevenueQuestion> {
-  const [currencies, transfers] = await Promise.all([
-    warehouse.rows<{ code: string }>(
-      `SELECT toString(one) AS code, countIf(${isIncludedPayerOf("account", "user")}) AS changes
-       FROM subscriptions FINAL
-       ARRAY JOIN currency AS one, mrr AS amount, payer_account AS account, payer_user AS user
-       WHERE organization = {organization:UInt32} AND amount != 0
-       GROUP BY code ORDER BY changes DESC, code`,
-      { organization },
-    ),
+  const [used, transfers] = await Promise.all([
+    currenciesUsed(warehouse, organization),
     // Without FINAL: an older row of a subscription makes the later query slower, and its answer is the same.
     warehouse.rows(
       `SELECT subscription FROM subscriptions
@@ -33,10 +26,9 @@ export async function revenueQuestion(
       { organization },
     ),
   ]);
-  const used = currencies.map(({ code }) => code);
   return {
     organization,
-    reporting: reportingCurrency ?? used[0] ?? "USD",
+    reporting: reportingCurrencyOf(reportingCurrency, used),
     rates: reportingCurrency === null ? {} : currencyRates,
     used,
     hasTransfers: transfers.length > 0,

@@ -6,9 +6,9 @@
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { conversionAt, type PayerNow, payerNow, type SubscriptionState } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
+import { isIncludedPayerOf, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
-import { halfEven, isIncludedPayerOf, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
+import { halfEven, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
 
 export interface PayersQuestion extends RevenueQuestion {
   /** Accounts, or users who pay without one. */

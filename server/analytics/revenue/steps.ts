@@ -4,7 +4,7 @@
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { minorUnitRate } from "../../revenue/revenue.ts";
-import { isIncluded, isIncludedAccount } from "../../warehouse/warehouse.ts";
+import { isIncludedPayerOf } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The currencies of subscriptions in the reporting one. */
@@ -200,10 +200,6 @@ export const isPaying = {
   user: `user IN (SELECT arrayJoin(arrayFilter((user, account) -> account = 0, payer_user, payer_account))
     FROM subscriptions WHERE ${ofOrganization})`,
 } as const;
-
-/** The condition that a payer counts: excluded users do not, nor accounts of which all users are excluded. */
-export const isIncludedPayerOf = (account: string, user: string) =>
-  `if(${account} != 0, ${isIncludedAccount(account)}, ${isIncluded(user)})`;
 
 /** The same of a row's `payer`. */
 export const isIncludedPayer = isIncludedPayerOf(

@@ -5,8 +5,10 @@ import { ApiError } from "../../../contract/refusal.ts";
 import { traitKeys } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import { today } from "../figures/days.ts";
+import { revenueOf } from "../figures/revenue/currency.ts";
 import { csvChunks } from "../port/csv.ts";
 import type { AnyContext, Chunks } from "./context.ts";
+import { currencyColumn, moneyColumns, rowInUnits } from "./csv-money.ts";
 import { propertiesOf } from "./request.ts";
 
 /** A route with a table, and what reads its rows. */
@@ -38,13 +40,16 @@ export async function csvAnswer(
   sent: URLSearchParams,
   end: () => void,
 ): Promise<Response> {
-  const { header, rowOf, left } = await columnsOf(table.route, context, sent.get("columns"));
+  const { header, money, rowOf, left } = await columnsOf(table.route, context, sent.get("columns"));
   const read = sent.has("limit") ? onePage(table, context) : await wholeTable(table, context);
   const chunks = read[Symbol.asyncIterator]();
   const first = await chunks.next();
   const [row = {}] = first.done === true ? [] : first.value;
   const rows = mapped(followed(first, chunks), (chunk) => chunk.map(rowOf));
-  const shown = header.filter((name) => !left.has(name) || name in row);
+  const shown = beforeMoney(
+    header.filter((name) => !left.has(name) || name in row),
+    money,
+  );
   return new Response(untilEnd(csvChunks(shown, rows), end), {
     headers: {
       "Content-Type": "text/csv; charset=utf-8",
@@ -55,6 +60,8 @@ export async function csvAnswer(
 
 interface Columns {
   readonly header: readonly string[];
+  /** Columns of amounts. */
+  readonly money: ReadonlySet<string>;
   /** Columns of the header that are left out when rows do not have them: optional fields, unless they are asked for. */
   readonly left: ReadonlySet<string>;
   readonly rowOf: (row: JsonObject) => JsonObject;
@@ -66,7 +73,9 @@ async function columnsOf(
   context: AnyContext,
   asked: string | null,
 ): Promise<Columns> {
-  const { known, required } = fieldsOf(table, answer);
+  const { items, fields, required } = fieldsOf(table, answer);
+  const money = moneyColumns(items);
+  const known = fields.includes(currencyColumn) ? fields : beforeMoney(fields, money);
   const hasTraits = known.includes("traits");
   const wanted = asked === null ? undefined : listed(asked);
   const isTrait = (name: string) => hasTraits && name.startsWith(traitPrefix);
@@ -75,15 +84,29 @@ async function columnsOf(
     const names = known.map((name) => (name === "traits" ? `${traitPrefix}NAME` : name)).join(", ");
     throw new ApiError("validation_error", `columns is not valid: send some of ${names}, between commas.`);
   }
-  const left = new Set(wanted === undefined ? known.filter((name) => !required.includes(name)) : []);
-  if (!hasTraits) return { header: wanted ?? known, left, rowOf: (row) => readable(row) };
+  const left = new Set(wanted === undefined ? fields.filter((name) => !required.includes(name)) : []);
+  const columns = wanted ?? fields;
+  const currency = money.size === 0 ? "" : (await revenueOf(context)).head.reportingCurrency;
+  const inUnits = (row: JsonObject) => (money.size === 0 ? row : rowInUnits(row, items, currency));
+  if (!hasTraits) return { header: columns, money, left, rowOf: (row) => readable(inUnits(row)) };
   const of = table === "accounts" ? "accounts" : "users";
   const all = wanted === undefined || wanted.includes("traits") ? await allTraits(context, of) : [];
   const isMore = all.length > maxTraitColumns;
   const own = new Set(all.slice(0, maxTraitColumns));
   const ofTraits = [...[...own].map((key) => traitPrefix + key), ...(isMore ? [otherTraits] : [])];
-  const header = (wanted ?? known).flatMap((name) => (name === "traits" ? ofTraits : [name]));
-  return { header, left, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
+  const header = columns.flatMap((name) => (name === "traits" ? ofTraits : [name]));
+  const rowOf = (row: JsonObject) => ({
+    ...readable(inUnits(row)),
+    ...spreadTraits(row.traits, isMore, own),
+  });
+  return { header, money, left, rowOf };
+}
+
+/** The columns with that of the currency before the first amount. Without an amount there is none. */
+function beforeMoney(names: readonly string[], money: ReadonlySet<string>): readonly string[] {
+  const at = names.findIndex((name) => money.has(name));
+  if (at < 0 || names.includes(currencyColumn)) return names;
+  return [...names.slice(0, at), currencyColumn, ...names.slice(at)];
 }
 
 function allTraits({ warehouse, organization }: AnyContext, of: "users" | "accounts"): Promise<string[]> {
@@ -134,8 +157,8 @@ function listed(text: string): string[] {
 function fieldsOf(table: string | undefined, answer: Route["answer"]) {
   const schema = table === undefined ? undefined : propertiesOf(answer)[table];
   const items = isJsonObject(schema) && isJsonObject(schema.items) ? schema.items : {};
-  const known = isJsonObject(items.properties) ? Object.keys(items.properties) : [];
-  return { known, required: Array.isArray(items.required) ? items.required : known };
+  const fields = isJsonObject(items.properties) ? Object.keys(items.properties) : [];
+  return { items, fields, required: Array.isArray(items.required) ? items.required : fields };
 }
 
 async function* onePage(

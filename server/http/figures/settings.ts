@@ -151,7 +151,14 @@ function uncountedOf(changes: readonly SettingDifference[]): string[] {
     .filter((setting) => uncountedSettings.some((name) => setting.split(".")[0] === name));
 }
 
-function kindAnswer({ kind, day, moves, health, horizons }: KindPreview): Preview["kinds"][number] {
+function kindAnswer({
+  kind,
+  day,
+  moves,
+  health,
+  definition,
+  horizons,
+}: KindPreview): Preview["kinds"][number] {
   const countOf = (some: readonly BandMove[]) => some.reduce((sum, { count }) => sum + count, 0);
   const ofHealth = moves.filter((move) => move.healthBefore !== move.healthAfter);
   const ofRisk = moves.filter((move) => move.riskBefore !== move.riskAfter);
@@ -160,10 +167,25 @@ function kindAnswer({ kind, day, moves, health, horizons }: KindPreview): Previe
     ...{ healthChanged: countOf(ofHealth), riskChanged: countOf(ofRisk) },
     health: summed(ofHealth.map((move) => ({ ...move, from: move.healthBefore, to: move.healthAfter }))),
     risk: summed(ofRisk.map((move) => ({ ...move, from: move.riskBefore, to: move.riskAfter }))),
-    pastHealth: health === null ? null : { ...health },
+    pastHealth: health && pastHealthAnswer(health),
+    definition: definition && definitionAnswer(definition),
     horizons:
       horizons === null ? null : { before: proofAnswer(horizons.before), after: proofAnswer(horizons.after) },
   };
+}
+
+function pastHealthAnswer({ difference, ...health }: NonNullable<KindPreview["health"]>) {
+  return {
+    ...health,
+    ...{ differenceLow: difference?.low ?? null, differenceHigh: difference?.high ?? null },
+  };
+}
+
+function definitionAnswer({ states, ...departures }: NonNullable<KindPreview["definition"]>) {
+  const moves = states
+    .map(({ stateBefore: from, stateAfter: to, count }) => ({ from, to, count }))
+    .filter(({ from, to }) => from !== to);
+  return { ...departures, stateChanged: moves.reduce((sum, { count }) => sum + count, 0), states: moves };
 }
 
 interface Move<Band> {

@@ -55,6 +55,15 @@ export function noteAdmitted(
     unknown.push(key);
   }
   if (unknown !== undefined) noteUnknownKeys(warnings, about(endpoint, admitted), unknown);
+  noteFuture(warnings, endpoint, admitted);
+}
+
+/** Records that an event is of the future: until then it is in no figure. */
+export function noteFuture(
+  warnings: NoteTaker,
+  endpoint: Parameters<typeof about>[0],
+  admitted: Admitted,
+): void {
   if (admitted.kind !== "track" || admitted.timeMs <= admitted.receivedAtMs + maxClockDifferenceMs) return;
   warnings.note({ ...about(endpoint, admitted), kind: "event_in_future", detail: admitted.event });
 }

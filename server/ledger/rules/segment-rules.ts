@@ -41,6 +41,10 @@ export function refuseInvalidFilter(kind: SegmentKind, filter: Filter): void {
     if (mayNameUser(condition)) throw notValid("traits", "leave out values of names, which may name a user");
   }
   if (filter.owner === "me") throw notValid("owner", "send the id of a team member, or nobody");
+  const { healthFellPoints, healthFellDays } = filter;
+  if (healthFellDays !== undefined && healthFellPoints === undefined) {
+    throw notValid("healthFellDays", "send healthFellPoints with it");
+  }
   refuseInvalidDays(filter);
 }
 

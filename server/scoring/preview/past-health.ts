@@ -16,7 +16,9 @@ import { billingOf } from "../scores/billing.ts";
 import { isUnused } from "../scores/engagement.ts";
 import { type HealthInput, healthOf } from "../scores/health.ts";
 import type { State } from "../scores/state.ts";
+import { aucDifference } from "../statistics/auc-difference.ts";
 import { aucOf, type Prediction } from "../statistics/metrics.ts";
+import type { Interval } from "../statistics/wilson.ts";
 
 /** How well health told the churned from the others, by two kinds of weights. */
 export interface PastHealth {
@@ -28,6 +30,8 @@ export interface PastHealth {
   /** The probability that an entity that stayed had the higher health; null without both outcomes. */
   readonly aucBefore: number | null;
   readonly aucAfter: number | null;
+  /** The 95 % interval of aucAfter − aucBefore; null without two of each outcome. */
+  readonly difference: Interval | null;
 }
 
 /** Of each run: the first by a hash of their numbers. */
@@ -59,6 +63,11 @@ export async function pastHealth(
     ...{ cutoffs: runs.length, count: before.length, departures },
     aucBefore: aucOf(before),
     aucAfter: aucOf(after),
+    difference: aucDifference(
+      before.map(({ predicted, label }, at) => ({
+        ...{ first: predicted, second: after[at]?.predicted ?? predicted, label },
+      })),
+    ),
   };
 }
 

@@ -20,6 +20,7 @@ import { newestRun } from "../run/status.ts";
 import { riskScaleOf } from "../scores/risk-scale.ts";
 import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
+import { type DefinitionPreview, previewDefinition } from "./definition.ts";
 import { type BandMove, bandMoves, newScoresUnder, storedScoresUnder } from "./moves.ts";
 import { type PastHealth, pastHealth } from "./past-health.ts";
 
@@ -45,6 +46,8 @@ export interface KindPreview {
   readonly moves: readonly BandMove[];
   /** When parts of health or their weights change. */
   readonly health: PastHealth | null;
+  /** When the target changes, or the days of silence. */
+  readonly definition: DefinitionPreview | null;
   /** When the horizon changes: by the old horizon and by the new one. */
   readonly horizons: { readonly before: HorizonProof; readonly after: HorizonProof } | null;
 }
@@ -67,9 +70,10 @@ export async function previewSettings(
   question: PreviewQuestion,
 ): Promise<KindPreview[]> {
   const { before } = question;
+  const targets = question.after.churnTargets;
   const uncounted = Object.fromEntries(uncountedSettings.map((name) => [name, before[name]]));
   const fitted: FittedQuestion = {
-    ...question,
+    ...{ ...question, targets },
     after: { ...question.after, ...uncounted },
     userFits: new Map(),
   };
@@ -78,6 +82,8 @@ export async function previewSettings(
 
 /** A question, and BG/BB as it was fitted to users for it, by day. It is the same for every horizon. */
 interface FittedQuestion extends PreviewQuestion {
+  /** After the change. `after` has those of before, whose bands are stored. */
+  readonly targets: Settings["churnTargets"];
   readonly userFits: Map<number, BgbbParameters>;
 }
 
@@ -88,7 +94,8 @@ async function previewKind(
 ): Promise<KindPreview> {
   const { organization, day, before, after } = question;
   const run = await newestRun(warehouse, organization.id, kind, day);
-  if (run === undefined) return { kind, day: null, moves: [], health: null, horizons: null };
+  if (run === undefined)
+    return { kind, day: null, moves: [], health: null, definition: null, horizons: null };
   const isOtherHorizon = before.churnHorizonDays !== after.churnHorizonDays;
   // Only when settings were saved since the run, its model is of others than these.
   const isOfRun = modelKey(run.body.settings, kind) === modelKey(before, kind);
@@ -107,6 +114,7 @@ async function previewKind(
     ...{ kind, day: run.day },
     moves: await bandMoves(warehouse, rowsOf(organization.id, kind, run), run.body.riskScale, scores),
     health: isOtherHealth ? await pastHealth(warehouse, organization, kind, day, { before, after }) : null,
+    definition: await definitionOf(warehouse, question, kind, run),
     horizons:
       oldModel === undefined || newModel === undefined
         ? null
@@ -118,6 +126,29 @@ async function previewKind(
 }
 
 type Run = ScoreRecord<RunBody>;
+
+/** Null while the definition of churn stays. */
+async function definitionOf(
+  warehouse: Warehouse,
+  { organization, before, after, targets }: FittedQuestion,
+  kind: EntityKind,
+  run: Run,
+): Promise<DefinitionPreview | null> {
+  const isSame = JSON.stringify(before.churnTargets[kind]) === JSON.stringify(targets[kind]);
+  if (isSame && before.churnHorizonDays === after.churnHorizonDays) return null;
+  const { outages } = run.body;
+  const definitionBy = (settings: Settings) => ({
+    population: populationOf({ ...organization, settings, outages }, kind),
+    horizonDays: settings.churnHorizonDays,
+  });
+  const ofRun = rowsOf(organization.id, kind, run);
+  return previewDefinition(
+    warehouse,
+    ofRun,
+    definitionBy(before),
+    definitionBy({ ...after, churnTargets: targets }),
+  );
+}
 
 function healthOf({ healthWeights, healthTraits }: Settings): string {
   return JSON.stringify([healthWeights, healthTraits]);

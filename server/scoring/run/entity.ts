@@ -7,7 +7,7 @@ import { type FeatureRow, featuresOfRow } from "../queries/feature-query.ts";
 import { readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
 import { engagedMembersQuery } from "../queries/lists/member-query.ts";
 import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
-import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
+import { featuresOfStored, rowsOfRun, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
 import { computedEntity } from "../queries/snapshot-rows.ts";
 import { standingQuery } from "../queries/subscription-query.ts";
@@ -18,7 +18,7 @@ import { type Change, changeOf, changeText } from "../scores/change.ts";
 import { type ChurnChange, departureBy } from "../scores/churn-changes.ts";
 import { type Explanation, explain, type Serving, type Subject } from "../scores/explain.ts";
 import type { MemberFeatures } from "../scores/features.ts";
-import { observedCutoff } from "../scores/observed-days.ts";
+import { cutoffBefore, observedCutoff } from "../scores/observed-days.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { stateOf } from "../scores/state.ts";
 import { memberRisksOf } from "./member-risks.ts";
@@ -120,6 +120,53 @@ export async function departureOf(
   const left = departureBy(rows, day);
   const isOfTrait = organization.settings.churnTargets[kind].by === "trait";
   return left && { day: isOfTrait ? organization.zone.dayOf(left.timeMs) : left.day, isInvoluntary: null };
+}
+
+/** The days on which entities left that have churned in a run, by their numbers: for lists, as the page of one has the day. */
+export async function departureDaysOf(
+  warehouse: Warehouse,
+  { kind, entities }: { readonly kind: EntityKind; readonly entities: readonly number[] },
+  { id, zone }: Pick<ScoredOrganization, "id" | "zone">,
+  run: Run,
+): Promise<ReadonlyMap<number, number>> {
+  if (entities.length === 0) return new Map();
+  const { settings, outages } = run.body;
+  const { day } = run;
+  const population = populationOf({ id, zone, settings }, kind);
+  const { by } = settings.churnTargets[kind];
+  if (by === "silence") {
+    const { kind: _, ...ofRun } = rowsOf(id, kind, run);
+    const rows = await read<{ entity: number; idleDays: number }>(warehouse, {
+      sql: `SELECT ${kind} AS entity, idle_days AS idleDays FROM ${kind}_scores FINAL
+        WHERE ${rowsOfRun(kind)} AND ${kind} IN {entities:Array(UInt32)}`,
+      parameters: { ...ofRun, entities: [...entities] },
+    });
+    const silentFrom = (idleDays: number) => cutoffBefore(day, idleDays - settings.churnHorizonDays, outages);
+    return new Map(rows.map(({ entity, idleDays }) => [entity, silentFrom(idleDays)]));
+  }
+  if (by === "subscription") {
+    const { sql, parameters } = standingQuery(population, day, "departures");
+    const ends = await read<{ entity: number; atMs: number }>(warehouse, {
+      sql: `SELECT entity, endedMs AS atMs FROM (${sql}) WHERE hasLeft AND entity IN {entities:Array(UInt32)}`,
+      parameters: { ...parameters, entities: [...entities] },
+    });
+    return new Map(ends.map(({ entity, atMs }) => [entity, zone.dayOf(atMs)]));
+  }
+  const changes = changesQuery(population, day);
+  const rows = await read<ChurnChange & { readonly entity: number }>(warehouse, {
+    sql: `SELECT entity, day, at AS timeMs, toBool(isChurned) AS isChurned FROM (${changes.sql})
+      WHERE entity IN {entities:Array(UInt32)}
+      ORDER BY entity, day DESC, at DESC LIMIT ${maxChanges} BY entity SETTINGS allow_simdjson = 0`,
+    parameters: { ...changes.parameters, entities: [...entities] },
+  });
+  return new Map(
+    [...Map.groupBy(rows, ({ entity }) => entity)].flatMap(([entity, of]) => {
+      const left = departureBy(of, day);
+      return left === undefined
+        ? []
+        : [[entity, by === "trait" ? zone.dayOf(left.timeMs) : left.day] as const];
+    }),
+  );
 }
 
 export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>> & {

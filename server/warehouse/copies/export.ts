@@ -7,6 +7,7 @@
  * flat. Only the users' ids are held for the join.
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
+import { amountInUnitsSql } from "../../../contract/billing/currencies.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 
 export const exportTables = ["events", "users", "accounts", "subscriptions", "contacts"] as const;
@@ -161,7 +162,11 @@ const sources: Record<ExportTable, Source> = {
       { name: "from", value: "s.from", text: isoText("s.from") },
       { name: "status", value: "toString(s.status)" },
       { name: "plan", value: "nullIf(s.plan, '')", json: jsonOrNull("nullIf(s.plan, '')") },
-      { name: "mrr", value: "s.mrr", json: "toString(s.mrr)" },
+      // A CSV is for spreadsheets: 49.00. Other formats are for programs: 4900.
+      {
+        ...{ name: "mrr", value: "s.mrr", json: "toString(s.mrr)" },
+        text: amountInUnitsSql("s.mrr", "toString(s.currency)"),
+      },
       { name: "currency", value: knownCurrency, json: jsonOrNull(knownCurrency) },
       { name: "quantity", value: "s.quantity", json: jsonOrNull("s.quantity") },
       { name: "currentPeriodEnd", ...timeOrNull("s.period_end") },

@@ -1,7 +1,11 @@
 /** Notes, tasks and alerts of an organization as a stream of bytes: JSON lines or CSV (RFC 4180). They are rows of the ledger. */
+
+import { amountInUnits } from "../../../contract/billing/currencies.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay, zoneOf } from "../../calendar/calendar.ts";
 import type { Alert, NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
+import type { Warehouse } from "../engine/warehouse.ts";
+import { currenciesUsed, reportingCurrencyOf } from "../schema/currencies-used.ts";
 import { type ExportFormat, exportTables } from "./export.ts";
 
 /** The exports of an organization: tables of the warehouse, and of the ledger. */
@@ -22,7 +26,8 @@ type Value = string | number | boolean | null;
 type Line = Readonly<Record<string, Value>>;
 
 interface Stores {
-  readonly ledger: Pick<SharedLedger, "notes" | "tasks" | "alerts" | "freshness">;
+  readonly ledger: Pick<SharedLedger, "notes" | "tasks" | "alerts" | "freshness" | "settings">;
+  readonly warehouse: Warehouse;
   readonly nowMs: number;
 }
 
@@ -42,17 +47,32 @@ export async function* exportWork(
   const encoder = new TextEncoder();
   const columns = columnsOf[table];
   const read = await readerOf(stores, organization, table);
+  const currency = table === "alerts" && format === "csv" ? await currencyOf(stores, organization) : "";
   if (format === "csv") yield encoder.encode(csvLine([...columns]));
   for (let after = 0; ; ) {
     const page = await read(after);
     const lines = page.map(({ line }) =>
-      format === "csv" ? csvLine(columns.map((name) => line[name] ?? null)) : `${JSON.stringify(line)}\n`,
+      format === "csv"
+        ? csvLine(columns.map((name) => cell(line, name, currency)))
+        : `${JSON.stringify(line)}\n`,
     );
     if (lines.length > 0) yield encoder.encode(lines.join(""));
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) return;
     after = last.id;
   }
+}
+
+/** The value of a column. A CSV has amounts in units, and lines of JSON have them in minor units. */
+function cell(line: Line, name: string, currency: string): Value {
+  const value = line[name] ?? null;
+  if (name === "currency") return currency;
+  return name === "expectedLoss" && typeof value === "number" ? amountInUnits(value, currency) : value;
+}
+
+async function currencyOf({ ledger, warehouse }: Stores, organization: number): Promise<string> {
+  const { settings } = await ledger.settings.get(organization);
+  return reportingCurrencyOf(settings.reportingCurrency, await currenciesUsed(warehouse, organization));
 }
 
 /** Reads the rows above an id. */
@@ -91,7 +111,7 @@ const taskColumns = [
 
 const alertColumns = [
   ...[...commonColumns, "source", "ruleId", "rule", "version", "firedDay", "firedAt", "before", "after"],
-  ...["reasons", "risk", "expectedLoss", "arm", "isSent", "closedDay", "closedWhy", "assignee"],
+  ...["reasons", "risk", "currency", "expectedLoss", "arm", "isSent", "closedDay", "closedWhy", "assignee"],
   ...["snoozedUntil", "verdict", "verdictBy", "verdictAt", "note"],
 ];
 const columnsOf: Readonly<Record<WorkTable, readonly string[]>> = {

@@ -44,8 +44,13 @@ export function withinAccounts(sql: string, bitmap: string): string {
 }
 
 /** The condition that an account counts as a payer. */
-export function isIncludedAccount(account: string): string {
+function isIncludedAccount(account: string): string {
   return `${account} NOT IN ${accountsLeftOut}`;
+}
+
+/** The condition that a payer counts: excluded users do not, nor accounts of which all users are excluded. */
+export function isIncludedPayerOf(account: string, user: string): string {
+  return `if(${account} != 0, ${isIncludedAccount(account)}, ${isIncluded(user)})`;
 }
 
 /** A figure's query about some payers only: accounts, and users who pay without an account. Its conditions are

@@ -20,7 +20,7 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
         max={100 * ruleLimits.maxHoldOutShare}
         step="any"
         value={draft.holdOut}
-        help="This share gets no message and is in no list, to compare with."
+        help="Leave this share alone, to measure whether calling helps."
         onChange={({ target }) => onChange({ holdOut: target.value })}
       />
       {Number(draft.holdOut) > 0 && hasScope(draft) && <Exemptions draft={draft} onChange={onChange} />}

@@ -40,7 +40,7 @@ export function MessageFields({ draft, onChange, isFirst }: MessageFieldsProps):
           min={1}
           max={ruleLimits.days}
           value={draft.cooldownDays}
-          help="An alert stays open at least so long. Leave empty for the churn horizon."
+          help="Keeps an alert open for at least this long. Empty: the churn horizon."
           onChange={({ target }) => onChange({ cooldownDays: target.value })}
         />
         <HoldOutFields draft={draft} onChange={onChange} />

@@ -107,30 +107,28 @@ export function previewSentences(preview: Preview, thing: "user" | "account"): r
           `No ${thing} had a churn risk on ${counted(daysWithoutRisk, "scored day")}: the other ${counted(scoredDays, "day")} from ${dayText(fromDay)} on can be judged.`,
         ]),
     `Would have fired ${often}: ${counted(fired, "alert")} for ${counted(entities, thing)}, from ${dayText(fromDay)} to ${dayText(toDay)}.`,
-    precisionSentence(precision, baseRate.rate, horizonDays),
+    precisionSentence(precision, baseRate.rate, { horizonDays, thing }),
     ...(medianLeadDays === null
       ? []
       : [`Median lead time from alert to churn: ${numbers.decimal(medianLeadDays)} days.`]),
     ...(churnedEntities === 0
       ? []
-      : [
-          `${numbers.count(missed)} of ${counted(churnedEntities, `churned ${thing}`)} had no alert in the ${counted(horizonDays, "day")} before.`,
-        ]),
+      : [`It would have missed ${numbers.count(missed)} of ${numbers.count(churnedEntities)} that churned.`]),
     ...(flapped === 0 ? [] : [`The condition of ${counted(flapped, "alert")} ended within a week.`]),
-    `Inside now: ${counted(insideNow, thing)}.`,
+    `${counted(insideNow, thing)} ${insideNow === 1 ? "matches" : "match"} now.`,
   ];
 }
 
 function precisionSentence(
   { mature, rate, interval, steps }: Preview["precision"],
   baseRate: number | null,
-  horizonDays: number,
+  { horizonDays, thing }: { readonly horizonDays: number; readonly thing: string },
 ): string {
   if (mature === 0 || rate === null) {
     return `No alert is older than the churn horizon of ${counted(horizonDays, "day")}, so precision is unknown.`;
   }
   const range =
     interval === null ? "" : ` (${numbers.wholeShare(interval.low)} to ${numbers.wholeShare(interval.high)})`;
-  const weekly = steps === "weekly" ? ", from the Mondays of a year" : "";
-  return `Of ${counted(mature, "alert")} whose churn horizon is over${weekly}, ${numbers.wholeShare(rate)} churned${range}. Base rate: ${numbers.wholeShare(baseRate)}.`;
+  const weekly = steps === "weekly" ? " of a year of Mondays" : "";
+  return `${numbers.wholeShare(rate)} of ${numbers.count(mature)} past ${mature === 1 ? "alert" : "alerts"}${weekly} churned${range}. Of all ${thing}s: ${numbers.wholeShare(baseRate)}.`;
 }

@@ -26,7 +26,7 @@ export const healthParts: readonly {
   {
     name: "outlook",
     label: "outlook",
-    about: "100 without any churn risk, 50 at twice the odds of the base rate.",
+    about: "100 = no churn risk, 50 = twice the usual.",
   },
   { name: "momentum", label: "momentum", about: "Whether use rises or falls." },
   { name: "adoption", label: "adoption", about: "The share of key events used within 90 days." },
@@ -50,10 +50,7 @@ export function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
     });
   };
   return (
-    <Panel
-      title="Health"
-      note="The weight of each part. A part that a user or an account lacks leaves its weight to the others."
-    >
+    <Panel title="Health" note="The weight of each part. Missing parts are left out.">
       <WeightBar weights={all} />
       <div className="grid gap-5 sm:grid-cols-2 lg:grid-cols-4">
         {healthParts.map(({ name, label, about }) => (

@@ -1,6 +1,5 @@
 /** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
-import type { ChurnTarget } from "../../../../contract/api/churn-targets.ts";
 import type { RiskBounds } from "../../../../contract/api/risk-bands.ts";
 import type { Settings } from "../../../../contract/settings.ts";
 import { type Reads, useChange, useRead } from "../../../api/query.ts";
@@ -16,7 +15,7 @@ import { RelativeTime } from "../../../parts/time.tsx";
 import { useTell } from "../../../parts/toast.tsx";
 import { classes } from "../../../text/classes.ts";
 import { numbers } from "../../../text/format.ts";
-import { authorText, healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
+import { authorText, churnTargetText, healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
 import { ChurnTargetsPanel } from "./churn-targets.tsx";
 import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 import { HealthWeights, healthParts } from "./health-weights.tsx";
@@ -57,15 +56,7 @@ export default function ScoreSettings(): ReactElement {
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
 
-const boundsText = (bounds: RiskBounds | null) =>
-  bounds === null ? "by the base rate" : riskBoundsText(bounds);
-
-/** A churn target by its fields. */
-function targetText(target: ChurnTarget): string {
-  if (target.by === "trait") return `${target.trait}: ${target.values.join(", ")}`;
-  if (target.by !== "event") return target.by;
-  return target.undoneBy === null ? target.event : `${target.event}, not undone by ${target.undoneBy}`;
-}
+const boundsText = (bounds: RiskBounds | null) => (bounds === null ? "automatic" : riskBoundsText(bounds));
 
 function Read({ saved }: { saved: Settings }): ReactElement {
   return (
@@ -73,8 +64,8 @@ function Read({ saved }: { saved: Settings }): ReactElement {
       <SavedValues
         values={[
           ["Churn horizon", `${saved.churnHorizonDays} days`],
-          ["A user has churned by", targetText(saved.churnTargets.user)],
-          ["An account has churned by", targetText(saved.churnTargets.account)],
+          ["A user has churned by", churnTargetText(saved.churnTargets.user)],
+          ["An account has churned by", churnTargetText(saved.churnTargets.account)],
           ["Risk bands of users", boundsText(saved.riskBands.user)],
           ["Risk bands of accounts", boundsText(saved.riskBands.account)],
           ["Weeks start on", weekdays[saved.weekStart]],
@@ -224,7 +215,7 @@ function Horizon({ draft, errorOf }: SectionProps): ReactElement {
   return (
     <Panel
       title="Churn horizon"
-      note="A churn risk is about this many days. Users without activity for so long are inactive. With no other target, they have churned."
+      note="Churn risks are about this many days. After this many silent days a user counts as inactive, and as churned if nothing else defines churn."
     >
       <fieldset className="grid gap-3">
         <legend className="sr-only">Churn horizon</legend>

@@ -6,7 +6,14 @@ import { FormError } from "../../../parts/form/field.tsx";
 import { Scrollable } from "../../../parts/list/scrollable.tsx";
 import { counted, numbers } from "../../../text/format.ts";
 import { settingName } from "../../../text/setting-names.ts";
-import { movesText, pastHealthText, proofText, type SettingsPreview } from "./preview-words.ts";
+import {
+  departuresText,
+  movesText,
+  pastHealthText,
+  proofText,
+  type SettingsPreview,
+  stateMovesText,
+} from "./preview-words.ts";
 
 type Route = "POST /api/settings/preview";
 type Body = NonNullable<Changes[Route]["body"]>;
@@ -53,7 +60,8 @@ function Answer({ answer: { kinds, uncounted } }: { answer: SettingsPreview }): 
       </div>
       {uncounted.length > 0 && (
         <p className="text-sm text-soft">
-          Not counted, because scores have to be computed again: {uncounted.map(settingName).join(", ")}.
+          Not in these bands, because scores have to be computed again:{" "}
+          {uncounted.map(settingName).join(", ")}.
         </p>
       )}
     </Scrollable>
@@ -61,7 +69,8 @@ function Answer({ answer: { kinds, uncounted } }: { answer: SettingsPreview }): 
 }
 
 function OfKind({ kind: ofKind }: { kind: SettingsPreview["kinds"][number] }): ReactElement {
-  const { kind, entities, healthChanged, riskChanged, health, risk, pastHealth, horizons } = ofKind;
+  const { kind, entities, healthChanged, riskChanged, health, risk, pastHealth, definition, horizons } =
+    ofKind;
   const rows = [
     { what: "health band", changed: healthChanged, moves: movesText(health) },
     { what: "risk band", changed: riskChanged, moves: movesText(risk) },
@@ -82,6 +91,22 @@ function OfKind({ kind: ofKind }: { kind: SettingsPreview["kinds"][number] }): R
             )}
           </li>
         ))}
+        {definition !== null && (
+          <>
+            <li>{departuresText(definition)}</li>
+            <li>
+              {definition.stateChanged === 0 ? (
+                `No ${kind} changes its state.`
+              ) : (
+                <>
+                  <b className="font-medium">{counted(definition.stateChanged, kind)}</b> of{" "}
+                  {numbers.count(entities)} would change the state:{" "}
+                  <span className="text-soft">{stateMovesText(definition.states)}.</span>
+                </>
+              )}
+            </li>
+          </>
+        )}
         {pastHealth !== null && <li className="mt-1">{pastHealthText(pastHealth)}</li>}
         {horizons !== null && (
           <>

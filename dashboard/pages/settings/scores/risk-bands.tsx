@@ -14,8 +14,8 @@ const kinds = [
 ] as const;
 
 const choices = [
-  { value: "byBaseRate", label: "by the base rate" },
-  { value: "own", label: "from churn risks of your own" },
+  { value: "byBaseRate", label: "Automatic" },
+  { value: "own", label: "My own limits" },
 ] as const;
 
 /** The bounds of both kinds. */

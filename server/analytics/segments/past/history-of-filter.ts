@@ -10,13 +10,19 @@ const missing: Readonly<Record<keyof Filter, string | null>> = {
   renewsWithinDays: null,
   ...{ events: null, segments: null },
   owner: "only present owners are stored",
-  ...{ healthBandBefore: null, moved: null, toCall: null },
+  ...{ healthBandBefore: null, moved: null, toCall: null, comparedWithDays: null },
+  ...{ usageFellPercent: null, healthFellPoints: null, healthFellDays: null },
 };
 
 /** Days between the scores of a condition and those that it compares them with; 0 for conditions that compare none. */
-export function comparedDays({ healthBandBefore, moved, toCall }: Filter): number {
-  if (healthBandBefore !== undefined || moved !== undefined) return monthDays;
-  return toCall === undefined ? 0 : callChangeDays;
+export function comparedDays(filter: Filter): number {
+  const { healthBandBefore, moved, toCall, comparedWithDays, usageFellPercent } = filter;
+  return Math.max(
+    healthBandBefore === undefined && moved === undefined ? 0 : (comparedWithDays ?? monthDays),
+    toCall === undefined ? 0 : callChangeDays,
+    usageFellPercent === undefined ? 0 : monthDays,
+    filter.healthFellPoints === undefined ? 0 : (filter.healthFellDays ?? monthDays),
+  );
 }
 
 /** The first condition without a history, with the reason. */

@@ -2,14 +2,17 @@
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import {
   callChangeDays,
+  columnOfFall,
+  type Fall,
+  fallCondition,
   fellSharply,
   type HealthBand,
-  monthDays,
   movedConditionsBy,
   type State,
   uncalledBands,
 } from "../../../scoring/scoring.ts";
 import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+import { condition } from "../../entities/list-scores.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { DaySets } from "./day-sets.ts";
 import { daySetsOfParts, entitiesOfPart } from "./past-days.ts";
@@ -30,28 +33,44 @@ export function movedInPast(
   warehouse: Warehouse,
   past: PastScores,
   moved: NonNullable<Filter["moved"]>,
+  comparedWithDays: number,
 ): Promise<DaySets> {
-  return changedWhere(warehouse, past, monthDays, movedConditions[moved]);
+  return changedWhere(warehouse, past, {
+    lookbackDays: comparedWithDays,
+    ...condition(movedConditions[moved]),
+  });
+}
+
+/** Those whose use or health fell so far within so many days. */
+export function fellInPast(
+  warehouse: Warehouse,
+  past: PastScores,
+  { of, by }: Fall,
+  days: number,
+): Promise<DaySets> {
+  return changedWhere(warehouse, past, {
+    ...{ lookbackDays: days, column: columnOfFall[of] },
+    ...condition(fallCondition(of, "{fellBy:Float64}", "0"), { fellBy: by }),
+  });
 }
 
 /** Those that are to be called, controls among them. */
 export function toCallInPast(warehouse: Warehouse, past: PastScores): Promise<DaySets> {
-  return changedWhere(warehouse, past, callChangeDays, isToCall);
+  return changedWhere(warehouse, past, { lookbackDays: callChangeDays, ...condition(isToCall) });
 }
 
-/**
- * Those whose scores of the newest run match a condition, compared with those of the run before.
- * @param condition over `state`, `healthBand` and `healthBandBefore` as numbers, `change` of health, which is NaN where it is unknown, and
- *   `isHigh`: the risk band
- */
-function changedWhere(
-  warehouse: Warehouse,
-  past: PastScores,
-  lookbackDays: number,
-  condition: string,
-): Promise<DaySets> {
+/** A condition over `state`, `healthBand` and `healthBandBefore` as numbers, `value`, that of the run `before`, and their difference `change`,
+ * which are NaN where they are unknown, and `isHigh`: the risk band. */
+interface ChangeCondition extends Sql {
+  readonly lookbackDays: number;
+  /** Of scores, for `value`. Default: health. */
+  readonly column?: (typeof columnOfFall)[keyof typeof columnOfFall];
+}
+
+/** Those whose scores of the newest run match a condition, compared with those of the run before. */
+function changedWhere(warehouse: Warehouse, past: PastScores, asked: ChangeCondition): Promise<DaySets> {
   if (readRuns(past).length === 0) return Promise.resolve(new DaySets(past.entities));
-  const { text, parameters } = changesSql(past, lookbackDays, condition);
+  const { text, parameters } = changesSql(past, asked);
   const froms = Array.from(
     { length: Math.ceil(past.entities / entitiesOfPart) },
     (_, at) => at * entitiesOfPart,
@@ -71,7 +90,8 @@ function changedWhere(
  * Each row stands for itself and for those that are compared with it. `key` is the place of a compared pair, and a mark is
  * the key, whether the row is the later one, and its codes. So sorted marks have pairs next to each other.
  */
-function changesSql(past: PastScores, lookbackDays: number, condition: string): Sql {
+function changesSql(past: PastScores, asked: ChangeCondition): Sql {
+  const { lookbackDays, text: condition, column = "health" } = asked;
   const { kind } = past;
   const read = runsWithRoles(past, lookbackDays);
   const [first, last] = [read[0]?.run.day ?? 0, read.at(-1)?.run.day ?? -1];
@@ -79,12 +99,12 @@ function changesSql(past: PastScores, lookbackDays: number, condition: string): 
   const roles = read.flatMap((one) => one.roles);
   return {
     text: `
-      SELECT entity, arrayReduce('groupBitOr', arrayMap((key, isLater, state, healthBand, healthBandBefore, change, isHigh) ->
+      SELECT entity, arrayReduce('groupBitOr', arrayMap((key, isLater, state, healthBand, healthBandBefore, value, before, change, isHigh) ->
           if(isLater AND (${condition}), {bits:Array(UInt128)}[key], toUInt128(0)),
-        keys, areLater, states, bands, bandsBefore, changes, areHigh)) AS bits
+        keys, areLater, states, bands, bandsBefore, values, befores, changes, areHigh)) AS bits
       FROM (
         SELECT entity, groupArray(mark) AS read, arraySort(read) AS marks,
-          arraySort((health, mark) -> mark, groupArray(health), read) AS healths,
+          arraySort((value, mark) -> mark, groupArray(value), read) AS values,
           arrayMap(mark -> toUInt8(bitShiftRight(mark, 10)), marks) AS keys,
           arrayMap(mark -> bitTest(mark, 9), marks) AS areLater,
           arrayMap(mark -> bitTest(mark, 8), marks) AS areHigh,
@@ -92,11 +112,11 @@ function changesSql(past: PastScores, lookbackDays: number, condition: string): 
           arrayMap(mark -> toUInt8(bitAnd(mark, 15)), marks) AS states,
           arrayMap((key, before) -> key = before, keys, ${shifted("keys", "toUInt8(0)")}) AS areCompared,
           arrayMap((isCompared, before) -> if(isCompared, before, 0), areCompared, ${shifted("bands", "toUInt8(0)")}) AS bandsBefore,
-          arrayMap((isCompared, health, before) -> if(isCompared, health - before, nan),
-            areCompared, healths, ${shifted("healths", "nan")}) AS changes
+          arrayMap((isCompared, before) -> if(isCompared, before, nan), areCompared, ${shifted("values", "nan")}) AS befores,
+          arrayMap((value, before) -> value - before, values, befores) AS changes
         FROM (
           SELECT ${kind} AS entity, transform(toInt32(day), {runDays:Array(Int32)}, {places:Array(UInt16)}, 0) AS place,
-            ifNull(health, nan) AS health,
+            ifNull(${column}, nan) AS value,
             arrayJoin(arraySlice({roles:Array(UInt16)}, {rolesFrom:Array(UInt16)}[place], {rolesOf:Array(UInt16)}[place])) AS role,
             toUInt32(role * 512 + ifNull(risk >= {highRisks:Array(Float64)}[place], false) * 256
               + transform(toString(colour), {names:Array(String)}, {codes:Array(UInt8)}, 0) * 16
@@ -107,6 +127,7 @@ function changesSql(past: PastScores, lookbackDays: number, condition: string): 
             AND place > 0 AND version >= {versions:Array(UInt64)}[place] ${kind === "user" ? `AND ${isIncluded("user")}` : ""})
         GROUP BY entity)`,
     parameters: {
+      ...asked.parameters,
       ...{ organization: past.organization, firstDay: first, lastDay: last },
       ...{ names: Object.keys(codes), codes: Object.values(codes) },
       bits: readRuns(past).map(({ bits }) => bits),

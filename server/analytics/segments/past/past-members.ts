@@ -5,12 +5,13 @@
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
 import { parseDay } from "../../../calendar/calendar.ts";
 import type { Segment } from "../../../ledger/ledger.ts";
-import type { EntityKind } from "../../../scoring/scoring.ts";
+import { type EntityKind, monthDays } from "../../../scoring/scoring.ts";
 import type { PassiveEvents, Warehouse } from "../../../warehouse/warehouse.ts";
+import { fallsOf } from "../../entities/list-falls.ts";
 import type { PayersQuestion } from "../../revenue/payers-now.ts";
 import { DaySets, maxDays } from "./day-sets.ts";
 import { activeInPast, seenInPast } from "./past-activity.ts";
-import { movedInPast, toCallInPast } from "./past-changes.ts";
+import { fellInPast, movedInPast, toCallInPast } from "./past-changes.ts";
 import type { PastDays } from "./past-days.ts";
 import { doneInPast } from "./past-events.ts";
 import { payersInPast } from "./past-payers.ts";
@@ -87,16 +88,19 @@ export class PastMembers {
     return [await verdictInPast(warehouse, await this.#scored(kind), verdict, isAccountChurned)];
   }
 
-  async #changes(kind: EntityKind, { healthBandBefore, moved, toCall }: Filter): Promise<DaySets[]> {
+  async #changes(kind: EntityKind, filter: Filter): Promise<DaySets[]> {
+    const { healthBandBefore, moved, toCall, comparedWithDays = monthDays } = filter;
     const { warehouse } = this.#parts;
     const past = await this.#scored(kind);
     const sets: DaySets[] = [];
-    if (healthBandBefore !== undefined) sets.push(await bandBeforeInPast(warehouse, past, healthBandBefore));
-    if (moved !== undefined) sets.push(await movedInPast(warehouse, past, moved));
+    if (healthBandBefore !== undefined)
+      sets.push(await bandBeforeInPast(warehouse, past, healthBandBefore, comparedWithDays));
+    if (moved !== undefined) sets.push(await movedInPast(warehouse, past, moved, comparedWithDays));
     if (toCall !== undefined) {
       const called = await toCallInPast(warehouse, past);
       sets.push(toCall ? called : called.not());
     }
+    for (const { days, ...fall } of fallsOf(filter)) sets.push(await fellInPast(warehouse, past, fall, days));
     return sets;
   }
 

@@ -2,7 +2,6 @@
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import {
   type EntityKind,
-  monthDays,
   type RiskLimits,
   riskBandCondition,
   type Verdict,
@@ -103,12 +102,13 @@ export function bandBeforeInPast(
   warehouse: Warehouse,
   past: PastScores,
   healthBandBefore: NonNullable<Filter["healthBandBefore"]>,
+  comparedWithDays: number,
 ): Promise<DaySets> {
   const is =
     healthBandBefore === "present"
       ? condition(`healthBand IN ${presentBands}`)
       : condition("healthBand = {healthBandBefore:String}", { healthBandBefore });
-  const read = earlierRuns(past, monthDays).map(({ run, of }) => {
+  const read = earlierRuns(past, comparedWithDays).map(({ run, of }) => {
     return { run, bits: of.reduce((all, { bits }) => all | bits, 0n) };
   });
   return rowsWhere(warehouse, past, [is], read);

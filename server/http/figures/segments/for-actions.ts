@@ -19,7 +19,7 @@ interface Stores {
 /** The conditions that follow from scores. */
 const ofScores = [
   ...(["verdict", "state", "healthBand", "riskBand", "isPresent"] as const),
-  ...(["healthBandBefore", "moved", "toCall"] as const),
+  ...(["healthBandBefore", "moved", "toCall", "usageFellPercent", "healthFellPoints"] as const),
 ] satisfies readonly (keyof Filter)[];
 
 /** Reads a segment of a rule, evaluated as for a list. */

@@ -3,20 +3,22 @@ import type { Filter } from "../../../../contract/actions/filters.ts";
 import type { RouteQuery } from "../../../../contract/api/routes.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import type { Controls } from "../../../actions/actions.ts";
-import type {
-  AccountListQuestion,
-  Owners,
-  SetCondition,
-  TraitFilter,
-  UserListQuestion,
+import {
+  type AccountListQuestion,
+  type ComparedFall,
+  fallsOf,
+  type Owners,
+  type SetCondition,
+  type TraitFilter,
+  type UserListQuestion,
 } from "../../../analytics/analytics.ts";
 import { maxActiveDays } from "../../../ledger/ledger.ts";
-import { type EntityKind, monthDays } from "../../../scoring/scoring.ts";
+import { type EntityKind, monthDays, rowsOf } from "../../../scoring/scoring.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 import { questionOfCalls } from "../calls.ts";
 import { dayOfParameter, today, usersQuestion } from "../days.ts";
 import { billingOf } from "../revenue/payers.ts";
-import { accountsRun, bothRuns, riskScaleOfRun } from "../score-context.ts";
+import { accountsRun, bothRuns, earlierRun, type Run, riskScaleOfRun } from "../score-context.ts";
 import { ownerFilterOf, ownersOfOrganization } from "../work/owners.ts";
 
 type UserQuery = RouteQuery<"GET /api/users">;
@@ -102,20 +104,42 @@ async function sharedSelection(
 }
 
 async function scoresOf(context: SelectionContext, kind: EntityKind, filter: ListFilter) {
-  const { since, toCall, controls = new Map() } = filter;
-  const { runs, newest, head } = await bothRuns(context, kind, since, monthDays);
+  const { since, comparedWithDays, toCall, controls = new Map() } = filter;
+  if (since !== undefined && comparedWithDays !== undefined) {
+    throw new ApiError("validation_error", "since is not valid: send one of since and comparedWithDays.");
+  }
+  const { runs, newest, head } = await bothRuns(context, kind, since, comparedWithDays ?? monthDays);
   const ofAccounts =
     kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
   const call =
     toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind, controls) } };
   const riskLimits = riskScaleOfRun(newest);
+  const falls = await comparedFalls(context, kind, filter, newest);
   const billing = await billingOf(context, kind, newest);
   return {
-    scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, ...call },
+    scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, falls, ...call },
     newest,
     head,
     billing,
   };
+}
+
+/** The falls of a filter, with the runs that the newest one is compared with. @throws ApiError when only their days are there */
+async function comparedFalls(
+  context: SelectionContext,
+  kind: EntityKind,
+  filter: ListFilter,
+  newest: Run | undefined,
+): Promise<readonly ComparedFall[]> {
+  if (filter.healthFellDays !== undefined && filter.healthFellPoints === undefined) {
+    throw new ApiError("validation_error", "healthFellPoints is missing: healthFellDays needs it.");
+  }
+  return Promise.all(
+    fallsOf(filter).map(async ({ days, ...fall }) => {
+      const earlier = newest && (await earlierRun(context, kind, newest, newest.day - days));
+      return { ...fall, earlier: earlier && rowsOf(context.organization.id, kind, earlier) };
+    }),
+  );
 }
 
 /** @throws ApiError when the days are not both there, or do not follow each other */

@@ -15,7 +15,13 @@ import {
   usersNumbered,
 } from "../../../analytics/analytics.ts";
 import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
-import { type ChurnedLately, churnedLately, type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
+import {
+  type ChurnedLately,
+  churnedLately,
+  departureDaysOf,
+  type EntityKind,
+  rowsOf,
+} from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../../api/context.ts";
 import { today, usersQuestion } from "../days.ts";
 import { revenueOf } from "../revenue/currency.ts";
@@ -125,7 +131,14 @@ async function detailed(
 ) {
   const { warehouse, organization, query } = context;
   const entities = page.map(({ entity }) => entity);
-  const [described, reasons, times] = await Promise.all([
+  const { id: organizationId } = organization;
+  const [days, described, reasons, times] = await Promise.all([
+    departureDaysOf(
+      warehouse,
+      { kind: query.kind, entities },
+      { id: organizationId, zone: context.zone },
+      run,
+    ),
     describedBy(context, run, page),
     cancellationReasons(warehouse, organization.id, query.kind, entities),
     churnReasonTimes(warehouse, organization.id, query.kind, entities),
@@ -143,7 +156,7 @@ async function detailed(
         ...{
           id,
           label,
-          churnedDay: formatDay(churnedDay),
+          churnedDay: formatDay(days.get(entity) ?? churnedDay),
           lastSeenDay: dayOrNull(lastDay),
           lastMrr: mrr,
           plan,
