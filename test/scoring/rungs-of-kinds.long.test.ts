@@ -40,7 +40,11 @@ async function ladderOf(organization: number, accounts: number, days = 320) {
       run.body.trainedDay,
     );
     const rungs = model?.body.rungs ?? [];
-    return { run: run.body, rungs: rungs.map(({ rung }) => rung), third: rungs.find(({ rung }) => rung === 3) };
+    return {
+      run: run.body,
+      rungs: rungs.map(({ rung }) => rung),
+      third: rungs.find(({ rung }) => rung === 3),
+    };
   };
   return { users: await ofKind("user"), accounts: await ofKind("account") };
 }
