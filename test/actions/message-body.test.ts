@@ -4,7 +4,7 @@ import { alertMessage, runMessage } from "../../server/actions/alerts/alert-mess
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { type MessageBody, mailOf, plainMail } from "../../server/actions/send/message-body.ts";
 import { slackBody } from "../../server/actions/send/slack-body.ts";
-import { ada, quiet } from "./sample-digest.ts";
+import { adaToCall, quiet } from "./sample-digest.ts";
 
 const unsubscribe = "https://example.com/api/unsubscribe/1/code";
 const bodyOf = (text: string, rows: MessageBody["data"]["rows"] = []): MessageBody => ({
@@ -73,7 +73,7 @@ describe("a long text ends at a whole character", () => {
   });
 
   test("in a digest", () => {
-    const digest = { ...quiet, top: [{ ...ada, label: long }] };
+    const digest = { ...quiet, top: [{ ...adaToCall, label: long }] };
     const about = { organization: { id: 1, name: "Acme" }, address: "https://rekindle.example", nowMs: 0 };
     const { body } = digestMessage(digest, about);
     expect(JSON.parse(body).data.rows[0].name).toBe(`${"x".repeat(198)}…`);

@@ -1,14 +1,11 @@
 /** Times at which a user, or a user of an account, was contacted. Each is an event `contacted`, and also stands in the timeline. */
-import { type FormEvent, type ReactElement, useState } from "react";
-import { type ContactKind, contactKinds, workLimits } from "../../../contract/actions/work.ts";
-import { type Reads, useChange, usePages, useRead } from "../../api/query.ts";
+import type { ReactElement } from "react";
+import { type Reads, usePages } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { type Choice, FormError, Input, Select, TextArea } from "../../parts/form/field.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
-import { useToday } from "../../parts/time.tsx";
-import { useTell } from "../../parts/toast.tsx";
+import { ContactForm, kindWords } from "../../parts/work/contact-form.tsx";
 import type { Entity } from "../../parts/work/task-form.tsx";
 import { dayText } from "../../text/format.ts";
 
@@ -17,18 +14,7 @@ type Contact = Reads["/api/users/:userId/contacts"]["answer"]["contacts"][number
 const pageSize = 20;
 /** A contact is an event, which takes up to two seconds until it is read. */
 const everyMs = 3_000;
-/** So many users of an account are offered. */
-const offeredUsers = 50;
 const paths = { user: "/api/users/:userId/contacts", account: "/api/accounts/:accountId/contacts" } as const;
-
-const kindWords: Record<ContactKind, string> = {
-  call: "Call",
-  email: "E-mail",
-  meeting: "Meeting",
-  chat: "Chat",
-  other: "Other",
-};
-const kindChoices = contactKinds.map((value) => ({ value, label: kindWords[value] }));
 
 export function Contacts({ entity }: { entity: Entity }): ReactElement {
   const path = { userId: entity.id, accountId: entity.id };
@@ -38,8 +24,7 @@ export function Contacts({ entity }: { entity: Entity }): ReactElement {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
   return (
     <>
-      {mayChange &&
-        (entity.kind === "user" ? <ContactForm userId={entity.id} /> : <OfAccount id={entity.id} />)}
+      {mayChange && <ContactForm entity={entity} />}
       <Figures
         asked={asked}
         empty={({ pages }) =>
@@ -67,77 +52,6 @@ export function Contacts({ entity }: { entity: Entity }): ReactElement {
         </Button>
       )}
     </>
-  );
-}
-
-/** An account is contacted through one of its users. */
-function OfAccount({ id: accountId }: { id: string }): ReactElement | null {
-  const query = { limit: offeredUsers };
-  const users = useRead("/api/accounts/:accountId", { path: { accountId }, query }).data?.users;
-  const [chosen, setChosen] = useState("");
-  if (users === undefined) return null;
-  const [first] = users;
-  if (first === undefined) return <p className="text-soft">Without users, an account cannot be contacted.</p>;
-  const choices = users.map(({ userId, name, email }) => ({ value: userId, label: name ?? email ?? userId }));
-  const userId = chosen === "" ? first.userId : chosen;
-  return <ContactForm userId={userId} users={{ choices, onChoose: setChosen }} />;
-}
-
-interface ContactFormProps {
-  readonly userId: string;
-  /** The users among whom the reader chooses. */
-  readonly users?: { readonly choices: readonly Choice[]; readonly onChoose: (userId: string) => void };
-}
-
-function ContactForm({ userId, users }: ContactFormProps): ReactElement {
-  const today = useToday();
-  const [kind, setKind] = useState<ContactKind>("call");
-  const [day, setDay] = useState("");
-  const [text, setText] = useState("");
-  const contact = useChange("POST /api/users/:userId/contacts");
-  const tell = useTell();
-  const add = (event: FormEvent) => {
-    event.preventDefault();
-    if (contact.isPending) return;
-    const isToday = day === "" || day === today;
-    const body = { kind, ...(!isToday && { timestamp: day }), ...(text.trim() !== "" && { text }) };
-    const onSuccess = () => {
-      setText("");
-      setDay("");
-      tell("The contact is added. The timeline shows it within seconds.");
-    };
-    contact.mutate({ path: { userId }, body }, { onSuccess });
-  };
-  return (
-    <form onSubmit={add} className="grid gap-3">
-      <div className="grid gap-x-4 gap-y-3 sm:grid-cols-3">
-        {users !== undefined && (
-          <Select label="User" value={userId} choices={users.choices} onChoose={users.onChoose} />
-        )}
-        <Select label="Kind" value={kind} choices={kindChoices} onChoose={setKind} />
-        <Input
-          label="Day"
-          type="date"
-          max={today}
-          value={day === "" ? today : day}
-          onChange={({ target }) => setDay(target.value)}
-        />
-      </div>
-      <TextArea
-        isProse
-        label="What was said"
-        rows={2}
-        maxLength={workLimits.noteCharacters}
-        value={text}
-        onText={setText}
-      />
-      <FormError error={contact.error} />
-      <div>
-        <Button type="submit" isSmall look="primary" isBusy={contact.isPending}>
-          Add contact
-        </Button>
-      </div>
-    </form>
   );
 }
 

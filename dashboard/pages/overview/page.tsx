@@ -21,6 +21,7 @@ import {
   LifecyclePanel,
   useActiveOfSegment,
 } from "./activity.tsx";
+import { CallList } from "./call-list.tsx";
 import { filters, type Kind, plural, useScoredSegment } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
@@ -116,6 +117,7 @@ function Everything({
   return (
     <div className="grid gap-5">
       <Departures />
+      {!isUnscored && <CallList />}
       <SegmentLine />
       <Figures asked={shown} loading={<Loading rows={1} height={92} />}>
         {(answer) => (

@@ -1,4 +1,4 @@
-/** The week in sentences, and the call list. */
+/** The week in sentences. */
 import type { ReactElement } from "react";
 import { type Asked, type ReadOptions, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
@@ -6,8 +6,6 @@ import { Badge } from "../../parts/figure/health.tsx";
 import { ListLink } from "../../parts/list/list-link.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { plural } from "./filters.ts";
-import { inSegment, those } from "./lists.ts";
 import { OfSegment, useSegment } from "./of-segment.tsx";
 
 type Week = Reads["/api/week-summary"]["answer"];
@@ -46,16 +44,13 @@ export function WeekPanel(): ReactElement {
       loading={<Loading rows={6} height={30} />}
     >
       {(week) => (
-        <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
-          <dl className="grid content-start">
-            {week.sentences
-              .filter(({ about }) => about !== "call")
-              .map((sentence) => (
-                <SentenceLine key={sentence.about} sentence={sentence} />
-              ))}
-          </dl>
-          <CallFirst week={week} />
-        </div>
+        <dl className="grid content-start">
+          {week.sentences
+            .filter(({ about }) => about !== "call")
+            .map((sentence) => (
+              <SentenceLine key={sentence.about} sentence={sentence} />
+            ))}
+        </dl>
       )}
     </FigurePanel>
   );
@@ -101,51 +96,4 @@ function PartOf({ part: { form, text, value, list } }: { part: Sentence["parts"]
   const say = { count: numbers.count, change: numbers.shareChange, share: numbers.share }[form];
   const number = <b className="font-medium">{say(Number(value))}</b>;
   return list !== undefined && value !== 0 ? <ListLink list={list}>{number}</ListLink> : number;
-}
-
-function CallFirst({
-  week: { callFirst, callNote, callTotal, sentences },
-}: {
-  week: Week;
-}): ReactElement | null {
-  const { segment } = useSegment();
-  const said = sentences.find(({ about }) => about === "call");
-  const [first] = callFirst;
-  if (said === undefined) return null;
-  return (
-    <section
-      aria-label="Call first"
-      className="min-w-0 border-t border-line pt-4 xl:border-t-0 xl:border-l xl:pt-0 xl:pl-8"
-    >
-      <h3 className="text-base font-medium">Call first</h3>
-      {callNote !== null && <p className="text-sm">{callNote}</p>}
-      {first === undefined ? (
-        <p className="mt-1">
-          <Words parts={said.parts} />
-        </p>
-      ) : (
-        <>
-          <ol className="mt-2 grid gap-3">
-            {callFirst.map((each) => (
-              <li key={each.id} className="min-w-0">
-                <span className="line-clamp-2 [overflow-wrap:anywhere]" title={each.label || each.id}>
-                  <EntityLink {...each} />
-                </span>
-                <p className="text-sm">
-                  <Words parts={each.parts} />
-                </p>
-              </li>
-            ))}
-          </ol>
-          <p className="mt-3 text-sm text-soft">
-            {callTotal > callFirst.length && "The first of "}
-            <ListLink list={inSegment(those(first.kind, { toCall: "true", sort: "risk" }), segment)}>
-              {numbers.count(callTotal)} {callTotal === 1 ? first.kind : plural[first.kind]}
-            </ListLink>{" "}
-            with a high churn risk or a sharp fall in health.
-          </p>
-        </>
-      )}
-    </section>
-  );
 }
