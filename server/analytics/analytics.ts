@@ -13,6 +13,7 @@ export {
   type CallPopulation,
   calledEntities,
   callFacts,
+  lastContacts,
   payerCount,
   risksOfDays,
 } from "./calls/call-facts.ts";

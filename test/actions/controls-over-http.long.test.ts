@@ -8,7 +8,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -76,6 +76,7 @@ async function drawControl(userId: string, day: number): Promise<void> {
       todayMs: 0,
       nextMorningMs: Date.now(),
       excludedAmong: noneExcluded,
+      worthOf: noWorth,
     },
   );
 }

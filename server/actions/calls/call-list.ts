@@ -4,7 +4,6 @@ import {
   type CallListName,
   callListLimits as limits,
 } from "../../../contract/actions/call-list.ts";
-import { contactEvent } from "../../../contract/api/contacts.ts";
 import {
   type Call,
   type CalledEntity,
@@ -18,6 +17,7 @@ import {
   cancellationReasons,
   compareCalls,
   isWorseSince,
+  lastContacts,
   type Owner,
   type Owners,
   ownerIn,
@@ -350,6 +350,8 @@ async function detailed(
 
 interface Details {
   readonly entities: ReadonlyMap<number, CalledEntity>;
+  /** When they were contacted last. */
+  readonly contacts: ReadonlyMap<number, number>;
   /** Their scheduled MRR is that of the churn horizon. */
   readonly payers: Awaited<ReturnType<typeof payersNow>>;
   readonly reasons: Awaited<ReturnType<typeof cancellationReasons>>;
@@ -365,12 +367,13 @@ async function detailsOf(
     callClass === "end_scheduled" ? [entity] : [],
   );
   const withinHorizon = { ...payers, untilMs: nowMs() + ground.horizonDays * msPerDay };
-  const [entities, now, reasons] = await Promise.all([
-    calledEntities(warehouse, { organization, kind, contactEvent }, numbers),
+  const [entities, contacts, now, reasons] = await Promise.all([
+    calledEntities(warehouse, { organization, kind }, numbers),
+    lastContacts(warehouse, { organization, kind }, numbers),
     payersNow(warehouse, withinHorizon, numbers),
     cancellationReasons(warehouse, organization, kind, ending),
   ]);
-  return { entities, payers: now, reasons };
+  return { entities, contacts, payers: now, reasons };
 }
 
 interface RowParts {
@@ -390,6 +393,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const { kind } = call;
   const dayOf = (ms: number) => zone.dayOf(ms);
   const payer = known.payers.get(entity);
+  const contactedMs = known.contacts.get(entity);
   const said = known.reasons.get(entity);
   // A reason of before the last return is about an earlier departure.
   const cancelReason = said !== undefined && said.saidAtMs >= said.returnedAtMs ? said.reason : "";
@@ -405,7 +409,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
     endsDay: row.firstEndMs === null ? null : dayOf(row.firstEndMs),
     renewsDay: renewalDayOf(named.renewsAt, dayOf) ?? ofPeriod,
     owner: ownerIn(owners, named.owner) ?? ownerIn(owners, named.accountOwner) ?? null,
-    lastContactDays: named.contactedMs === null ? null : Math.max(0, today - dayOf(named.contactedMs)),
+    lastContactDays: contactedMs === undefined ? null : Math.max(0, today - dayOf(contactedMs)),
     openTask: tasks.get(`${kind} ${entity}`) ?? null,
     ...{ controlUntil: aside.controlUntil, snoozedUntil: aside.snoozedUntil },
   };

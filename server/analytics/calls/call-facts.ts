@@ -2,6 +2,7 @@
  * The facts of all users or accounts for which a class of the call list may hold. The conditions here leave out most rows; the classes
  * themselves are decided in `ranking.ts`.
  */
+import { contactEvent } from "../../../contract/api/contacts.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import {
   type CallScoresQuestion,
@@ -134,14 +135,17 @@ export interface CalledEntity {
   readonly accountOwner: string;
   /** The attribute of an account; empty without one. */
   readonly renewsAt: string;
-  /** Of the last contact; null without one. */
-  readonly contactedMs: number | null;
 }
 
-/** Names, owners and last contacts of some users or accounts, by number. @throws WarehouseError */
+interface OfKind {
+  readonly organization: number;
+  readonly kind: EntityKind;
+}
+
+/** Names and owners of some users or accounts, by number. @throws WarehouseError */
 export async function calledEntities(
   warehouse: Warehouse,
-  { organization, kind, contactEvent }: { organization: number; kind: EntityKind; contactEvent: string },
+  { organization, kind }: OfKind,
   entities: readonly number[],
 ): Promise<ReadonlyMap<number, CalledEntity>> {
   if (entities.length === 0) return new Map();
@@ -159,21 +163,37 @@ export async function calledEntities(
          LEFT JOIN (
            SELECT account, ${trait("traits", "owner")} AS owner FROM accounts FINAL
            WHERE organization = {organization:UInt32}) AS owned ON owned.account = own.account`;
-  const rows = await warehouse.rows<CalledEntity>(
-    `SELECT named.*, contactedMs FROM (${own}) AS named
-     LEFT JOIN (
-       SELECT ifNull(${kind}, 0) AS entity, toNullable(toUnixTimestamp64Milli(max(time))) AS contactedMs FROM events
-       WHERE organization = {organization:UInt32} AND event = {contactEvent:String} AND entity IN {entities:Array(UInt32)}
-       GROUP BY entity) AS contacts USING (entity) ${jsonSettings}`,
-    { organization, contactEvent, entities },
-  );
+  const rows = await warehouse.rows<CalledEntity>(`${own} ${jsonSettings}`, { organization, entities });
   return new Map(rows.map((row) => [row.entity, row]));
+}
+
+/** When some users, or members of some accounts, were contacted last, in unix milliseconds by number. Raw events are read by their users.
+ * @throws WarehouseError */
+export async function lastContacts(
+  warehouse: Warehouse,
+  { organization, kind }: OfKind,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (entities.length === 0) return new Map();
+  const members =
+    kind === "user"
+      ? "{entities:Array(UInt32)}"
+      : `(SELECT user FROM users FINAL
+          WHERE organization = {organization:UInt32} AND account IN {entities:Array(UInt32)})`;
+  const rows = await warehouse.rows<{ readonly entity: number; readonly atMs: number }>(
+    `SELECT ifNull(${kind}, 0) AS entity, toUnixTimestamp64Milli(max(time)) AS atMs FROM events
+     WHERE organization = {organization:UInt32} AND user IN ${members} AND event = {contactEvent:String}
+       AND entity IN {entities:Array(UInt32)}
+     GROUP BY entity`,
+    { organization, entities, contactEvent },
+  );
+  return new Map(rows.map(({ entity, atMs }) => [entity, atMs]));
 }
 
 /** The churn risks of some users or accounts on some days, by `${entity} ${day}`. @throws WarehouseError */
 export async function risksOfDays(
   warehouse: Warehouse,
-  { organization, kind }: { readonly organization: number; readonly kind: EntityKind },
+  { organization, kind }: OfKind,
   asked: readonly { readonly entity: number; readonly day: number }[],
 ): Promise<ReadonlyMap<string, number | null>> {
   if (asked.length === 0) return new Map();
