@@ -73,7 +73,10 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
   const mayChange = useMayAs("member");
   const query = { limit: readAlerts, state: "open" } as const;
   const alerts = useRead("/api/alerts", { query, enabled: mayChange }).data?.alerts ?? [];
-  const columns = columnsOf(money);
+  const columns = columnsOf(
+    money,
+    rows.some(({ mrr, renewsOn }) => mrr !== null || renewsOn !== null),
+  );
   const actions: Column<Row> = {
     ...{ id: "actions", header: "Actions", isFixed: true, csv: [] },
     cell: (row) => <Actions row={row} alerts={alertsOf(alerts, row)} onChanged={onChanged} />,
@@ -96,18 +99,11 @@ function alertsOf(alerts: readonly Alert[], row: Row): readonly Alert[] {
   return alerts.filter(({ entityKind, entityId }) => entityKind === row.kind && entityId === idOf(row));
 }
 
-function columnsOf(money: Money): readonly Column<Row>[] {
-  return [
-    {
-      ...{ id: "name", header: "Name", isFixed: true, width: 150, csv: ["accountId", "userId", "name"] },
-      cell: ({ kind, name, ...row }) => <EntityLink kind={kind} id={idOf(row)} label={name} title={name} />,
-    },
+/** @param hasRevenue whether money is known of any of them */
+function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
+  const ofRevenue: readonly Column<Row>[] = [
     figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
     { id: "plan", header: "Plan", cell: ({ plan }) => plan ?? nothing },
-    {
-      ...{ id: "reason", header: "Why", isFixed: true, width: 220 },
-      cell: ({ reason }) => <span className="whitespace-normal">{reason}</span>,
-    },
     {
       ...{ id: "renewsOn", header: "Ends or renews", csv: ["endsOn", "renewsOn"] },
       cell: ({ endsOn, renewsOn }) => {
@@ -115,6 +111,17 @@ function columnsOf(money: Money): readonly Column<Row>[] {
         return renewsOn === null ? nothing : dayText(renewsOn, "short");
       },
     },
+  ];
+  return [
+    {
+      ...{ id: "name", header: "Name", isFixed: true, width: 150, csv: ["accountId", "userId", "name"] },
+      cell: ({ kind, name, ...row }) => <EntityLink kind={kind} id={idOf(row)} label={name} title={name} />,
+    },
+    {
+      ...{ id: "reason", header: "Why", isFixed: true, width: 220 },
+      cell: ({ reason }) => <span className="whitespace-normal">{reason}</span>,
+    },
+    ...(hasRevenue ? ofRevenue : []),
     { id: "owner", header: "Owner", cell: ({ owner }) => owner ?? nothing },
     figureColumn(
       "lastContactDays",

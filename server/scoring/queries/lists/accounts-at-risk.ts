@@ -5,6 +5,7 @@ import { isIncluded } from "../../../warehouse/warehouse.ts";
 import type { ActivityOrder } from "../../churn/activity-order.ts";
 import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";
+import { shiftsBetween } from "./shifts.ts";
 import { rowsOfRun } from "./stored-score.ts";
 
 export interface AccountsAtRiskQuestion {
@@ -96,7 +97,7 @@ function payerParameters(payers: AccountsAtRiskQuestion["payers"]) {
 const noVersion = Number.MAX_SAFE_INTEGER;
 
 const queryBy = (activityPosition: string, ofPayers: boolean) => `
-  SELECT entity, id, label, members, activeMembers, health, risk, health - before AS change,
+  SELECT entity, id, label, members, activeMembers, health, risk, health - before - byRules AS change,
     toBool(entity IN {controls:Array(UInt32)}) AS isControl, count() OVER () AS total, sum(members) OVER () AS allMembers
   FROM (
     SELECT account AS entity, health, risk, active_members_28 AS activeMembers,
@@ -107,6 +108,7 @@ const queryBy = (activityPosition: string, ofPayers: boolean) => `
     SELECT account AS entity, health AS before FROM account_scores FINAL
     WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
       AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
+  LEFT JOIN ${shiftsBetween("account", "earlierDay", "day")} AS shifts USING (entity)
   LEFT JOIN (
     SELECT account AS entity, account_id AS id, name AS label FROM accounts FINAL
     WHERE organization = {organization:UInt32}) AS names USING (entity)
