@@ -1,9 +1,14 @@
 /** The call list from events to every reader: the API, its CSV, the command line and the digest have the same rows in the same order. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import type { DecisionChunk } from "../../server/ledger/ledger.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { type Browser, company } from "../people/support.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
+import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 
 export const runsOn = { postgres: true };
@@ -12,7 +17,8 @@ type CallList = RouteAnswer<"GET /api/call-list">;
 type Row = CallList["rows"][number];
 
 let server: Server;
-let owner: Browser;
+let owner: Awaited<ReturnType<typeof company>>["owner"];
+let token: string;
 let at: (path: string) => string;
 const name = "Callers";
 const today = todayIn(quietZone);
@@ -30,7 +36,7 @@ beforeAll(async () => {
   server = await Server.startShared();
   await server.ready();
   const ours = await company(server, name, "--timezone", quietZone);
-  ({ owner, at } = ours);
+  ({ owner, at, token } = ours);
   const members = accounts.flatMap((account) =>
     [0, 1, 2].map((one) => ({ account, id: `${account}-u${one}` })),
   );
@@ -137,7 +143,88 @@ test("CSV, the command line and the digest have the same rows in the same order"
   });
 });
 
+/** Fires an alert about an account, as the run of a day does. @returns its id */
+async function fired(account: string): Promise<number> {
+  const { organization } = owner;
+  const rule = {
+    name: `About ${account}`,
+    scope: { kind: "accounts" },
+    condition: { kind: "riskBand", band: "high" },
+  };
+  const { id } = await owner.json<{ id: number }>("POST", at("/api/alert-rules"), rule, 201);
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  const due = (await ledger.ruleDecisions.toDecide(organization)).find(({ version }) => version.rule === id);
+  const number = (await ledger.findUser(organization, `${account}-u0`))?.user.account ?? 0;
+  if (due === undefined || number === 0) throw new Error(`${account} has no alert`);
+  const alert = {
+    entity: { kind: "account", number } as const,
+    day: today,
+    eventId: null,
+    before: null,
+    after: null,
+    reasons: [],
+    risk: null,
+    expectedLoss: null,
+    account: number,
+    isExempt: false,
+    assignee: owner.id,
+  };
+  const chunk: DecisionChunk = {
+    organization,
+    rule: id,
+    version: due.version.version,
+    after: due.watermark.sequence,
+    horizonDays: 28,
+    next: { decidedThrough: today, part: null, cursor: null },
+    states: [],
+    closed: [],
+    insideBySettings: 0,
+    fired: [alert],
+  };
+  const nowMs = Date.now();
+  await commitChunk(ledger, due.version, chunk, {
+    address: server.url,
+    nowMs,
+    todayMs: nowMs,
+    nextMorningMs: nowMs,
+    excludedAmong: noneExcluded,
+    worthOf: noWorth,
+  });
+  type Alerts = RouteAnswer<"GET /api/alerts">;
+  const { alerts } = await owner.json<Alerts>("GET", `${at("/api/alerts")}&rule=${id}`);
+  expect(alerts).toMatchObject([{ entityId: account, assignee: { id: owner.id } }]);
+  return alerts[0]?.id ?? 0;
+}
+
 test("an open task is on the row, and a snoozed or handled alert takes the row off the list", async () => {
   await owner.json("POST", at("/api/accounts/a2/tasks"), { title: "Call them" }, 201);
   expect((await calls()).rows[1]).toMatchObject({ accountId: "a2", openTask: "Call them" });
+  const [ofOverdue, ofRisky] = [await fired("a2"), await fired("a3")];
+  const change = (id: number, body: object) => owner.json("PATCH", at(`/api/alerts/${id}`), body);
+  const until = formatDay(today + 5);
+  await change(ofOverdue, { snoozedUntil: until });
+  await change(ofRisky, { verdict: "handled" });
+  expect(idsOf(await calls())).toEqual(["a1", "a4"]);
+  const aside = await calls("&list=set_aside");
+  expect(aside.rows.map((row) => [row.accountId, row.snoozedUntil])).toEqual([
+    ["a2", until],
+    ["a3", null],
+  ]);
+  // Taken back, both are where they were.
+  await change(ofOverdue, { snoozedUntil: null });
+  await change(ofRisky, { verdict: null });
+  expect(idsOf(await calls())).toEqual(["a1", "a2", "a3", "a4"]);
+});
+
+test("who was handled and is worse by a class is on the list again", async () => {
+  const alert = await fired("a4");
+  await owner.json("PATCH", at(`/api/alerts/${alert}`), { verdict: "handled" });
+  expect(idsOf(await calls())).toEqual(["a1", "a2", "a3"]);
+  const failed = { subscriptionId: "s-a4", amount: 14_000, currency: "USD" };
+  const event = { userId: "a4-u0", event: "payment_failed", properties: failed };
+  expect((await server.post("/track", token, event)).status).toBe(201);
+  await server.exported("subscriptions", name);
+  const worse = await calls();
+  expect(worse.rows.find(({ accountId }) => accountId === "a4")).toMatchObject({ class: "payment_overdue" });
 });
