@@ -101,10 +101,19 @@ test("payers are on the list by class, and who is silent for too long comes last
   ]);
   const [ending, overdue, risky, silent] = list.rows as [Row, Row, Row, Row];
   expect(ending).toEqual({
-    ...{ kind: "account", accountId: "a1", userId: null, name: "The a1", mrr: 11_000, plan: "Team" },
-    ...{ class: "end_scheduled", rankValue: null, expectedLoss: null, endsOn: formatDay(today + 60) },
+    kind: "account",
+    accountId: "a1",
+    userId: null,
+    name: "The a1",
+    mrr: 11_000,
+    plan: "Team",
+    class: "end_scheduled",
+    rankValue: null,
+    expectedLoss: null,
+    endsOn: formatDay(today + 60),
     ...{ renewsOn: null, owner: `${name} owner`, lastContactDays: 4, openTask: null },
-    ...{ controlUntil: null, snoozedUntil: null },
+    controlUntil: null,
+    snoozedUntil: null,
     reason: expect.stringMatching(/^Cancels on \d+ [A-Z][a-z]{2}: too expensive$/),
   });
   expect(overdue).toMatchObject({
@@ -201,6 +210,10 @@ test("an open task is on the row, and a snoozed or handled alert takes the row o
   await owner.json("POST", at("/api/accounts/a2/tasks"), { title: "Call them" }, 201);
   expect((await calls()).rows[1]).toMatchObject({ accountId: "a2", openTask: "Call them" });
   const [ofOverdue, ofRisky] = [await fired("a2"), await fired("a3")];
+  // Both fired without a churn risk. The list has the payers' losses of now, the highest first.
+  const { alerts } = await owner.json<RouteAnswer<"GET /api/alerts">>("GET", at("/api/alerts"));
+  expect(alerts.map(({ entityId }) => entityId)).toEqual(["a3", "a2"]);
+  expect(alerts.map(({ risk, expectedLoss }) => expectedLoss === 13_000 * (risk ?? 0))[0]).toBe(true);
   const change = (id: number, body: object) => owner.json("PATCH", at(`/api/alerts/${id}`), body);
   const until = formatDay(today + 5);
   await change(ofOverdue, { snoozedUntil: until });

@@ -14,12 +14,30 @@ const dayMs = 86_400_000;
 const day = (date: string) => Date.parse(`${date}T12:00:00Z`);
 const nowMs = day("2026-11-29");
 const ground: CallGround = {
-  ...{ nowMs, horizonDays: 28, highRisk: 0.3, isSilence: false, hasLoss: true },
+  nowMs,
+  horizonDays: 28,
+  highRisk: 0.3,
+  isSilence: false,
+  hasLoss: true,
 };
 const quiet: CallFacts = {
-  ...{ entity: 1, isPayer: true, mrr: 10_000, scheduledMrr: 0, firstEndMs: null, endSetMs: null },
-  ...{ pastDueMs: null, hadMrr: true, state: "active", risk: 0.05, change: 0, idleDays: 1 },
-  ...{ volume28: 100, volumeBefore: 100, activeMembers: 4, membersBefore: 4, members90: 4 },
+  entity: 1,
+  isPayer: true,
+  mrr: 10_000,
+  scheduledMrr: 0,
+  firstEndMs: null,
+  endSetMs: null,
+  pastDueMs: null,
+  hadMrr: true,
+  state: "active",
+  risk: 0.05,
+  change: 0,
+  idleDays: 1,
+  volume28: 100,
+  volumeBefore: 100,
+  activeMembers: 4,
+  membersBefore: 4,
+  members90: 4,
 };
 const end = { firstEndMs: day("2027-01-01"), endSetMs: day("2026-11-20"), scheduledMrr: 10_000 };
 

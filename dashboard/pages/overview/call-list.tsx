@@ -78,7 +78,10 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
     rows.some(({ mrr, renewsOn }) => mrr !== null || renewsOn !== null),
   );
   const actions: Column<Row> = {
-    ...{ id: "actions", header: "Actions", isFixed: true, csv: [] },
+    id: "actions",
+    header: "Actions",
+    isFixed: true,
+    csv: [],
     cell: (row) => <Actions row={row} alerts={alertsOf(alerts, row)} onChanged={onChanged} />,
   };
   return (
@@ -105,7 +108,9 @@ function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
     figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
     { id: "plan", header: "Plan", cell: ({ plan }) => plan ?? nothing },
     {
-      ...{ id: "renewsOn", header: "Ends or renews", csv: ["endsOn", "renewsOn"] },
+      id: "renewsOn",
+      header: "Ends or renews",
+      csv: ["endsOn", "renewsOn"],
       cell: ({ endsOn, renewsOn }) => {
         if (endsOn !== null) return <span className="text-at-risk">Ends {dayText(endsOn, "short")}</span>;
         return renewsOn === null ? nothing : dayText(renewsOn, "short");
@@ -114,11 +119,18 @@ function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
   ];
   return [
     {
-      ...{ id: "name", header: "Name", isFixed: true, width: 150, csv: ["accountId", "userId", "name"] },
+      id: "name",
+      header: "Name",
+      isFixed: true,
+      width: 150,
+      csv: ["accountId", "userId", "name"],
       cell: ({ kind, name, ...row }) => <EntityLink kind={kind} id={idOf(row)} label={name} title={name} />,
     },
     {
-      ...{ id: "reason", header: "Why", isFixed: true, width: 220 },
+      id: "reason",
+      header: "Why",
+      isFixed: true,
+      width: 220,
       cell: ({ reason }) => <span className="whitespace-normal">{reason}</span>,
     },
     ...(hasRevenue ? ofRevenue : []),
@@ -131,7 +143,9 @@ function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
         lastContactDays === null ? nothing : `${counted(lastContactDays, "day")} ago`,
     ),
     {
-      ...{ id: "openTask", header: "Open task", width: 120 },
+      id: "openTask",
+      header: "Open task",
+      width: 120,
       cell: ({ openTask }) => <span title={openTask ?? undefined}>{openTask ?? nothing}</span>,
     },
   ];

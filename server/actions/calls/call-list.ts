@@ -121,7 +121,9 @@ export async function readCallList(
   const ground: Ground = { ...parts, organization, zone, today: zone.dayOf(nowMs()) };
   const { reportingCurrency, currencyRates } = (await ledger.settings.get(organization.id)).settings;
   const revenue = await revenueQuestion(warehouse, {
-    ...{ organization: organization.id, reportingCurrency, currencyRates },
+    organization: organization.id,
+    reportingCurrency,
+    currencyRates,
   });
   const [accounts, users] = await Promise.all([
     kindOf(ground, revenue, "account"),
@@ -156,7 +158,10 @@ async function callsOf(
   const warehouse = kind.kind === "user" ? users : accounts;
   if (warehouse === undefined) return [];
   const facts = await callFacts(warehouse, {
-    ...{ payers: kind.payers, ground: kind.ground, population: kind.population, limit: limits.ranked },
+    payers: kind.payers,
+    ground: kind.ground,
+    population: kind.population,
+    limit: limits.ranked,
     scores: await scoresOf(ground, kind),
   });
   return facts.flatMap((row) => {
@@ -175,14 +180,22 @@ async function kindOf(
   const target = settings.churnTargets[kind];
   const { transitions } = zone;
   return {
-    ...{ kind, run, population: "payers" },
+    kind,
+    run,
+    population: "payers",
     ground: {
-      ...{ nowMs: nowMs(), horizonDays: settings.churnHorizonDays, isSilence: target.by === "silence" },
+      nowMs: nowMs(),
+      horizonDays: settings.churnHorizonDays,
+      isSilence: target.by === "silence",
       highRisk: (run?.body.riskScale ?? absoluteRiskScale).high,
       hasLoss: target.by === "subscription" && run !== undefined && run.body.model !== null,
     },
     payers: {
-      ...{ ...revenue, kind, transitions, nowMs: nowMs(), untilMs: nowMs() + limits.endDays * msPerDay },
+      ...revenue,
+      kind,
+      transitions,
+      nowMs: nowMs(),
+      untilMs: nowMs() + limits.endDays * msPerDay,
     },
     controls: await controlsOn({ ledger, warehouse }, organization.id, kind, today),
   };
@@ -276,7 +289,8 @@ async function setAside(ground: Ground, some: readonly Ranked[]): Promise<readon
     const isHandled = handled !== undefined && !isWorseSince(call, of, handled, riskThen);
     return {
       isAside: controlUntil !== null || snoozes.length > 0 || isHandled,
-      ...{ controlUntil, snoozedUntil: snoozes.length === 0 ? null : Math.max(...snoozes) },
+      controlUntil,
+      snoozedUntil: snoozes.length === 0 ? null : Math.max(...snoozes),
     };
   });
 }
@@ -401,8 +415,14 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const scheduledMrr = payer?.scheduledMrr ?? 0;
   const isBilled = row.isPayer || payer !== undefined;
   return {
-    ...{ kind, number: entity, id: named.id, name: named.name, class: call.callClass, risk },
-    ...{ mrr: isBilled ? mrr : null, plan: row.isByContract ? "by contract" : (payer?.plan ?? null) },
+    kind,
+    number: entity,
+    id: named.id,
+    name: named.name,
+    class: call.callClass,
+    risk,
+    mrr: isBilled ? mrr : null,
+    plan: row.isByContract ? "by contract" : (payer?.plan ?? null),
     reason: callReason(call, of.ground, { cancelReason, dayOf }),
     rankValue: call.rankValue,
     expectedLoss: of.ground.hasLoss && row.isPayer ? expectedLossOfPayer({ mrr, scheduledMrr }, risk) : null,
@@ -411,7 +431,8 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
     owner: ownerIn(owners, named.owner) ?? ownerIn(owners, named.accountOwner) ?? null,
     lastContactDays: contactedMs === undefined ? null : Math.max(0, today - dayOf(contactedMs)),
     openTask: tasks.get(`${kind} ${entity}`) ?? null,
-    ...{ controlUntil: aside.controlUntil, snoozedUntil: aside.snoozedUntil },
+    controlUntil: aside.controlUntil,
+    snoozedUntil: aside.snoozedUntil,
   };
 }
 

@@ -83,12 +83,10 @@ export async function readDigest(
     movesOf(ground, since),
     topOf(ground),
     ledger.alerts.fired(id, {
-      ...{
-        fromDay: day - precisionDays - settings.churnHorizonDays,
-        toDay: day,
-        today: day,
-        limit: mostAlerts,
-      },
+      fromDay: day - precisionDays - settings.churnHorizonDays,
+      toDay: day,
+      today: day,
+      limit: mostAlerts,
     }),
     dataOf(ground),
     ledger.ruleDecisions.insideBySettings(id, fromMs, toMs),
@@ -155,7 +153,8 @@ async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> 
   const { warehouse, ledger, organization } = ground;
   const { id } = organization;
   const { rows, currency } = await readCallList(ground, organization, {
-    ...{ list: "call", limit: digestLimits.top },
+    list: "call",
+    limit: digestLimits.top,
   });
   // Names of messages: none of them is an e-mail address.
   const names = await ledger.ruleDecisions.named(id, rows);
@@ -166,7 +165,13 @@ async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> 
     const named = { kind, number, id: name.id, label: name.label };
     return [
       {
-        ...{ ...named, mrr, plan, class: row.class, reason, rankValue, expectedLoss },
+        ...named,
+        mrr,
+        plan,
+        class: row.class,
+        reason,
+        rankValue,
+        expectedLoss,
         owner: owner?.name ?? null,
       },
     ];

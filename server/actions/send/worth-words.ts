@@ -23,7 +23,7 @@ export function worthWords({ mrr, plan, owner }: Worth, currency: string): strin
 /** An amount in whole units: 1,201 EUR. */
 export function amountText(minorUnits: number, currency: string): string {
   const amount = (minorUnits / 10 ** currencyDigits(currency)).toLocaleString("en-US", {
-    ...{ maximumFractionDigits: 0 },
+    maximumFractionDigits: 0,
   });
   return `${amount} ${currency}`;
 }

@@ -62,8 +62,11 @@ export async function callFacts(warehouse: Warehouse, question: CallFactsQuestio
        OR ifNull(change <= -${sharpFallPoints}, false))
      ORDER BY mrr DESC NULLS LAST, ifNull(risk, 0) * members90 DESC, entity LIMIT {limit:UInt32} ${jsonSettings}`,
     {
-      ...{ ...billing.parameters, ...ofScores.parameters, limit },
-      ...{ highRisk: ground.highRisk, horizonDays: ground.horizonDays },
+      ...billing.parameters,
+      ...ofScores.parameters,
+      limit,
+      highRisk: ground.highRisk,
+      horizonDays: ground.horizonDays,
     },
   );
 }

@@ -90,7 +90,9 @@ export function callOf(kind: EntityKind, facts: CallFacts, ground: CallGround): 
   if (callClass === undefined) return undefined;
   const { mrr, scheduledMrr, risk, idleDays } = facts;
   return {
-    ...{ kind, facts, callClass },
+    kind,
+    facts,
+    callClass,
     rankValue: ground.hasLoss && facts.isPayer ? expectedLossOfPayer({ mrr, scheduledMrr }, risk) : null,
     isLate: ground.isSilence && idleDays !== null && idleDays >= lateShare * ground.horizonDays,
   };

@@ -20,10 +20,22 @@ export const callListHandlers = {
 
 function rowAnswer({ kind, id, name, mrr, plan, reason, ...row }: CallRow) {
   return {
-    ...{ kind, accountId: kind === "account" ? id : null, userId: kind === "user" ? id : null, name },
-    ...{ mrr, plan, class: row.class, reason, rankValue: row.rankValue, expectedLoss: row.expectedLoss },
-    ...{ endsOn: dayOrNull(row.endsDay), renewsOn: dayOrNull(row.renewsDay), owner: row.owner?.name ?? null },
-    ...{ lastContactDays: row.lastContactDays, openTask: row.openTask },
-    ...{ controlUntil: dayOrNull(row.controlUntil), snoozedUntil: dayOrNull(row.snoozedUntil) },
+    kind,
+    accountId: kind === "account" ? id : null,
+    userId: kind === "user" ? id : null,
+    name,
+    mrr,
+    plan,
+    class: row.class,
+    reason,
+    rankValue: row.rankValue,
+    expectedLoss: row.expectedLoss,
+    endsOn: dayOrNull(row.endsDay),
+    renewsOn: dayOrNull(row.renewsDay),
+    owner: row.owner?.name ?? null,
+    lastContactDays: row.lastContactDays,
+    openTask: row.openTask,
+    controlUntil: dayOrNull(row.controlUntil),
+    snoozedUntil: dayOrNull(row.snoozedUntil),
   };
 }
