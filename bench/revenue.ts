@@ -129,7 +129,12 @@ async function cohorts(months: number, count = 12, of = warehouse) {
 async function atRisk(isOfSubscription: boolean, of = warehouse) {
   const nowMs = monthMs(nowMonth);
   const covariance = { slope: 0.01, intercept: 0.01, both: 0 };
-  const loss = { untilMs: nowMs + 28 * 86_400_000, calibration: { slope: 1, intercept: 0, covariance } };
+  const untilMs = nowMs + 28 * 86_400_000;
+  const loss = {
+    untilMs,
+    laterMs: nowMs + 90 * 86_400_000,
+    calibration: { slope: 1, intercept: 0, covariance },
+  };
   const run = { organization: 1, kind: "account", day: nowMs / 86_400_000, rowsVersion: 1 } as const;
   const question = await revenueQuestion(warehouse, { organization: 1, ...settings });
   const asked = {

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   contact: async () => (await import("./actions/work.ts")).contactCommand(),
   owner: async () => (await import("./actions/work.ts")).ownerCommand(),
   "churn-reason": async () => (await import("./actions/work.ts")).churnReasonCommand(),
+  "call-list": async () => (await import("./actions/call-list.ts")).callListCommand(),
   "win-back": async () => (await import("./actions/win-back.ts")).winBackCommand(),
   "audit-log": async () => (await import("./actions/audit-log.ts")).auditLogCommand(),
   token: async (time) => (await import("./commands/credential.ts")).tokenCommand(time),

@@ -8,7 +8,7 @@ import { apiCommand } from "./api-command.ts";
 import { intervalText, percent } from "./rule-print.ts";
 
 type Digest = RouteAnswer<"GET /api/digest">;
-type Entity = Digest["top"][number];
+type Entity = Digest["entered"]["named"][number];
 
 /** The command that prints the digest. */
 export function digestCommand(): Command {
@@ -83,10 +83,19 @@ function printEntities({ kind, entered, left, top, currency }: Digest): void {
   const rows = [
     ...entered.named.map((one) => row("entered high risk", one)),
     ...left.named.map((one) => row(one.state === "churned" ? "churned" : "left high risk", one)),
-    ...top.map((one, at) => row(`${at + 1} by ${currency === "" ? "churn risk" : "expected loss"}`, one)),
   ];
-  if (rows.length === 0) return;
-  printTable(["WHAT", kind.toUpperCase(), "NAME", "RISK", "RISK BEFORE", "EXPECTED LOSS A MONTH"], rows);
+  if (rows.length > 0) {
+    printTable(["WHAT", kind.toUpperCase(), "NAME", "RISK", "RISK BEFORE", "EXPECTED LOSS A MONTH"], rows);
+  }
+  if (top.length === 0) return;
+  printTable(
+    ["TO CALL", "ID", "NAME", "MRR", "PLAN", "WHY", "OWNER"],
+    top.map((one, at) => [
+      ...[String(at + 1), oneLine(one.id), oneLine(one.label)],
+      one.mrr === null || currency === "" ? "-" : amount(one.mrr, currency),
+      ...[oneLine(one.plan ?? "-"), oneLine(one.reason), oneLine(one.owner ?? "-")],
+    ]),
+  );
 }
 
 function amount(minorUnits: number, currency: string): string {

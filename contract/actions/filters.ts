@@ -11,9 +11,8 @@ import { ownerFilter } from "./work-schemas.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
 
-/** Which accounts and users are to be called: said wherever it is used. */
-export const toCallText =
-  "To be called: not churned, by event or by silence, and either the risk band is high or health fell by 15 points or more against the scores of 7 days before the newest. Lists leave out controls of a hold-out.";
+const toCallText =
+  "Not churned, by event or by silence, and either the risk band is high or health fell by 15 points or more against the scores of 7 days before the newest. Lists leave out controls of a hold-out. GET /api/call-list says whom to call first.";
 
 /** How health went since the earlier scores. */
 const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;
@@ -61,7 +60,7 @@ const movementFilters = {
       description: "With healthFellPoints: within so many days before the newest scores. Default: 28.",
     }),
   ),
-  toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
+  toCall: flag(`True: only those with a high risk or a sharp fall. False: only the others. ${toCallText}`),
 } as const;
 
 /** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */

@@ -123,15 +123,25 @@ const alertFields = {
   before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
   after: nullable(Field.number("The value of the day.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
-  risk: nullable(Field.number("The churn risk of the day.")),
-  expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
+  risk: nullable(
+    Field.number(
+      "The churn risk of the day; in lists of open alerts that of a payer now. 1 of a scheduled end.",
+    ),
+  ),
+  expectedLoss: nullable(
+    Field.expectedMoney(
+      "Churn risk × MRR, in minor units; in lists of open alerts that of a payer now, where MRR counts in full that ends as scheduled. Of a scheduled end the MRR that ends. Null without revenue.",
+    ),
+  ),
   arm: nullable(Type.Enum([...alertArms]), {
     description: "Of the hold-out. A control had no message. Null without a hold-out.",
   }),
   isSent: Field.boolean("Whether it was in a message to the destinations of the rule."),
   closedDay: nullable(Field.day("When it closed. Null while it is open.")),
   closedWhy: nullable(Type.Enum([...alertClosings]), { description: "Why it closed." }),
-  assignee: nullable(Person, { description: "The team member who looks after it." }),
+  assignee: nullable(Person, {
+    description: "The team member who looks after it: first the owner of the user or the account.",
+  }),
   snoozedUntil: nullable(Field.day("The day on which it is open again.")),
   verdict: nullable(Type.Enum([...alertVerdicts]), { description: "The word of a team member about it." }),
   verdictBy: nullable(Person, { description: "Null when that was not a team member." }),

@@ -1,5 +1,6 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
+import { CallListAnswer, CallListParameters } from "../actions/call-list-schemas.ts";
 import { EverythingAnswer } from "../actions/person-schemas.ts";
 import { alertFigures } from "../actions/rule-routes.ts";
 import { segmentFigures } from "../actions/segment-routes.ts";
@@ -240,11 +241,17 @@ export const analysisRoutes = {
     summary: "The last nightly comparison of ledger, events and rollups",
     answer: common.HealthCheckAnswer,
   }),
+  "GET /api/call-list": figure({
+    summary: "Whom to call first, and why: the one ranking of pages, digest and messages",
+    query: CallListParameters,
+    answer: CallListAnswer,
+    table: "rows",
+  }),
   "GET /api/week-summary": figure({
-    summary: "The last seven days in sentences, and whom to call first",
+    summary: "The last seven days in sentences",
     query: overview.WeekSummaryParameters,
     answer: overview.WeekSummaryAnswer,
-    table: "callFirst",
+    table: "sentences",
   }),
   "GET /api/health-by-week": figure({
     summary: "How many had which health, and how many were expected to churn, week by week",

@@ -1,6 +1,5 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { toCallText } from "../actions/filters.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
   churnDefinition,
@@ -65,22 +64,29 @@ export const AccountsAtRiskAnswer = Type.Object({
   day: scoredDay,
   sinceDay,
   dataStoppedSince,
+  payersOnly: Field.boolean(
+    "Whether only accounts with MRR count here: they do with 10 of them or more. Others are in /api/accounts.",
+  ),
   total: Field.count("Accounts whose health is at risk, below 40."),
   scored: Field.count("Accounts that are there and have a score: neither churned nor without data."),
   members: Field.count("Members of all accounts at risk, without those who are excluded from figures."),
-  accounts: listOf("Those with the most members first, without controls of a hold-out.", {
-    id: Type.String(),
-    label: Field.text("The account's name."),
-    members: Field.count("Users who belong to it now, without those who are excluded from figures."),
-    activeMembers: Field.count(
-      "Users with an engagement event that carries the account in the 28 days before the day of the scores.",
-    ),
-    health: nullable(Type.Number()),
-    risk: nullable(Field.number("Of no engagement event of any member within the horizon.")),
-    riskBand: nullable(RiskBand),
-    ratioToBaseRate,
-    change: nullable(Field.number("Of health, since the earlier scores.")),
-  }),
+  accounts: listOf(
+    "Of payers those with the highest MRR first, else those with the most members. Without controls of a hold-out.",
+    {
+      id: Type.String(),
+      label: Field.text("The account's name."),
+      mrr: nullable(Field.count("Now, in minor units of the reporting currency. Null unless `payersOnly`.")),
+      members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+      activeMembers: Field.count(
+        "Users with an engagement event that carries the account in the 28 days before the day of the scores.",
+      ),
+      health: nullable(Type.Number()),
+      risk: nullable(Field.number("Of no engagement event of any member within the horizon.")),
+      riskBand: nullable(RiskBand),
+      ratioToBaseRate,
+      change: nullable(Field.number("Of health, since the earlier scores.")),
+    },
+  ),
 });
 
 const Part = Type.Object(
@@ -129,25 +135,4 @@ export const WeekSummaryAnswer = Type.Object({
     ),
     isUnusual: nullable(Field.boolean("Whether the change lies beyond `usual`.")),
   }),
-  callNote: nullable(Field.text("Why users are to be called and no accounts; null when it needs no word.")),
-  callFirst: listOf(
-    `The first three of the accounts that are to be called; of the users where no account is. ${toCallText} Their order is churn risk × members active in the last 90 days, a user being one member; without churn risks the fall of health × these members.`,
-    {
-      kind: Kind,
-      id: Type.String(),
-      label: Field.text("An account's name; a user's name, else their e-mail address, else their id."),
-      members: nullable(Field.count("Of an account: those active in the last 90 days; null for a user.")),
-      health: nullable(Type.Number()),
-      risk: nullable(Type.Number()),
-      riskBand: nullable(RiskBand),
-      ratioToBaseRate,
-      change: nullable(Field.number("Of health, against the scores of 7 days before.")),
-      reason: nullable(Field.text("The weightiest reason of the churn risk.")),
-      why: Field.text("Why it is to be called, in words."),
-      parts: Type.Array(Part, { description: "The parts of `why`." }),
-    },
-  ),
-  callTotal: Field.count(
-    "How many are to be called: the list of accounts, or of users, with toCall=true has exactly these.",
-  ),
 });

@@ -1,5 +1,6 @@
 /** The figures of revenue as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { callListLimits } from "../actions/call-list.ts";
 import { ChurnTarget } from "../api/churn-targets.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 import { dataStoppedSince, scoredDay } from "../api/score-parts.ts";
@@ -233,10 +234,14 @@ export const RevenueAtRiskAnswer = Type.Object({
         "Of its 90 % interval, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
       ),
       high: Field.expectedMoney("Of its 90 % interval."),
+      laterMrr: Field.money(
+        `MRR that ends as scheduled after the horizon, within ${callListLimits.endDays} days. It is in no other figure. ${minorUnits}`,
+      ),
+      laterPayers: Field.count("Payers with such an end."),
     },
   ),
   atRisk: listOf(
-    "With expectedLoss the payers with the highest expected losses, of those with a churn risk or a scheduled end. Else those with a high risk, the highest MRR first. Controls of a hold-out are left out here, and are in all sums.",
+    "With expectedLoss the payers with a churn risk or a scheduled end in the order of the call list: by expectedLoss, where what ends after the horizon counts in full. Else those with a high risk, the highest MRR first. Controls of a hold-out are left out here, and are in all sums.",
     {
       id: Field.text("The id of the account or the user."),
       name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),
@@ -244,6 +249,9 @@ export const RevenueAtRiskAnswer = Type.Object({
       churnRisk: nullable(Field.share("Within the horizon; 1 when all MRR ends as scheduled."), {
         description: "Null without a churn risk.",
       }),
+      laterMrr: Field.money(
+        `MRR that ends as scheduled after the horizon, within ${callListLimits.endDays} days. It is in no sum of expected losses.`,
+      ),
       scheduledMrr: Field.money(
         "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
       ),

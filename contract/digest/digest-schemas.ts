@@ -1,5 +1,6 @@
 /** The digest, as JSON Schema. */
 import Type from "typebox";
+import { callClasses } from "../actions/call-list.ts";
 import { destinationStates } from "../actions/destinations.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { senderNames } from "../sources.ts";
@@ -17,8 +18,8 @@ const entity = {
   id: Field.text("userId or accountId."),
   label: Field.text("The name, else the id. It is never an e-mail address."),
   risk: nullable(Field.share("The churn risk now.")),
-  riskBefore: nullable(Field.share("The churn risk before. Null when there was none, and in top.")),
-  state: Field.text("The state now. Empty without a score, and in top."),
+  riskBefore: nullable(Field.share("The churn risk before. Null when there was none.")),
+  state: Field.text("The state now. Empty without a score."),
   expectedLoss: nullable(
     Field.expectedMoney("Churn risk × MRR a month, in minor units of the currency. Null without revenue."),
   ),
@@ -41,9 +42,7 @@ export const DigestAnswer = Type.Object({
   kind: Field.oneOf(["user", "account"], "Accounts if any has a score, else users."),
   scoredDay: nullable(Field.day("The day of the scores. Null before the first.")),
   sinceDay: nullable(Field.day("The day of the scores that they are compared with. Null without.")),
-  hasModel: Field.boolean(
-    "Whether a model gives churn risks. Without one none enters or leaves high risk, and top is empty.",
-  ),
+  hasModel: Field.boolean("Whether a model gives churn risks. Without one none enters or leaves high risk."),
   lacksData: Field.boolean("Whether there is no model because there is too little data for one."),
   currency: Field.text("Of expected losses. Empty without revenue."),
   hasNews: Field.boolean("Whether it would be sent."),
@@ -54,8 +53,19 @@ export const DigestAnswer = Type.Object({
     "Users or accounts that meet an alert rule only because settings or the model changed. They have no alert. From 07:00 to 07:00 of the day.",
   ),
   top: listOf(
-    `The ${digestLimits.top} with the highest expected loss. Without revenue those with the highest churn risk, if it is high.`,
-    entity,
+    `The first ${digestLimits.top} of the call list, in its order: GET /api/call-list has all fields.`,
+    {
+      kind: entity.kind,
+      id: entity.id,
+      label: entity.label,
+      mrr: nullable(Field.number("A month, in minor units of the currency. Null without revenue.")),
+      plan: Field.textOrNull("Of the subscription with the highest MRR."),
+      class: Field.oneOf(callClasses, "Why it is on the list."),
+      reason: Field.text("Why, in one sentence."),
+      rankValue: nullable(Field.number("As in the call list.")),
+      expectedLoss: nullable(Field.number("As in the call list.")),
+      owner: Field.textOrNull("The name of the team member who looks after it."),
+    },
   ),
   alerts: Type.Object(
     {

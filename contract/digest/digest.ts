@@ -9,8 +9,8 @@ export const digestDays: Readonly<Record<DigestPeriod, number>> = { daily: 1, we
 export const digestLimits = {
   /** Users or accounts that are named of those that entered, and of those that left. */
   moved: 10,
-  /** Users or accounts with the highest expected loss. */
-  top: 5,
+  /** Users or accounts of the call list. */
+  top: 10,
   /** The days whose alerts are summed up. */
   alertDays: 7,
 } as const;

@@ -17,6 +17,7 @@ const changesOfDestinations = {
 
 const readsOfAlerts = [
   ...(["/api/alerts", "/api/alert-rules", "/api/alert-rules/figures", "/api/audit-log"] as const),
+  ...(["/api/call-list", "/api/week-summary"] as const),
 ] as const;
 const changesOfAlerts = {
   "PATCH /api/alerts/:id": readsOfAlerts,
@@ -38,7 +39,12 @@ const changesOfNotes = {
   "DELETE /api/notes/:id": readsOfNotes,
 } as const;
 const readsOfTasks = [
-  ...(["/api/users/:userId/tasks", "/api/accounts/:accountId/tasks", "/api/tasks"] as const),
+  ...([
+    "/api/users/:userId/tasks",
+    "/api/accounts/:accountId/tasks",
+    "/api/tasks",
+    "/api/call-list",
+  ] as const),
   ...(["/api/users/:userId/timeline", "/api/accounts/:accountId/timeline", "/api/audit-log"] as const),
 ] as const;
 const changesOfTasks = {

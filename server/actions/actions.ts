@@ -4,6 +4,7 @@ export { type Controls, controlsOn } from "./alerts/controls.ts";
 export { MessageExclusions } from "./alerts/message-exclusions.ts";
 export { RuleDecider, type RuleDeciderParts } from "./alerts/rule-decider.ts";
 export { readRuleFigures } from "./alerts/rule-figures.ts";
+export { type CallRow, readCallList } from "./calls/call-list.ts";
 export { hasNews } from "./digests/digest.ts";
 export { readDigest } from "./digests/digest-reader.ts";
 export { Digester } from "./digests/digester.ts";

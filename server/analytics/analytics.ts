@@ -8,6 +8,24 @@ export { firstActiveDay } from "./activity/first-day.ts";
 export { lifecycle, lifecycleOfSevens } from "./activity/lifecycle.ts";
 export { advisedHorizon, gapPercentile, usageIntervals } from "./activity/usage-intervals.ts";
 export {
+  type CalledEntity,
+  type CallFactsRow,
+  type CallPopulation,
+  calledEntities,
+  callFacts,
+  lastContacts,
+  payerCount,
+  risksOfDays,
+} from "./calls/call-facts.ts";
+export {
+  type Call,
+  type CallGround,
+  callOf,
+  callReason,
+  compareCalls,
+  isWorseSince,
+} from "./calls/ranking.ts";
+export {
   type AccountListQuestion,
   type AccountListRow,
   accountCount,
@@ -85,10 +103,12 @@ export type { RevenueSplit } from "./revenue/payer-groups.ts";
 export {
   hasPayers,
   mrrOfHighestTenth,
+  mrrOfPayers,
   type PayersQuestion,
   payersNow,
   plansInUse,
 } from "./revenue/payers-now.ts";
+export { renewalDayOf } from "./revenue/renews-at.ts";
 export { type PeriodRevenue, type RevenuePeriod, revenue } from "./revenue/revenue.ts";
 export { mrrAtRisk } from "./revenue/revenue-at-risk.ts";
 export { revenueCohorts } from "./revenue/revenue-cohorts.ts";
@@ -110,12 +130,6 @@ export { comparedDays, withoutHistory } from "./segments/past/history-of-filter.
 export { PastMembers } from "./segments/past/past-members.ts";
 export type { UsersQuestion } from "./sql/sql.ts";
 export { movementReason } from "./week/move-words.ts";
-export { type Part, partsOf } from "./week/sentence.ts";
-export {
-  callNote,
-  callReason,
-  type ScoresOfWeek,
-  type ToCall,
-  type ToCallFirst,
-} from "./week/week-scores.ts";
+export type { Part } from "./week/sentence.ts";
+export type { ScoresOfWeek } from "./week/week-scores.ts";
 export { weekSummary } from "./week/week-summary.ts";

@@ -7,6 +7,7 @@ export {
   type AlertWeight,
   compareWeights,
   type FiredRecord,
+  type WorkOnAlert,
 } from "./ports/actions/alerts.ts";
 export type {
   ClaimedDelivery,

@@ -42,6 +42,7 @@ export { spansWithoutDepartures } from "./queries/departure-days.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
+export { type CallScoresQuestion, callScoresQuery } from "./queries/lists/call-scores.ts";
 export { type ChurnedLately, churnedLately } from "./queries/lists/churned-lately.ts";
 export { columnOfFall, type Fall, fallCondition, fallQuery } from "./queries/lists/falls.ts";
 export { healthByWeek } from "./queries/lists/health-by-week.ts";
@@ -70,9 +71,6 @@ export {
 export type { StoredScore } from "./queries/lists/stored-score.ts";
 export {
   callChangeDays,
-  callMemberDays,
-  type EntityToCall,
-  entitiesToCall,
   fellSharply,
   sharpFallPoints,
   type ToCallQuestion,

@@ -70,6 +70,7 @@ export {
   isAnyAccount,
   isExcluded,
   isIncluded,
+  isIncludedAccount,
   isIncludedPayerOf,
   withinAccounts,
   withinPayers,

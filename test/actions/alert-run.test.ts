@@ -12,7 +12,7 @@ import type {
   RuleVersion,
 } from "../../server/ledger/ledger.ts";
 import type { DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 
 const secret = "00".repeat(32);
 const version: RuleVersion = {
@@ -81,6 +81,7 @@ async function committed(
     todayMs: 0,
     nextMorningMs: 9_000,
     excludedAmong: noneExcluded,
+    worthOf: noWorth,
   };
   for (const one of chunks) await commitChunk(ledger, { ...version, ...settings }, one, ground);
   return { kept, messages: kept.flatMap(({ messages }) => messages) };

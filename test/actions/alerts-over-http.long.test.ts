@@ -8,7 +8,7 @@ import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import type { DecisionChunk, SharedLedger } from "../../server/ledger/ledger.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
@@ -107,6 +107,7 @@ async function decide(day: number, users: readonly string[]): Promise<void> {
     todayMs: nowMs,
     nextMorningMs: nowMs,
     excludedAmong: noneExcluded,
+    worthOf: noWorth,
   });
 }
 

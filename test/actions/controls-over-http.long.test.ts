@@ -8,7 +8,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -76,6 +76,7 @@ async function drawControl(userId: string, day: number): Promise<void> {
       todayMs: 0,
       nextMorningMs: Date.now(),
       excludedAmong: noneExcluded,
+      worthOf: noWorth,
     },
   );
 }
@@ -113,14 +114,18 @@ test("a control is not to be called, neither in the list nor first", async () =>
     const { users } = await olga.json<{ users: { userId: string }[] }>(
       ...(["GET", at("/api/users?toCall=true&sort=userId&order=ascending")] as const),
     );
-    const { callFirst, callTotal } = await olga.json<{ callFirst: { id: string }[]; callTotal: number }>(
-      ...(["GET", at("/api/week-summary")] as const),
-    );
-    return [users.map(({ userId }) => userId), callFirst.map(({ id }) => id).toSorted(), callTotal];
+    const { rows } = await olga.json<{ rows: { userId: string }[] }>("GET", at("/api/call-list"));
+    return [users.map(({ userId }) => userId), rows.map(({ userId }) => userId).toSorted()];
   };
-  expect(await called()).toEqual([["cal", "dee"], ["cal", "dee"], 2]);
+  expect(await called()).toEqual([
+    ["cal", "dee"],
+    ["cal", "dee"],
+  ]);
   await drawControl("cal", today);
-  expect(await called()).toEqual([["dee"], ["dee"], 1]);
+  expect(await called()).toEqual([["dee"], ["dee"]]);
+  expect(await olga.json("GET", `${at("/api/call-list")}&list=set_aside`)).toMatchObject({
+    rows: [{ userId: "cal", controlUntil: formatDay(today + 27) }],
+  });
 });
 
 test("lists of scores, the biggest drops and members of an account say until when, also as CSV", async () => {

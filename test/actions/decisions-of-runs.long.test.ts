@@ -74,6 +74,7 @@ async function decisions(
     warehouse: subject.warehouse,
     segmentOf: unused,
     mrrOf: async () => new Map(),
+    worthOf: async () => new Map(),
     erasedSince: async () => [],
   };
   const decided = await decisionsOfDay(parts, { id, timezone: "UTC" } as Organization, {

@@ -16,7 +16,7 @@ import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { until } from "../until.ts";
 import { headersOf, type MessagesDocument, notDescribed } from "./described.ts";
 import { startReceiver } from "./receiver.ts";
-import { ada, quiet } from "./sample-digest.ts";
+import { ada, adaToCall, quiet } from "./sample-digest.ts";
 
 const document = openApiDocument("https://rekindle.example") as MessagesDocument;
 const [madeAtMs, nowMs] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 2)];
@@ -50,7 +50,7 @@ function digests() {
   const about = { organization: { id: 7, name: "Engines" }, address: "https://rekindle.example", nowMs };
   const moved = { total: 2, named: [ada] };
   return [
-    digestMessage({ ...quiet, entered: moved, top: [ada], changes: ["Settings changed."] }, about),
+    digestMessage({ ...quiet, entered: moved, top: [adaToCall], changes: ["Settings changed."] }, about),
     digestMessage({ ...quiet, period: "weekly", scoredDay: null, sinceDay: null }, about),
   ];
 }

@@ -78,7 +78,12 @@ test("moves, alerts, precision and missing data are printed", () => {
         },
       ],
     },
-    top: [{ ...entity, risk: 0.62, riskBefore: null, state: "", expectedLoss: 120_050 }],
+    top: [
+      {
+        ...{ kind: "account", id: "acme", label: "Acme", mrr: 193_600, plan: "Team", class: "high_risk" },
+        ...{ reason: "Use fell 69%", rankValue: 120_050, expectedLoss: 120_050, owner: "Olga" },
+      },
+    ],
     alerts: { fired: 9, handled: 2, notUseful: 1, withTask: 3, untouched: 3, churned: 1 },
     precision: { mature: 5, churned: 2, rate: 0.4, interval: { low: 0.118, high: 0.769 } },
     data: {
@@ -102,7 +107,8 @@ test("moves, alerts, precision and missing data are printed", () => {
     ["WHAT", "ACCOUNT", "NAME", "RISK", "RISK BEFORE", "EXPECTED LOSS A MONTH"],
     ["entered high risk", "acme", "Acme", "62.0%", "30.0%", "1200.50 EUR"],
     ["churned", "gone", "Gone Ltd", "-", "70.0%", "-"],
-    ["1 by expected loss", "acme", "Acme", "62.0%", "-", "1200.50 EUR"],
+    ["TO CALL", "ID", "NAME", "MRR", "PLAN", "WHY", "OWNER"],
+    ["1", "acme", "Acme", "1936.00 EUR", "Team", "Use fell 69%", "Olga"],
     ["The model changed."],
     [""],
   ]);

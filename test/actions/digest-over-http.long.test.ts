@@ -8,7 +8,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { commandLine, type DecisionChunk, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { todayIn } from "../far-from-midnight.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
@@ -104,6 +104,7 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
     todayMs: 0,
     nextMorningMs: Date.now(),
     excludedAmong: noneExcluded,
+    worthOf: noWorth,
   };
   // The draw of bob is by a secret: with a share of 1 he is a control.
   await commitChunk(ledger, { ...version, holdOutShare: 1 }, chunk, ground);

@@ -26,6 +26,11 @@ async function movedUsers(): Promise<Organization> {
     subject,
     events.map((event) => ({ ...event, account: 0 })),
   );
+  await warehouse.command(
+    `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
+     SELECT {id:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1 FROM numbers(1, 4)`,
+    { id },
+  );
   for (const day of [today - 1, today]) {
     const scored = { id, name: "Engines", timezone: "UTC", zone: new Zone("UTC"), settings: defaultSettings };
     await scoreDay(warehouse, { organization: scored, day, nowMs, report: () => undefined });
@@ -68,7 +73,8 @@ function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestPa
   return {
     ...{ warehouse: subject.warehouse, nowMs },
     ledger: {
-      alerts: { fired: async () => fired, controls: async () => controls },
+      alerts: { fired: async () => fired, controls: async () => controls, workedOn: async () => [] },
+      ...{ members: { list: async () => [] }, tasks: { openOf: async () => [] } },
       ruleDecisions: { named, insideBySettings },
       settings: { get: async () => ({ version: 1, settings: defaultSettings }), history: async () => [] },
       rejectedEvents: { count: async () => 2 },
@@ -86,7 +92,7 @@ test("a digest tells of moves since yesterday, and names no control", async () =
     left: { total: 1, named: [{ id: "u3", risk: 0.1, riskBefore: 0.9 }] },
     insideBySettings: 4,
     ...{ alerts: { fired: 1, handled: 1 }, precision: { mature: 1, churned: 0, rate: 0 } },
-    top: [{ id: "u1", risk: 0.9 }, { id: "u2" }, { id: "u4", riskBefore: null }],
+    top: [{ id: "u1", label: "User 1", class: "high_risk" }, { id: "u2" }, { id: "u4", mrr: null }],
     data: { silent: [], stoppedSince: null, rejectedEvents: 2 },
   });
   expect(JSON.stringify(digest)).not.toContain("@example.com");
@@ -99,15 +105,10 @@ test("a digest tells of moves since yesterday, and names no control", async () =
   });
 }, 400_000);
 
-test("with revenue the highest expected loss is first, also of a payer with a low risk", async () => {
+test("with revenue the highest expected loss is first of those that moved, and the highest MRR of those to call", async () => {
   const { warehouse } = subject;
   const organization = await movedUsers();
   const { id } = organization;
-  await warehouse.command(
-    `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
-     SELECT {id:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1 FROM numbers(1, 4)`,
-    { id },
-  );
   const pays = (user: number, mrr: number) => ({
     ...{ subscription: `s${user}`, payer: `user ${user}`, account: 0, user, plan: "Team", mrr },
     ...{ fromMs: (today - 90) * msPerDay, currency: "USD", isInvoluntary: false },
@@ -123,10 +124,15 @@ test("with revenue the highest expected loss is first, also of a payer with a lo
       ],
     },
     left: { named: [{ id: "u3", expectedLoss: 90_000 }] },
-    top: [{ id: "u3", risk: 0.1, expectedLoss: 10_000 }, { id: "u2" }, { id: "u1", expectedLoss: 900 }],
+    // The churn risk is that of silence, so it multiplies no MRR. The third user has none that is high, and is on no list.
+    top: [
+      { id: "u2", mrr: 2_000, expectedLoss: null },
+      { id: "u1", mrr: 1_000 },
+      { id: "u4", mrr: null },
+    ],
   });
-  const hidden = await readDigest(partsOf([control(3)]), organization, "daily", today);
-  expect(hidden.top.map((one) => one.id)).toEqual(["u2", "u1"]);
+  const hidden = await readDigest(partsOf([control(2)]), organization, "daily", today);
+  expect(hidden.top.map((one) => one.id)).toEqual(["u1", "u4"]);
 }, 400_000);
 
 /** Gives the scores of a day churn risks, as a model would. */

@@ -20,7 +20,7 @@ import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
 import type { Logger } from "../../server/telemetry/telemetry.ts";
-import { ada, monday, quiet } from "./sample-digest.ts";
+import { ada, adaToCall, monday, quiet } from "./sample-digest.ts";
 
 describe("a digest is due", () => {
   /** Each minute of these days: the days whose digest is due, in the order of their first minutes. */
@@ -161,7 +161,7 @@ describe("a digester", () => {
 
 describe("the content", () => {
   test("is news when something moved, changed or is missing, and not by the top alone", () => {
-    expect(hasNews({ ...quiet, top: [ada] })).toBe(false);
+    expect(hasNews({ ...quiet, top: [adaToCall] })).toBe(false);
     expect(hasNews({ ...quiet, left: { total: 1, named: [] } })).toBe(true);
     expect(hasNews({ ...quiet, movedBySettings: 1 })).toBe(true);
     expect(hasNews({ ...quiet, insideBySettings: 1 })).toBe(true);
@@ -240,7 +240,7 @@ describe("the content", () => {
     const digest: Digest = {
       ...quiet,
       ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
-      ...{ top: [ada], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
+      ...{ top: [adaToCall], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
       insideBySettings: 3,
       alerts: alertsOfWeek([{ verdict: "handled", taskAtMs: null, closedWhy: null }]),
       precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },
@@ -257,7 +257,7 @@ describe("the content", () => {
       "Ada & Co: churned, expected loss 1,201 EUR a month",
       "By settings: 2 accounts moved only by other settings or another model.",
       "By settings: 3 users or accounts have no alert: only other settings or another model put them inside a rule.",
-      "Ada & Co: number 1 by expected loss: 62%, expected loss 1,201 EUR a month",
+      "Ada & Co: number 1 to call: Use fell 69%. 1,936 EUR a month, Team, owner Olga",
       "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
       "Alerts: Precision so far: 40% of 10 untouched alerts churned (16% to 68%).",
       "Changed: Settings changed on 2026-11-29: riskBands.",

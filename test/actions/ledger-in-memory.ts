@@ -4,6 +4,7 @@ import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/ac
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
 import { decideEveryLook, decideScoredDays } from "../../server/actions/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
+import type { EntityWorth } from "../../server/actions/rules/worth.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import type {
   ClosedAlert,
@@ -72,6 +73,8 @@ export class LedgerInMemory {
   insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
   exemptions: RuleExemptions = {};
+  /** What users and accounts are worth besides, by number. */
+  worth: ReadonlyMap<number, EntityWorth> = new Map();
   mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number | null>>> = {
     user: new Map(),
     account: new Map(),
@@ -98,6 +101,7 @@ export class LedgerInMemory {
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
       runsBetween: (of, span) => runsBetween(warehouse, of, span),
       mrrOf: async (_, kind) => this.mrrs[kind],
+      worthOf: async () => this.worth,
       horizonOf: async () => 14,
       segmentOf: async (_, segment) => ({
         ...{ name: "A segment", changedAtMs: this.segmentChangedAtMs },

@@ -4,7 +4,7 @@ import { alertMessage, runMessage } from "../../server/actions/alerts/alert-mess
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { type MessageBody, mailOf, plainMail } from "../../server/actions/send/message-body.ts";
 import { slackBody } from "../../server/actions/send/slack-body.ts";
-import { ada, quiet } from "./sample-digest.ts";
+import { adaToCall, quiet } from "./sample-digest.ts";
 
 const unsubscribe = "https://example.com/api/unsubscribe/1/code";
 const bodyOf = (text: string, rows: MessageBody["data"]["rows"] = []): MessageBody => ({
@@ -73,11 +73,40 @@ describe("a long text ends at a whole character", () => {
   });
 
   test("in a digest", () => {
-    const digest = { ...quiet, top: [{ ...ada, label: long }] };
+    const digest = { ...quiet, top: [{ ...adaToCall, label: long }] };
     const about = { organization: { id: 1, name: "Acme" }, address: "https://rekindle.example", nowMs: 0 };
     const { body } = digestMessage(digest, about);
     expect(JSON.parse(body).data.rows[0].name).toBe(`${"x".repeat(198)}…`);
   });
+});
+
+test("a row says why, what it is worth and who looks after it", () => {
+  const entity = { kind: "account", number: 1 } as const;
+  const reasons = [{ text: "A cancellation was scheduled" }];
+  const alert = {
+    entity,
+    day: 20_000,
+    eventId: "e1",
+    before: null,
+    after: null,
+    reasons,
+    risk: 1,
+    expectedLoss: 43_848,
+  };
+  const owner = { id: 7, name: "Olga" };
+  const worth = { mrr: 43_848, endingMrr: 43_848, plan: "Team", owner, currency: "USD" };
+  const ground = {
+    version: { rule: 1, version: 1, name: "Rule" },
+    names: { "account 1": { kind: "account" as const, id: "1", label: "Acme", email: null } },
+    worth: new Map([["account 1", worth]]),
+    hasEmails: false,
+    pages: "https://rekindle.example/o/1",
+    nowMs: 0,
+  };
+  const run = runMessage(ground, { sent: [alert], total: 1 });
+  expect(JSON.parse(run?.body ?? "").data.rows[0].text).toBe(
+    "A cancellation was scheduled. 438 USD a month, Team, owner Olga",
+  );
 });
 
 describe("a message to a channel", () => {

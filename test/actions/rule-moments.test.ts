@@ -12,18 +12,19 @@ const today = 20_000;
 const nowMs = (today + 0.5) * msPerDay;
 const minutes = (count: number) => nowMs + count * 60_000;
 
-async function insertFailure(
+async function insertEvent(
   organization: number,
   account: number,
   atMs: number,
   id: string,
   user = 1,
+  event = "payment_failed",
 ): Promise<void> {
   await subject.warehouse.command(
     `INSERT INTO billing_events (organization, subscription, user, account, is_account_named, event, time, id, tie_break, properties)
-     SELECT {organization:UInt32}, 'one', {user:UInt32}, {account:UInt32}, true, 'payment_failed',
+     SELECT {organization:UInt32}, 'one', {user:UInt32}, {account:UInt32}, true, {event:String},
        fromUnixTimestamp64Milli({atMs:Int64}), generateUUIDv4(), {id:String}, '{}'`,
-    { organization, user, account, atMs, id },
+    { organization, user, account, atMs, id, event },
   );
 }
 
@@ -31,18 +32,18 @@ const firedOf = ({ fired }: LedgerInMemory) => fired.map(({ entity, eventId }) =
 
 test("a failed payment fires once by its id, and those from before the rule do not", async () => {
   const organization = subject.newOrganization();
-  await insertFailure(organization, 5, minutes(-60), "before");
+  await insertEvent(organization, 5, minutes(-60), "before");
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
   await ledger.decide(subject.warehouse, nowMs);
   expect(ledger.fired).toEqual([]);
-  await insertFailure(organization, 5, minutes(1), "first");
-  await insertFailure(organization, 5, minutes(1), "first");
-  await insertFailure(organization, 6, minutes(-30 * 24 * 60), "of last month");
+  await insertEvent(organization, 5, minutes(1), "first");
+  await insertEvent(organization, 5, minutes(1), "first");
+  await insertEvent(organization, 6, minutes(-30 * 24 * 60), "of last month");
   for (const at of [2, 3, 4]) await ledger.decide(subject.warehouse, minutes(at));
   expect(firedOf(ledger)).toEqual([[{ kind: "account", number: 5 }, "first"]]);
   expect(ledger.fired[0]?.reasons[0]?.text).toBe("A payment failed");
   // An event that is loaded late happened before one that is known.
-  await insertFailure(organization, 7, minutes(0.5), "late");
+  await insertEvent(organization, 7, minutes(0.5), "late");
   await ledger.decide(subject.warehouse, minutes(5));
   expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 7 }, "late"]]);
 });
@@ -83,16 +84,16 @@ test("a clock that is set back for a while fires nothing of then, and nothing ag
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
   const year = 365 * 24 * 60;
-  await insertFailure(organization, 5, minutes(-year - 60), "of last year");
+  await insertEvent(organization, 5, minutes(-year - 60), "of last year");
   await ledger.decide(subject.warehouse, nowMs);
-  await insertFailure(organization, 5, minutes(1), "today");
+  await insertEvent(organization, 5, minutes(1), "today");
   await ledger.decide(subject.warehouse, minutes(2));
   for (const at of [3, 4]) await ledger.decide(subject.warehouse, minutes(at - year));
   expect(ledger.fired).toHaveLength(1);
-  await insertFailure(organization, 6, minutes(5 - year), "by the wrong clock");
+  await insertEvent(organization, 6, minutes(5 - year), "by the wrong clock");
   await ledger.decide(subject.warehouse, minutes(6 - year));
   for (const at of [7, 8]) await ledger.decide(subject.warehouse, minutes(at));
-  await insertFailure(organization, 7, minutes(8), "tomorrow");
+  await insertEvent(organization, 7, minutes(8), "tomorrow");
   await ledger.decide(subject.warehouse, minutes(9));
   expect(ledger.fired.map(({ eventId }) => eventId)).toEqual(["today", "by the wrong clock", "tomorrow"]);
 });
@@ -101,13 +102,13 @@ test("a clock that was a year ahead for a while fires nothing again, and goes on
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
   await ledger.decide(subject.warehouse, nowMs);
-  await insertFailure(organization, 5, minutes(1), "today");
+  await insertEvent(organization, 5, minutes(1), "today");
   await ledger.decide(subject.warehouse, minutes(2));
   const year = 365 * 24 * 60;
-  await insertFailure(organization, 5, minutes(year), "by the wrong clock");
+  await insertEvent(organization, 5, minutes(year), "by the wrong clock");
   await ledger.decide(subject.warehouse, minutes(year));
   for (const at of [3, 4]) await ledger.decide(subject.warehouse, minutes(at));
-  await insertFailure(organization, 6, minutes(5), "later");
+  await insertEvent(organization, 6, minutes(5), "later");
   await ledger.decide(subject.warehouse, minutes(6));
   expect(ledger.fired.map(({ eventId }) => eventId)).toEqual(["today", "by the wrong clock", "later"]);
 });
@@ -118,8 +119,8 @@ test("a rule about a segment fires for failed payments of its accounts alone", a
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, about);
   ledger.members = [6];
   await ledger.decide(subject.warehouse, nowMs);
-  await insertFailure(organization, 5, minutes(1), "of another");
-  await insertFailure(organization, 6, minutes(1), "of a member");
+  await insertEvent(organization, 5, minutes(1), "of another");
+  await insertEvent(organization, 6, minutes(1), "of a member");
   await ledger.decide(subject.warehouse, minutes(2));
   expect(firedOf(ledger)).toEqual([[{ kind: "account", number: 6 }, "of a member"]]);
   // An account that enters the segment later does not fire for what was.
@@ -136,7 +137,7 @@ test("a preview has the failed payments of those that were in the segment on the
   await storeDays(subject, { organization, kind: "account", days, rows, horizonDays: 14 });
   // The account 6 enters with the second day. One of its payments fails before, one after it.
   for (const [account, daysAgo] of [5, 6].flatMap((one) => [[one, 2] as const, [one, 1] as const])) {
-    await insertFailure(organization, account, minutes(-daysAgo * 24 * 60), `${account} ${daysAgo}`);
+    await insertEvent(organization, account, minutes(-daysAgo * 24 * 60), `${account} ${daysAgo}`);
   }
   const membersOn = async (asked: readonly number[]) => {
     const sets = new DaySets(7);
@@ -280,7 +281,7 @@ test("a user fires as one of its account, also on the day of its sign-up, and th
     account: new Map([...([[3, 6_000]] as const), [4, null]]),
   };
   await ledger.decide(subject.warehouse, nowMs);
-  for (const user of [5, 6, 7, 8]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
+  for (const user of [5, 6, 7, 8]) await insertEvent(organization, 0, minutes(1), `of ${user}`, user);
   await ledger.decide(subject.warehouse, minutes(2));
   expect(ledger.fired).toMatchObject([
     { entity: { number: 5 }, account: 3, isExempt: true },
@@ -290,13 +291,38 @@ test("a user fires as one of its account, also on the day of its sign-up, and th
   ]);
 });
 
+test("an alert about a scheduled end has the probability 1 and the MRR that ends, and the owner is its assignee", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "cancellationScheduled" }, { scope: "accounts" });
+  await ledger.decide(subject.warehouse, nowMs);
+  const owner = { id: 12, name: "Olga" };
+  const ends = { mrr: 50_000, endingMrr: 43_848, plan: "Team", owner, currency: "USD" };
+  ledger.mrrs = {
+    user: new Map<number, number>(),
+    account: new Map([
+      [3, 50_000],
+      [4, 900],
+    ]),
+  };
+  ledger.worth = new Map([[3, ends]]);
+  for (const account of [3, 4]) {
+    await insertEvent(organization, account, minutes(1), `end of ${account}`, 1, "cancellation_scheduled");
+  }
+  await ledger.decide(subject.warehouse, minutes(2));
+  expect(ledger.fired).toMatchObject([
+    { entity: { number: 3 }, risk: 1, expectedLoss: 43_848, assignee: 12 },
+    // Its subscription is not computed yet: then all of the MRR counts.
+    { entity: { number: 4 }, risk: 1, expectedLoss: 900, assignee: null },
+  ]);
+});
+
 test("an excluded user does not fire, and not for what was when it is included again", async () => {
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
   await ledger.decide(subject.warehouse, nowMs);
   await exclude(subject.warehouse, organization, [5], 1);
-  await insertFailure(organization, 0, minutes(1), "of the excluded one", 5);
-  await insertFailure(organization, 0, minutes(1), "of another", 6);
+  await insertEvent(organization, 0, minutes(1), "of the excluded one", 5);
+  await insertEvent(organization, 0, minutes(1), "of another", 6);
   await ledger.decide(subject.warehouse, minutes(2));
   await exclude(subject.warehouse, organization, [], 2);
   await ledger.decide(subject.warehouse, minutes(3));
@@ -316,7 +342,7 @@ test("an account whose members are all excluded fires for no moment, neither liv
   };
   await look(0);
   for (const account of [1, 2]) {
-    await insertFailure(organization, account, minutes(1), `of ${account}`, account);
+    await insertEvent(organization, account, minutes(1), `of ${account}`, account);
     await member(account, account, false);
   }
   await look(2);
@@ -340,7 +366,7 @@ test("alerts of moments close on the next scored day when their user is excluded
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
   await ledger.decide(subject.warehouse, nowMs);
-  for (const user of [5, 6, 7]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
+  for (const user of [5, 6, 7]) await insertEvent(organization, 0, minutes(1), `of ${user}`, user);
   const rowsOf = (day: number) =>
     [5, 6, 7].map((entity) => ({
       ...{ entity, day, state: entity === 6 ? ("churned" as const) : ("active" as const) },

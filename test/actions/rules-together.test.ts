@@ -37,7 +37,7 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
   await storeDays(subject, { organization, kind: "user", days, rows });
   const committed: [rule: number, day: number | null, fired: number][] = [];
   const parts: DecisionParts = {
-    ...{ warehouse: subject.warehouse, mrrOf: async () => new Map() },
+    ...{ warehouse: subject.warehouse, mrrOf: async () => new Map(), worthOf: async () => new Map() },
     rules: { states: async () => [], toDecide: async () => [], openMoments: async () => [] },
     ...{ horizonOf: async () => 28, sources: { statuses: async () => [] }, seenOwners: new SeenOwners() },
     loadedUserBatches: () => 0,

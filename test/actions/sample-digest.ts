@@ -8,6 +8,12 @@ export const ada = {
   ...({ kind: "account", number: 7, id: "ada & co", label: "Ada & Co" } as const),
   ...{ risk: 0.62, riskBefore: 0.3, state: "active", expectedLoss: 120_050 },
 };
+/** The same account on the call list. */
+export const adaToCall = {
+  ...({ kind: "account", number: 7, id: "ada & co", label: "Ada & Co", class: "high_risk" } as const),
+  ...{ mrr: 193_600, plan: "Team", reason: "Use fell 69%", rankValue: 120_050, expectedLoss: 120_050 },
+  owner: "Olga",
+};
 /** A digest that says nothing. */
 export const quiet: Digest = {
   ...({ period: "daily", day: monday, kind: "account", scoredDay: monday, sinceDay: monday - 1 } as const),

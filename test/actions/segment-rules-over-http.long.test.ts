@@ -7,7 +7,7 @@ import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { decision, firedAlert, noneExcluded } from "../ledger/alert-decision.ts";
+import { decision, firedAlert, noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -78,6 +78,7 @@ async function decidedAgain(): Promise<void> {
       todayMs: 0,
       nextMorningMs: Date.now(),
       excludedAmong: noneExcluded,
+      worthOf: noWorth,
     };
     await commitChunk(ledger, version, chunk, ground);
   }

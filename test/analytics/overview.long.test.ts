@@ -10,6 +10,7 @@ import type {
   HealthByWeekAnswer,
   WeekSummaryAnswer,
 } from "../../contract/api/overview.ts";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type {
   HistoryAnswer,
   MoversAnswer,
@@ -63,6 +64,8 @@ async function scored(name: string, ...weeksAgo: readonly number[]): Promise<voi
   }
 }
 
+const callsOf = (name: string, query = "") =>
+  ask<RouteAnswer<"GET /api/call-list">>(name, `/api/call-list${query}`);
 const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
 
 /** Five accounts with 2 to 6 members each, who are active every other day. The members of the second and the
@@ -200,12 +203,12 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   const expected = listed.scores
     .map(({ id, label, health, risk, riskBand, ratioToBaseRate, change }) => ({
       ...{ id, label, health, risk, riskBand, ratioToBaseRate, change },
-      members: sizes.get(id) ?? 0,
+      ...{ mrr: null, members: sizes.get(id) ?? 0 },
     }))
     .sort((a, b) => b.members - a.members);
   expect(expected.map(({ id }) => id)).toEqual(["a3", "a1"]);
   expect(atRisk.accounts.map(({ activeMembers: _, ...account }) => account)).toEqual(expected);
-  expect(atRisk).toMatchObject({ total: 2, members: 8, sinceDay: since });
+  expect(atRisk).toMatchObject({ total: 2, members: 8, payersOnly: false, sinceDay: since });
   const there = all.counts.filter(({ healthBand }) => healthBand !== "churned" && healthBand !== "none");
   expect(atRisk.scored).toBe(there.reduce((sum, { count }) => sum + count, 0));
   const one = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk?limit=1");
@@ -230,8 +233,12 @@ test("the week's summary has the same figures as the other pages", async () => {
   expect([week.fromDay, week.toDay]).toEqual([formatDay(today - 7), formatDay(today - 1)]);
   expect(of("active")?.parts[0]?.value).toBe(days.at(-1)?.weekly ?? null);
   expect(of("active")?.isUnusual).toBe(false);
-  expect(week.callFirst[0]?.reason).toMatch(/silent for 1[89] days, usually active (daily|every 2 days)/);
-  expect(of("call")?.text).toStartWith("Call The a3 first: 5 members, ");
+  const [first] = (await callsOf("Customers")).rows;
+  expect(first).toMatchObject({
+    accountId: "a3",
+    reason: expect.stringMatching(/^Not active for 1[89] days$/),
+  });
+  expect(of("call")?.text).toStartWith(`Call The a3 first: ${first?.reason}. Then `);
 });
 
 /** Saves a segment of "Customers". @returns its id */
@@ -257,7 +264,7 @@ test("the week of a segment has its users and accounts, and the lists behind it 
   const weeks = Object.entries(segments).map(async ([kind, segment]) => {
     const path = `/api/week-summary?segment=${segment}`;
     const week = await ask<Static<typeof WeekSummaryAnswer>>("Customers", path);
-    const parts = [...week.sentences, ...week.callFirst].flatMap((each) => each.parts);
+    const parts = week.sentences.flatMap((each) => each.parts);
     const counted = parts.filter(({ list, value }) => list !== undefined && value !== 0);
     for (const { list, value } of counted) {
       const query = new URLSearchParams(list?.query);
@@ -280,61 +287,60 @@ test("the week of a segment has its users and accounts, and the lists behind it 
     return week;
   });
   const [ofAccounts, ofUsers] = await Promise.all(weeks);
-  expect(ofAccounts?.callFirst.map(({ id }) => id)).toEqual(["a3"]);
-  expect([ofAccounts?.callTotal, ofAccounts?.callNote]).toEqual([1, null]);
-  expect(ofUsers?.callNote).toBe("A segment of users has no accounts, only users.");
-  const calls = `/api/users?toCall=true&segment=${segments.users}`;
-  const listed = await ask<{ users: { userId: string }[] }>("Customers", calls);
-  expect(ofUsers?.callTotal).toBe(listed.users.length);
-  expect(listed.users.map(({ userId }) => userId)).toContain(ofUsers?.callFirst[0]?.id ?? "");
+  const calledIn = async (segment: string) => (await callsOf("Customers", `?segment=${segment}`)).rows;
+  const accountsCalled = await calledIn(segments.accounts);
+  expect(accountsCalled.map(({ accountId }) => accountId)).toEqual(["a3"]);
+  expect(ofAccounts?.sentences.at(-1)?.text).toStartWith("Call The a3 first: ");
+  const usersCalled = await calledIn(segments.users);
+  expect(usersCalled.map(({ kind }) => kind)).toEqual(usersCalled.map(() => "user"));
+  expect(usersCalled.filter(({ userId }) => !ids.includes(userId ?? ""))).toEqual([]);
+  expect(ofUsers?.sentences.at(-1)?.text).toStartWith(`Call ${usersCalled[0]?.name} first: `);
 });
 
-test("those to be called are all of high risk or sharp fall, by risk × members active in 90 days", async () => {
+test("without revenue a high risk comes before a fall, by risk × members active in 90 days", async () => {
   for (const name of ["Customers", "Loners", "Falling"]) {
     const kind = name === "Loners" ? "user" : "account";
-    const week = await weekOf(name);
     const { scores } = await ask<Static<typeof ScoreListAnswer>>(
       name,
       `/api/scores/${kind}s?since=${formatDay(today - 7)}&limit=1000`,
     );
     const members = (id: string) =>
       kind === "user" ? 1 : sentOf(name).filter(({ account }) => account === id).length;
-    const expected = scores
-      .filter(
-        ({ state, riskBand, change }) => state !== "churned" && (riskBand === "high" || (change ?? 0) <= -15),
-      )
-      .sort((a, b) => (b.risk ?? 0) * members(b.id) - (a.risk ?? 0) * members(a.id));
-    expect([name, expected.length > 0]).toEqual([name, true]);
-    expect([name, week.callTotal]).toEqual([name, expected.length]);
-    expect(week.callFirst.map((each) => each.kind)).toEqual(week.callFirst.map(() => kind));
-    expect(week.callFirst.map(({ id }) => id)).toEqual(expected.slice(0, 3).map(({ id }) => id));
-    const listed = await ask<{ total: number; accounts?: object[]; users?: object[] }>(
-      name,
-      `/api/${kind}s?toCall=true&limit=1000`,
+    const toCall = scores.filter(
+      ({ state, riskBand, change }) => state !== "churned" && (riskBand === "high" || (change ?? 0) <= -15),
     );
+    const high = toCall
+      .filter(({ riskBand }) => riskBand === "high")
+      .sort((a, b) => (b.risk ?? 0) * members(b.id) - (a.risk ?? 0) * members(a.id));
+    const { rows } = await callsOf(name);
+    const ids = rows.map(({ accountId, userId }) => accountId ?? userId ?? "");
+    expect([name, ids.length > 0]).toEqual([name, true]);
+    expect([name, ids.slice(0, high.length)]).toEqual([name, high.map(({ id }) => id)]);
+    expect(rows.map((each) => each.class)).toEqual(
+      rows.map((_, at) => (at < high.length ? "high_risk" : "falling")),
+    );
+    expect([name, toCall.filter(({ id }) => !ids.includes(id))]).toEqual([name, []]);
+    const listed = await ask<{ total: number }>(name, `/api/${kind}s?toCall=true&limit=1000`);
     const others = await ask<{ total: number }>(name, `/api/${kind}s?toCall=false`);
     const all = await ask<{ total: number }>(name, `/api/${kind}s`);
-    expect([name, listed.total, others.total]).toEqual([name, expected.length, all.total - expected.length]);
+    expect([name, listed.total, others.total]).toEqual([name, toCall.length, all.total - toCall.length]);
   }
 });
 
 test("an account that cancelled is not to be called, however large", async () => {
-  const { callFirst } = await weekOf("Falling");
+  const ids = (await callsOf("Falling")).rows.map(({ accountId }) => accountId);
   const { scores } = await ask<Static<typeof ScoreListAnswer>>("Falling", "/api/scores/accounts");
   expect(scores.find(({ id }) => id === "gone")?.state).toBe("churned");
-  expect(callFirst.map(({ id }) => id)).not.toContain("gone");
-  expect(callFirst.map(({ id }) => id)).toContain("falling");
+  expect(ids).not.toContain("gone");
+  expect(ids).toContain("falling");
 });
 
 test("where no account is to be called, users are", async () => {
-  const week = await weekOf("Mixed");
+  const { rows } = await callsOf("Mixed");
   expect(await ask<object>("Mixed", "/api/accounts?toCall=true")).toMatchObject({ total: 0 });
-  expect(week.callTotal).toBeGreaterThan(0);
-  expect(new Set(week.callFirst.map(({ kind }) => kind))).toEqual(new Set(["user"]));
-  expect(week.callNote).toBe("The call list has no accounts, only users.");
-  expect(week.sentences.at(-1)?.text).toStartWith(
-    `${week.callNote} Call ${week.callFirst[0]?.label} first: `,
-  );
+  expect(rows.length).toBeGreaterThan(0);
+  expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(["user"]));
+  expect((await weekOf("Mixed")).sentences.at(-1)?.text).toStartWith(`Call ${rows[0]?.name} first: `);
 });
 
 test("with little data the week says so", async () => {
@@ -344,11 +350,8 @@ test("with little data the week says so", async () => {
   );
   expect(newcomers.sentences.some(({ about }) => about === "lifecycle")).toBe(false);
   const nobody = await weekOf("Nobody");
-  expect([nobody.sentences.map(({ about }) => about), nobody.callFirst, nobody.day]).toEqual([
-    ["data"],
-    [],
-    null,
-  ]);
+  expect([nobody.sentences.map(({ about }) => about), nobody.day]).toEqual([["data"], null]);
+  expect(await callsOf("Nobody")).toMatchObject({ day: null, rows: [], note: "No scores of users yet." });
   expect(await ask<object>("Nobody", "/api/accounts-at-risk")).toMatchObject({
     total: 0,
     accounts: [],

@@ -8,7 +8,8 @@ import { store } from "./revenue-support.ts";
 const subject = new WarehouseUnderTest();
 const [dayMs, nowMs] = [86_400_000, Date.UTC(2026, 2, 1)];
 const day = nowMs / dayMs;
-const horizon = { untilMs: nowMs + 28 * dayMs, calibration: null };
+const untilMs = nowMs + 28 * dayMs;
+const horizon = { untilMs, laterMs: untilMs, calibration: null };
 
 /** Accounts 1 to 5: churn risks .2, none, .5, none, .9. Account 2 ends within the horizon, and a part of account 3. */
 async function company(): Promise<number> {
@@ -60,12 +61,36 @@ test("the expected loss is MRR that ends as scheduled, and churn risk × other M
   const found = await atRisk(await company(), horizon);
   expect(found).toMatchObject({ mrr: 2_700, payers: 4, mrrWithRisk: 2_000, payersWithRisk: 3 });
   expect(found.rows).toEqual([
-    { id: "a2", name: "Account 2", mrr: 500, risk: 1, scheduled: 500, expectedLoss: 500 },
-    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 200, expectedLoss: 350 },
-    { id: "a1", name: "Account 1", mrr: 1_000, risk: 0.2, scheduled: 0, expectedLoss: 200 },
+    { id: "a2", name: "Account 2", mrr: 500, risk: 1, scheduled: 500, expectedLoss: 500, laterMrr: 0 },
+    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 200, expectedLoss: 350, laterMrr: 0 },
+    { id: "a1", name: "Account 1", mrr: 1_000, risk: 0.2, scheduled: 0, expectedLoss: 200, laterMrr: 0 },
   ]);
   // Both others leave with a probability of .1, neither with .4.
-  expect(found.expectedLoss).toEqual({ mrr: 1_050, payers: 3, scheduledMrr: 700, low: 700, high: 2_000 });
+  expect(found.expectedLoss).toEqual({
+    mrr: 1_050,
+    payers: 3,
+    scheduledMrr: 700,
+    low: 700,
+    high: 2_000,
+    laterMrr: 0,
+    laterPayers: 0,
+  });
+});
+
+test("an end after the horizon stands apart, and comes first as on the call list", async () => {
+  const organization = await company();
+  const found = await atRisk(organization, { ...horizon, laterMs: nowMs + 90 * dayMs });
+  expect(found.rows.map(({ id, expectedLoss, laterMrr }) => [id, expectedLoss, laterMrr])).toEqual([
+    ["a1", 200, 1_000],
+    ["a2", 500, 0],
+    ["a3", 350, 0],
+  ]);
+  expect(found.expectedLoss).toMatchObject({
+    mrr: 1_050,
+    scheduledMrr: 700,
+    laterMrr: 1_000,
+    laterPayers: 1,
+  });
 });
 
 test("a start in the future hides no scheduled end, and payers without a risk are rows with their scheduled part", async () => {
@@ -86,8 +111,8 @@ test("a start in the future hides no scheduled end, and payers without a risk ar
   ]);
   const found = await atRisk(organization, horizon);
   expect(found.rows.slice(-2)).toEqual([
-    { id: "a4", name: "Account 4", mrr: 740, risk: null, scheduled: 40, expectedLoss: 40 },
-    { id: "a5", name: "Account 5", mrr: 10, risk: 0.9, scheduled: 0, expectedLoss: 9 },
+    { id: "a4", name: "Account 4", mrr: 740, risk: null, scheduled: 40, expectedLoss: 40, laterMrr: 0 },
+    { id: "a5", name: "Account 5", mrr: 10, risk: 0.9, scheduled: 0, expectedLoss: 9, laterMrr: 0 },
   ]);
   expect(found).toMatchObject({ mrr: 2_750, payers: 5, mrrWithRisk: 2_010, payersWithRisk: 4 });
   expect(found.expectedLoss).toMatchObject({ mrr: 1_099, payers: 5, scheduledMrr: 740 });
@@ -104,7 +129,15 @@ test("draws correct churn risks by the calibration of the back-test, and the exp
     const calibration = { slope: 1, intercept, covariance: of };
     return (await atRisk(organization, { ...horizon, calibration })).expectedLoss;
   };
-  expect(await lossAt(-20)).toEqual({ mrr: 1_050, payers: 3, scheduledMrr: 700, low: 700, high: 700 });
+  expect(await lossAt(-20)).toEqual({
+    mrr: 1_050,
+    payers: 3,
+    scheduledMrr: 700,
+    low: 700,
+    high: 700,
+    laterMrr: 0,
+    laterPayers: 0,
+  });
   expect(await lossAt(20)).toMatchObject({ mrr: 1_050, low: 2_000, high: 2_000 });
   expect(await lossAt(-20, { ...covariance, intercept: 400 })).toMatchObject({ low: 700, high: 2_000 });
 });
@@ -114,7 +147,7 @@ test("without the target `subscription` nothing is multiplied, and payers with a
   expect(found).toMatchObject({ mrrWithRisk: 1_500, highRiskMrr: 500, highRiskPayers: 1 });
   expect(found.expectedLoss).toBeNull();
   expect(found.rows).toEqual([
-    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 0, expectedLoss: null },
+    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 0, expectedLoss: null, laterMrr: 0 },
   ]);
 });
 

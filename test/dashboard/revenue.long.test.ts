@@ -168,9 +168,13 @@ async function withRisk(page: Page, answer: Partial<AtRisk>): Promise<void> {
   });
 }
 
-const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5, scheduledMrr: 0 };
-const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25, scheduledMrr: 0 };
-const echo = { id: "echo", name: "Echo", mrr: 3_000, churnRisk: null, scheduledMrr: 700, expectedLoss: 700 };
+const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5, scheduledMrr: 0, laterMrr: 0 };
+const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25, scheduledMrr: 0, laterMrr: 0 };
+const echo = {
+  ...{ id: "echo", name: "Echo", mrr: 3_000, churnRisk: null, scheduledMrr: 700, expectedLoss: 700 },
+  laterMrr: 2_300,
+};
+const noneLater = { laterMrr: 0, laterPayers: 0 };
 
 describe("MRR at risk", () => {
   test("is an expected loss with its interval and the accounts behind it", async () => {
@@ -178,7 +182,10 @@ describe("MRR at risk", () => {
     await signInAs(page, server, money.owner);
     await withRisk(page, {
       churnTarget: { by: "subscription" },
-      expectedLoss: { mrr: 7_700, payers: 3, scheduledMrr: 2_000, low: 0, high: 16_000 },
+      expectedLoss: {
+        ...{ mrr: 7_700, payers: 3, scheduledMrr: 2_000, low: 0, high: 16_000 },
+        ...{ laterMrr: 2_300, laterPayers: 1 },
+      },
       atRisk: [{ ...acme, expectedLoss: 6_000 }, { ...dyno, expectedLoss: 1_000 }, echo],
     });
     await page.goto(`${server.url}/o/${money.organization}/revenue`);
@@ -189,11 +196,16 @@ describe("MRR at risk", () => {
     await panel
       .getByText("$20.00 of the expected loss ends as scheduled and counts in full.", { exact: false })
       .waitFor();
+    await panel
+      .getByText("$23.00 more of 1 account ends as scheduled after these 28 days, within 90 days.", {
+        exact: false,
+      })
+      .waitFor();
     expect(await cells(page, "Paying accounts by expected loss", /^Acme/)).toEqual([
-      ...["Acme", "$120.00", "50%", "$60.00"],
+      ...["Acme", "$120.00", "50%", "$60.00", nothing],
     ]);
     expect(await cells(page, "Paying accounts by expected loss", /^Echo/)).toEqual([
-      ...["Echo", "$30.00", nothing, "$7.00"],
+      ...["Echo", "$30.00", nothing, "$7.00", "$23.00"],
     ]);
     await settled(page);
     expect(await axe(page)).toEqual([]);
@@ -208,7 +220,7 @@ describe("MRR at risk", () => {
     await withRisk(page, {
       ...{ churnTarget: { by: "subscription" }, payersWithRisk: 0, mrrWithRisk: 0 },
       ...{ highRiskPayers: 0, highRiskMrr: 0, atRisk: [echo] },
-      expectedLoss: { mrr: 700, payers: 1, scheduledMrr: 700, low: 700, high: 700 },
+      expectedLoss: { mrr: 700, payers: 1, scheduledMrr: 700, low: 700, high: 700, ...noneLater },
       withoutRisk: [{ reason: "no_model", payers: 2, mrr: 15_000 }],
     });
     await page.goto(`${server.url}/o/${money.organization}/revenue`);
@@ -244,7 +256,9 @@ describe("MRR at risk", () => {
     const { page, complaints } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
-    const expectedLoss = { mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000 };
+    const expectedLoss = {
+      ...{ mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000, ...noneLater },
+    };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);
     await page.getByText("Likely to lose $4,100 of $52,000 MRR in 28 days", { exact: true }).waitFor();
@@ -255,6 +269,12 @@ describe("MRR at risk", () => {
     await page.getByRole("heading", { name: "Revenue", level: 1 }).waitFor();
     await page.unrouteAll({ behavior: "wait" });
     await withRisk(page, { ...risk, payers: 0, payersWithRisk: 0, hasSubscriptions: false });
+    await page.route("**/api/call-list?*", async (route) => {
+      const response = await route.fetch();
+      const sent = (await response.json()) as RouteAnswer<"GET /api/call-list">;
+      const rows = sent.rows.map((row) => ({ ...row, mrr: null, plan: null, endsOn: null, renewsOn: null }));
+      await route.fulfill({ response, json: { ...sent, rows } });
+    });
     await page.goto(`${server.url}/o/${id}/overview`);
     await settled(page);
     expect(await page.getByRole("main").getByText(/MRR/).count()).toBe(0);

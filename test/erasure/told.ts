@@ -6,7 +6,7 @@ import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { remoteLedger } from "../../server/between/remote/remote.ts";
 import type { DecisionChunk } from "../../server/ledger/ledger.ts";
 import { quiet } from "../actions/sample-digest.ts";
-import { noneExcluded } from "../ledger/alert-decision.ts";
+import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import type { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 
@@ -51,6 +51,7 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
   const ground = {
     ...{ address: server.url, nowMs, todayMs: nowMs, nextMorningMs: nowMs },
     excludedAmong: noneExcluded,
+    worthOf: noWorth,
   };
   // With the smallest share no user is a control, whatever the secret of the draw.
   await commitChunk(ledger, { ...version, holdOutShare: Number.MIN_VALUE }, chunk, ground);

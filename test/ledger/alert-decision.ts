@@ -21,6 +21,9 @@ export const alertRule: AlertRuleSettings = {
 /** The reader of exclusions of an organization without any. */
 export const noneExcluded = async (): Promise<readonly RuleEntity[]> => [];
 
+/** The reader of what entities are worth, where nothing is known of them. */
+export const noWorth = async (): Promise<ReadonlyMap<string, never>> => new Map<string, never>();
+
 /** An alert that fires. */
 export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnAlert> = {}): DrawnAlert {
   return {

@@ -18,6 +18,7 @@ export const alerts: Kinds["alerts"] = {
     weights: read,
     withIds: read,
     ofEntity: read,
+    workedOn: read,
     all: read,
     fired: read,
     firedByDay: read,

@@ -138,7 +138,7 @@ const sourceSettings: Kinds["sourceSettings"] = {
 const notes: Kinds["notes"] = { ...{ ofEntity: read, all: read }, ...changesOf(rowStores.notes) };
 
 const tasks: Kinds["tasks"] = {
-  ...{ list: read, entities: read, ofEntity: read, all: read },
+  ...{ list: read, entities: read, ofEntity: read, openOf: read, all: read },
   ...changesOf(rowStores.tasks),
 };
 

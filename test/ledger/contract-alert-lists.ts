@@ -147,5 +147,14 @@ function filters(subject: LedgerUnderTest): void {
     }
     const [rule] = await ledger.alertRules.list(id, day);
     expect(rule).toMatchObject({ name: "many", openAlerts: 1_175 });
+    // Of three users one was judged and one is snoozed, by the alert with the highest expected loss and by the next.
+    const everybody = { users: [1, 2, 3], accounts: [1] };
+    const worked = await ledger.alerts.workedOn(id, everybody, nowMs, day);
+    expect(worked.map(({ verdictAtMs, snoozedUntil }) => [verdictAtMs, snoozedUntil]).sort()).toEqual([
+      [null, day + 2],
+      [nowMs, null],
+    ]);
+    expect(await ledger.alerts.workedOn(id, everybody, nowMs + 1, day + 2)).toEqual([]);
+    expect(await ledger.alerts.workedOn(id + 1, everybody, 0, day)).toEqual([]);
   });
 }

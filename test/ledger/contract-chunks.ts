@@ -4,7 +4,7 @@ import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk, FiredAlert } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
-import { alertRule, noneExcluded } from "./alert-decision.ts";
+import { alertRule, noneExcluded, noWorth } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
 
@@ -47,7 +47,12 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
     };
     const todayMs = onDay * msPerDay;
     const at = { todayMs, nowMs: todayMs + 1_000, nextMorningMs: todayMs + 9_000 };
-    await commitChunk(ledger, version, chunk, { address: "", ...at, excludedAmong: noneExcluded });
+    await commitChunk(ledger, version, chunk, {
+      address: "",
+      ...at,
+      excludedAmong: noneExcluded,
+      worthOf: noWorth,
+    });
   };
   const list = async (today: number, state: "all" | "open" = "all") =>
     (await ledger.alerts.list(id, { state, today, limit: 200, offset: 0 })).alerts;

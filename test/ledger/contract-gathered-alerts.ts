@@ -4,7 +4,7 @@ import { commitChunk, gatherWithout } from "../../server/actions/alerts/commit-c
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
-import { alertRule } from "./alert-decision.ts";
+import { alertRule, noWorth } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, writePeople } from "./writes.ts";
 
@@ -53,6 +53,7 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
   };
   const at = (nextMorningMs: number) => ({
     ...{ address: "", nowMs: subject.nowMs, todayMs: 0, nextMorningMs },
+    worthOf: noWorth,
     excludedAmong: async (entities: readonly RuleEntity[]) =>
       entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity))),
   });

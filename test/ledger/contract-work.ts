@@ -166,6 +166,14 @@ function tasksOfSome(subject: LedgerUnderTest): void {
     expect(await titles([1, 2], [])).toEqual([2, "a"]);
     expect(await titles([2], [1])).toEqual([1, "c"]);
     expect(await titles([], [])).toEqual([0]);
+    const open = await ledger.tasks.openOf(id, { users: [1, 2], accounts: [1] });
+    expect(open).toEqual([
+      { user: 1, account: 0, title: "a", dueDay: 99 },
+      { user: 1, account: 0, title: "b", dueDay: null },
+      { user: 0, account: 1, title: "c", dueDay: null },
+    ]);
+    expect(await ledger.tasks.openOf(id, { users: [2], accounts: [2] })).toEqual([]);
+    expect(await ledger.tasks.openOf(other.id, { users: [1], accounts: [1] })).toEqual([]);
   });
 }
 

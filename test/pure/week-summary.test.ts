@@ -1,7 +1,5 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
-import { partsOf } from "../../server/analytics/week/sentence.ts";
-import { callNote, callReason } from "../../server/analytics/week/week-scores.ts";
 import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
@@ -44,18 +42,10 @@ const scores: Scores = {
     { from: "watch", to: "watch", count: 30 },
   ],
   call: {
-    ...{ kind: "account", hasAccounts: true, isOfUsers: false },
-    ...{ total: 5, day: toDay + 1 },
+    hasAccounts: true,
     first: [
-      {
-        ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
-        ...{ riskBand: "high", ratioToBaseRate: 3.1 },
-        reason: "usually active every 2 days, silent for 12 days",
-      },
-      {
-        ...{ id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
-        ...{ riskBand: null, ratioToBaseRate: null },
-      },
+      { kind: "account", id: "a1", label: "Acme", reason: "Use fell 69%, 1 of 4 members stopped" },
+      { kind: "account", id: "b1", label: "", reason: "Payment failed on 3 Nov" },
     ],
   },
 };
@@ -266,61 +256,31 @@ describe("churn risk", () => {
 });
 
 describe("whom to call", () => {
-  test("is told with why, and by what rule", () => {
+  test("is told in the order of the call list, the first with why", () => {
     expect(about("call", {})).toMatchObject({
       tone: "bad",
-      text: "Call Acme first: 34 members, 61% likely to leave; usually active every 2 days, silent for 12 days. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
+      text: "Call Acme first: Use fell 69%, 1 of 4 members stopped. Then b1.",
     });
   });
 
-  test("is told by a sharp fall, too, which alone may be why", () => {
-    const why = (changes: object) =>
-      scores.call.first.map((each) =>
-        partsOf(callReason({ ...each, ...changes }, toDay + 1))
-          .map(({ text }) => text)
-          .join(""),
-      );
-    expect(why({})[1]).toBe("1 member; health fell 15 points in a week");
-    expect(why({ members: null })[1]).toBe("health fell 15 points in a week");
-    expect(why({ change: -23 })[0]).toBe(
-      "34 members, 61% likely to leave; health fell 23 points in a week; usually active every 2 days, silent for 12 days",
-    );
-    expect(why({ change: -14.9, members: null })[0]).toBe(
-      "61% likely to leave; usually active every 2 days, silent for 12 days",
-    );
-  });
-
-  test("is nobody without a high risk and a sharp fall", () => {
-    const call = { ...scores.call, kind: "user", total: 0, first: [] } as const;
+  test("is nobody when the call list is empty", () => {
+    const call = { hasAccounts: true, first: [] };
     expect(about("call", withScores({ call }))).toMatchObject({
       ...{ tone: "good", text: "No account and no user has a high churn risk or a sharp fall in health." },
     });
     expect(about("call", withScores({ call: { ...call, hasAccounts: false } }))?.text).toStartWith(
       "No user has a high",
     );
-    expect(callNote(call)).toBeNull();
   });
 
-  const users = scores.call.first.map((each) => ({ ...each, members: null }));
-
-  test("may be the only one", () => {
+  test("may be one user", () => {
+    const [first] = scores.call.first;
     const call = {
-      ...({ kind: "user", hasAccounts: false, isOfUsers: false, total: 1, day: toDay + 1 } as const),
-      first: users.slice(0, 1),
-    } as const;
-    expect(about("call", withScores({ call }))?.text).toEndWith(
-      "It is the only user with a high churn risk or a sharp fall in health.",
-    );
-    expect(callNote(call)).toBeNull();
-  });
-
-  test("are users when no account is to be called, and it says so", () => {
-    const call = { ...scores.call, kind: "user", total: 7, first: users } as const;
-    const text = about("call", withScores({ call }))?.text;
-    expect(text).toStartWith(
-      "The call list has no accounts, only users. Call Acme first: 61% likely to leave;",
-    );
-    expect(text).toEndWith("first of 7 users with a high churn risk or a sharp fall in health.");
+      hasAccounts: false,
+      first: first === undefined ? [] : [{ ...first, kind: "user" as const }],
+    };
+    const parts = about("call", withScores({ call }))?.parts;
+    expect(parts?.map(({ form }) => form)).toEqual(["words", "user", "words"]);
   });
 });
 
@@ -339,17 +299,7 @@ test("a young company is told who has not come, and not that nobody has a high r
 });
 
 test("a segment of users has no accounts to call, and users without scores have no health", () => {
-  const none = {
-    ...scores.call,
-    kind: "user",
-    hasAccounts: false,
-    isOfUsers: true,
-    total: 0,
-    first: [],
-  } as const;
-  expect(callNote(none)).toBeNull();
-  const some = { ...none, total: 2, first: scores.call.first.map((each) => ({ ...each, members: null })) };
-  expect(callNote(some)).toBe("A segment of users has no accounts, only users.");
+  const none = { hasAccounts: false, first: [] };
   const sentences = said({ ...withScores({ health: [], call: none }), isOfSegment: true });
   expect(sentences.slice(-2).map(({ text }) => text)).toEqual([
     "No user of the segment has scores.",

@@ -132,7 +132,14 @@ async function storedHistory(history: Pick<History, "currencies" | "hasTransfers
   });
   const payers = { ...asked, kind, nowMs, untilMs, transitions: new Zone("UTC").transitions };
   const atRisk = await mrrAtRisk(subject.warehouse, {
-    ...{ ...asked, kind, nowMs, highRisk: 0.5, limit: 100, loss: { untilMs, calibration: null } },
+    ...{
+      ...asked,
+      kind,
+      nowMs,
+      highRisk: 0.5,
+      limit: 100,
+      loss: { untilMs, laterMs: untilMs, calibration: null },
+    },
     scored: { run: { organization, kind, day, rowsVersion: 1 }, atMs: scoredMs, hasModel: true },
   });
   const rowOf = new Map(atRisk.rows.map((row) => [Number(row.id), row]));

@@ -231,7 +231,7 @@ test("a scheduled end of an account without a churn risk is a row of MRR at risk
   });
   expect(atRisk.atRisk.find(({ id }) => id === "paying-co")).toEqual({
     ...{ id: "paying-co", name: "paying co", mrr: 14_700, churnRisk: null },
-    ...{ scheduledMrr: 4_900, expectedLoss: 4_900 },
+    ...{ scheduledMrr: 4_900, expectedLoss: 4_900, laterMrr: 0 },
   });
   const csv = await get("/api/revenue/at-risk?format=csv&columns=id,mrr,churnRisk,expectedLoss");
   expect(csv.split("\r\n").slice(1, 3).toSorted()).toEqual([

@@ -102,16 +102,20 @@ export function AccountsAtRisk({ kind }: { kind: Kind }): ReactElement {
 }
 
 function AtRiskNote({
-  answer: { total, scored, accounts },
+  answer: { total, scored, accounts, payersOnly },
   ofWhat,
 }: {
   answer: Reads["/api/accounts-at-risk"]["answer"];
   ofWhat: string;
 }): ReactElement {
+  const listOf = (band: "at_risk" | "present") => {
+    const { page, query } = thoseNow("account", band);
+    return { page, query: { ...query, ...(payersOnly && { mrrFrom: "1" }) } };
+  };
   return (
     <>
-      Health below 40: <CountLink count={total} list={thoseNow("account", "at_risk")} /> of{" "}
-      <CountLink count={scored} list={thoseNow("account", "present")} /> accounts{ofWhat},{" "}
+      Health below 40: <CountLink count={total} list={listOf("at_risk")} /> of{" "}
+      <CountLink count={scored} list={listOf("present")} /> {payersOnly && "paying "}accounts{ofWhat},{" "}
       {accounts.length < total ? `here the ${accounts.length} largest` : "the largest first"}
     </>
   );

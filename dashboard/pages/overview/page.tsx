@@ -21,7 +21,7 @@ import {
   LifecyclePanel,
   useActiveOfSegment,
 } from "./activity.tsx";
-import { CallCard } from "./call-card.tsx";
+import { CallList } from "./call-list.tsx";
 import { filters, type Kind, kindChoices, plural, useKind, useScoredSegment } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
@@ -143,7 +143,7 @@ function Everything({
   return (
     <div className="grid gap-5">
       <Departures />
-      <CallCard />
+      <CallList />
       {kind === undefined ? (
         <Loading rows={8} />
       ) : (

@@ -1,5 +1,6 @@
 /** MRR at risk: what is expected to be lost within the churn horizon, and the payers behind it. */
 import type { ReactElement, ReactNode } from "react";
+import { callListLimits } from "../../../contract/actions/call-list.ts";
 import { csvAddress, type Reads } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
@@ -121,7 +122,7 @@ interface FindingProps {
 function Loss({
   answer,
   kind,
-  loss: { mrr, scheduledMrr, low, high },
+  loss: { mrr, scheduledMrr, low, high, laterMrr, laterPayers },
   money,
 }: FindingProps & { loss: NonNullable<Answer["expectedLoss"]> }): ReactElement {
   const { horizonDays, mrrWithRisk, payersWithRisk } = answer;
@@ -136,6 +137,8 @@ function Loss({
           `The sum of churn risk × MRR, of ${money.short(mrrWithRisk)} MRR of ${counted(payersWithRisk, kind)}. `}
         {scheduledMrr > 0 &&
           `${money.short(scheduledMrr)} of the expected loss ends as scheduled and counts in full. `}
+        {laterMrr > 0 &&
+          `${money.short(laterMrr)} more of ${counted(laterPayers, kind)} ends as scheduled after these ${horizonDays} days, within ${callListLimits.endDays} days. `}
         {payersWithRisk > 0 && `${highRiskText(answer, kind, money)}`}
         {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
@@ -194,6 +197,12 @@ function columnsOf(kind: PayerKind, money: Money, hasLoss: boolean): readonly Co
             "Expected loss",
             "Churn risk × MRR; MRR that ends as scheduled counts in full",
             ({ expectedLoss }) => (expectedLoss === null ? nothing : money.exact(expectedLoss)),
+          ),
+          figureColumn<Row>(
+            "laterMrr",
+            "Ends later",
+            `MRR that ends as scheduled after the horizon, within ${callListLimits.endDays} days`,
+            ({ laterMrr }) => (laterMrr === 0 ? nothing : money.exact(laterMrr)),
           ),
         ]
       : []),

@@ -15,8 +15,10 @@ import {
   runText,
   type UnsentAlert,
 } from "../../ledger/ledger.ts";
+import type { EntityWorth } from "../rules/worth.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
 import { cutText } from "../send/message-text.ts";
+import { worthWords } from "../send/worth-words.ts";
 
 type AlertMessageType = "alert.fired" | "alert.resolved";
 
@@ -24,6 +26,8 @@ type AlertMessageType = "alert.fired" | "alert.resolved";
 export interface MessageGround {
   readonly version: Pick<RuleVersion, "rule" | "version" | "name">;
   readonly names: Readonly<Record<string, EntityInMessages>>;
+  /** By key. Messages to Slack and by e-mail say it. */
+  readonly worth?: ReadonlyMap<string, EntityWorth>;
   /** Whether the message has e-mail addresses of users. */
   readonly hasEmails: boolean;
   /** Of the pages: `https://rekindle.example.com/o/3`. */
@@ -71,7 +75,7 @@ export function runMessage(
     told.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
       const { entity } = one.alert;
       const link = linkOf(ground, entity) ?? `${pages}/overview`;
-      return { name: rowName(ground, entity), text: sentenceOf(one), link, of: keyOfEntity(entity) };
+      return { name: rowName(ground, entity), text: lineOf(ground, one), link, of: keyOfEntity(entity) };
     }),
   );
   const key =
@@ -160,6 +164,15 @@ function sentenceOf({ type, alert }: ToldAlert): string {
     return alert.why === "resolved" ? "is no longer in this state." : `closed: ${alert.why}.`;
   }
   return cutText(reasonText(alert.reasons), sentenceCharacters);
+}
+
+/** Why, and what it is worth: "Silent for 9 days. 438 USD a month, Team, owner Olga". */
+function lineOf({ worth }: MessageGround, told: ToldAlert): string {
+  const known = worth?.get(keyOfEntity(told.alert.entity));
+  if (known === undefined) return sentenceOf(told);
+  const { mrr, plan, owner, currency } = known;
+  const words = cut(worthWords({ mrr, plan, owner: owner?.name ?? null }, currency));
+  return [sentenceOf(told), words].filter((part) => part !== "").join(". ");
 }
 
 function reasonText(reasons: readonly AlertReason[]): string {

@@ -18,6 +18,7 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "../../ledger/ledger.ts";
+import type { EntityWorth } from "../rules/worth.ts";
 import {
   alertMessage,
   entitiesIn,
@@ -41,6 +42,8 @@ export interface ChunkGround {
   readonly nextMorningMs: number;
   /** Those of the users and accounts that are excluded now. */
   readonly excludedAmong: (entities: readonly RuleEntity[]) => Promise<readonly RuleEntity[]>;
+  /** What users and accounts of messages are worth, by key. */
+  readonly worthOf: (entities: readonly RuleEntity[]) => Promise<ReadonlyMap<string, EntityWorth>>;
 }
 
 /**
@@ -227,15 +230,17 @@ async function messagesOf(
   ledger: Ledger,
   version: RuleVersion,
   { sent, together, ended, dueAtMs }: Told,
-  { address, nowMs }: ChunkGround,
+  { address, nowMs, worthOf }: ChunkGround,
 ): Promise<readonly DecisionMessage[]> {
   const { organization, destinations } = version;
   const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
   if (entities.length === 0) return [];
   const names = await ledger.ruleDecisions.named(organization, entities);
-  const about = { version, names, pages: `${address}/o/${organization}`, nowMs };
   const known = await ledger.destinations.list(organization);
   const to = known.filter(({ id }) => destinations.includes(id));
+  const hasRows = to.some(({ kind }) => kind !== "webhook");
+  const worth = hasRows ? await worthOf(entitiesIn(together.sent)) : new Map();
+  const about = { version, names, worth, pages: `${address}/o/${organization}`, nowMs };
   return [...webhookMessages(about, to, sent, ended), ...runMessages(about, to, together, dueAtMs)];
 }
 

@@ -5,11 +5,16 @@ import type { EntityKind } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { excludedAmong } from "../rules/standing.ts";
+import { worthReader } from "../rules/worth.ts";
 import { gatherWithout } from "./commit-chunk.ts";
 import { clockOf } from "./next-morning.ts";
+import { worthByKey } from "./worth-by-key.ts";
 
 interface Parts {
-  readonly ledger: Pick<SharedLedger, "ruleDecisions" | "destinations" | "organizations">;
+  readonly ledger: Pick<
+    SharedLedger,
+    "ruleDecisions" | "destinations" | "organizations" | "settings" | "members"
+  >;
   readonly warehouse: Warehouse;
   /** Of the service, as people reach it. */
   readonly address: string;
@@ -54,9 +59,12 @@ export class MessageExclusions {
     const { ledger, warehouse, address, nowMs, log } = this.#parts;
     const organization = await ledger.organizations.find(id);
     if (organization === undefined) return;
+    const read = worthReader(warehouse, ledger, nowMs);
     const ground = {
-      ...{ address, ...clockOf(zoneOf(organization.timezone), nowMs()) },
+      ...clockOf(zoneOf(organization.timezone), nowMs()),
+      address,
       excludedAmong: (entities: readonly RuleEntity[]) => excludedEntities(warehouse, id, entities),
+      worthOf: (entities: readonly RuleEntity[]) => worthByKey(read, organization, entities),
     };
     for (const rule of await ledger.ruleDecisions.toDecide(id)) {
       await gatherWithout(ledger, rule, excluded, ground).catch((error: unknown) =>

@@ -21,14 +21,17 @@ import { SeenOwners } from "../moments/seen-owners.ts";
 import { decideEveryLook, decideScoredDays } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
+import { worthReader } from "../rules/worth.ts";
 import { commitChunk } from "./commit-chunk.ts";
 import { excludedEntities } from "./message-exclusions.ts";
 import { clockOf } from "./next-morning.ts";
+import { worthByKey } from "./worth-by-key.ts";
 
 export interface RuleDeciderParts {
   readonly ledger: Pick<
     SharedLedger,
-    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastBulkLoadAtMs" | "erasures"
+    | ("ruleDecisions" | "destinations" | "organizations" | "settings" | "members")
+    | ("lastBulkLoadAtMs" | "erasures")
   >;
   readonly warehouse: Warehouse;
   readonly host: { loadedUserBatches(organization: number): number };
@@ -76,21 +79,21 @@ export class RuleDecider {
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
+      worthOf: worthReader(warehouse, ledger, nowMs),
       erasedSince: readOnce((id, sinceMs) => ledger.erasures.accountsSince(id, sinceMs)),
       lastBulkLoadAtMs: (id) => ledger.lastBulkLoadAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
     };
   }
 
-  #commit(
-    { id: organization, timezone }: Organization,
-    version: RuleVersion,
-    chunk: DecisionChunk,
-  ): Promise<Watermark> {
+  #commit(organization: Organization, version: RuleVersion, chunk: DecisionChunk): Promise<Watermark> {
     const { ledger, warehouse, address, nowMs } = this.#parts;
+    const read = worthReader(warehouse, ledger, nowMs);
     return commitChunk(ledger, version, chunk, {
-      ...{ address, ...clockOf(zoneOf(timezone), nowMs()) },
-      excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
+      ...clockOf(zoneOf(organization.timezone), nowMs()),
+      address,
+      excludedAmong: (entities) => excludedEntities(warehouse, organization.id, entities),
+      worthOf: (entities) => worthByKey(read, organization, entities),
     });
   }
 }

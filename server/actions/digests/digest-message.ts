@@ -1,14 +1,14 @@
 /** The digest as a message. It has ids and names of users and accounts, and no e-mail address. Pure. */
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
-import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { OutgoingMessage } from "../../ledger/ledger.ts";
 import { silenceSentence } from "../notices/notices.ts";
 import { percentText } from "../rules/facts.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
 import { cutText } from "../send/message-text.ts";
-import type { Digest, DigestEntity } from "./digest.ts";
+import { amountText, worthWords } from "../send/worth-words.ts";
+import type { Digest, DigestCall, DigestEntity } from "./digest.ts";
 
 export interface DigestGround {
   readonly organization: { readonly id: number; readonly name: string };
@@ -96,12 +96,11 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
     ...(insideBySettings === 0
       ? []
       : [about("By settings", insideSentence(insideBySettings), "settings/alert-rules")]),
-    ...top.map((one, at) =>
-      line(
-        one,
-        `number ${at + 1} by ${currency === "" ? "churn risk" : "expected loss"}: ${percentText(one.risk)}`,
-      ),
-    ),
+    ...top.map((one, at) => ({
+      name: cutText(one.label, textCharacters),
+      text: cutText(`number ${at + 1} to call: ${callWords(one, currency)}`, textCharacters),
+      link: `${pages}/${one.kind}s/${encodeURIComponent(one.id)}`,
+    })),
     ...alertLines(digest).map((text) => about("Alerts", text, "alerts")),
     ...changes.map((text) => about("Changed", cutText(text, textCharacters), "settings")),
     ...dataLines(digest).map((text) => about("Data", text, "sources")),
@@ -155,10 +154,11 @@ function risksOf({ risk, riskBefore }: DigestEntity): string {
 
 function lossOf({ expectedLoss }: DigestEntity, currency: string): string {
   if (expectedLoss === null || currency === "") return "";
-  const amount = (expectedLoss / 10 ** currencyDigits(currency)).toLocaleString("en-US", {
-    ...{ maximumFractionDigits: 0 },
-  });
-  return `, expected loss ${amount} ${currency} a month`;
+  return `, expected loss ${amountText(expectedLoss, currency)} a month`;
+}
+
+function callWords(call: DigestCall, currency: string): string {
+  return [call.reason, worthWords(call, currency)].filter((words) => words !== "").join(". ");
 }
 
 function counted(count: number, singular: string): string {

@@ -1,7 +1,7 @@
 /** Reads the content of a digest, from the warehouse and the ledger. */
 import { type DigestPeriod, digestDays, digestLimits } from "../../../contract/digest/digest.ts";
-import { hasPayers, mrrAtRisk, revenueQuestion } from "../../analytics/analytics.ts";
-import { formatDay, msPerDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
+import { hasPayers } from "../../analytics/analytics.ts";
+import { formatDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
 import { keyOfEntity, type Organization, type RuleEntity, type SharedLedger } from "../../ledger/ledger.ts";
 import {
   type EntityKind,
@@ -11,13 +11,13 @@ import {
   nameOfRung,
   newestRun,
   type RunBody,
-  risksOfRun,
   rowsOf,
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type Controls, controlsOn } from "../alerts/controls.ts";
+import { readCallList } from "../calls/call-list.ts";
 import { modelSentences } from "../notices/notices.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import {
@@ -33,7 +33,10 @@ import { livePrecision } from "./live-precision.ts";
 
 export interface DigestParts {
   readonly warehouse: Warehouse;
-  readonly ledger: Pick<SharedLedger, "alerts" | "ruleDecisions" | "settings" | "rejectedEvents">;
+  readonly ledger: Pick<
+    SharedLedger,
+    "alerts" | "members" | "ruleDecisions" | "settings" | "rejectedEvents" | "tasks"
+  >;
   readonly sources: Pick<SourceWatch, "silent" | "stoppedFor">;
   readonly nowMs: () => number;
 }
@@ -80,12 +83,10 @@ export async function readDigest(
     movesOf(ground, since),
     topOf(ground),
     ledger.alerts.fired(id, {
-      ...{
-        fromDay: day - precisionDays - settings.churnHorizonDays,
-        toDay: day,
-        today: day,
-        limit: mostAlerts,
-      },
+      fromDay: day - precisionDays - settings.churnHorizonDays,
+      toDay: day,
+      today: day,
+      limit: mostAlerts,
     }),
     dataOf(ground),
     ledger.ruleDecisions.insideBySettings(id, fromMs, toMs),
@@ -147,53 +148,37 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
   };
 }
 
-/** The entities with the highest expected loss. Without revenue those with the highest risk, if it is high. */
+/** The first of the call list. Those that were erased meanwhile have no name. */
 async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> {
-  const { warehouse, ledger, organization, zone, kind, now, controls, nowMs } = ground;
+  const { warehouse, ledger, organization } = ground;
   const { id } = organization;
-  if (now === undefined || now.body.model === null) return { top: [], currency: "" };
-  const run = rowsOf(id, kind, now);
-  const highRisk = now.body.riskScale.high;
-  if (!(await hasPayers(warehouse, id, kind))) {
-    const { sql, parameters } = risksOfRun(run);
-    const rows = await warehouse.rows<{ entity: number; risk: number; state: string }>(
-      `SELECT entity, risk, toString(state) AS state FROM (${sql})
-       WHERE ifNull(risk >= {highRisk:Float64}, false) ORDER BY risk DESC, entity LIMIT {limit:UInt32}`,
-      { ...parameters, highRisk, limit: mostMoves },
-    );
-    const unnamed = rows.map(({ entity: number, risk, state }) => ({
-      ...{ number, risk, riskBefore: null, state, expectedLoss: null },
-    }));
-    const named = unnamed.filter(({ number }) => !controls.has(number)).slice(0, digestLimits.top);
-    return { top: await withNames(ground, named), currency: "" };
-  }
-  const { reportingCurrency, currencyRates } = (await ledger.settings.get(id)).settings;
-  const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
-  const { rows } = await mrrAtRisk(warehouse, {
-    ...{ ...revenue, kind, highRisk, nowMs: nowMs() },
-    ...{ limit: digestLimits.top, controls: [...controls.keys()] },
-    scored: { run, atMs: zone.startOfDay(now.day), hasModel: true },
-    loss: { untilMs: nowMs() + now.body.settings.churnHorizonDays * msPerDay, calibration: null },
+  const { rows, currency } = await readCallList(ground, organization, {
+    list: "call",
+    limit: digestLimits.top,
   });
-  const numbers = await numbersOf(
-    ground,
-    rows.map((row) => row.id),
-  );
-  const unnamed = rows.flatMap(({ id: of, risk, expectedLoss }) => {
-    const number = numbers.get(of);
-    return number === undefined ? [] : [{ number, risk, riskBefore: null, state: "", expectedLoss }];
+  // Names of messages: none of them is an e-mail address.
+  const names = await ledger.ruleDecisions.named(id, rows);
+  const top = rows.flatMap((row) => {
+    const name = names[keyOfEntity(row)];
+    if (name === undefined) return [];
+    const { kind, number, mrr, plan, reason, rankValue, expectedLoss, owner } = row;
+    const named = { kind, number, id: name.id, label: name.label };
+    return [
+      {
+        ...named,
+        mrr,
+        plan,
+        class: row.class,
+        reason,
+        rankValue,
+        expectedLoss,
+        owner: owner?.name ?? null,
+      },
+    ];
   });
-  return { top: await withNames(ground, unnamed), currency: revenue.reporting };
-}
-
-/** Their numbers, by id. */
-async function numbersOf({ warehouse, organization, kind }: Ground, ids: readonly string[]) {
-  const rows = await warehouse.rows<{ number: number; id: string }>(
-    `SELECT ${kind} AS number, ${kind}_id AS id FROM ${kind}s FINAL
-     WHERE organization = {organization:UInt32} AND id IN {ids:Array(String)}`,
-    { organization: organization.id, ids },
-  );
-  return new Map(rows.map(({ number, id }) => [id, number]));
+  const hasRevenue = (await hasPayers(warehouse, id, "account")) || (await hasPayers(warehouse, id, "user"));
+  const isKnown = hasRevenue || rows.some(({ mrr }) => mrr !== null);
+  return { top, currency: isKnown ? currency : "" };
 }
 
 /** The entities with their names. Those that were erased meanwhile have none. */

@@ -2,8 +2,9 @@
 import type { DigestPeriod } from "../../../contract/digest/digest.ts";
 import { digestLimits } from "../../../contract/digest/digest.ts";
 import type { SenderName } from "../../../contract/sources.ts";
-import type { FiredRecord, NamedEntity, RuleEntity } from "../../ledger/ledger.ts";
+import { type FiredRecord, keyOfEntity, type NamedEntity, type RuleEntity } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
+import type { CallRow } from "../calls/call-list.ts";
 import type { Precision } from "../rules/preview-figures.ts";
 
 /** A user or an account that is named. */
@@ -15,6 +16,14 @@ export interface DigestEntity extends NamedEntity {
   readonly state: string;
   /** Churn risk × MRR a month, in minor units of the currency. Null without revenue. */
   readonly expectedLoss: number | null;
+}
+
+/** A row of the call list. Amounts are in minor units of the currency. */
+export interface DigestCall
+  extends NamedEntity,
+    Pick<CallRow, "number" | "mrr" | "plan" | "class" | "reason" | "rankValue" | "expectedLoss"> {
+  /** The name of the team member. */
+  readonly owner: string | null;
 }
 
 /** Entities that moved: all are counted, and some are named. */
@@ -65,7 +74,8 @@ export interface Digest {
   readonly movedBySettings: number;
   /** Users, accounts and sources that came inside an alert rule only by other settings or another model: they have no alert. */
   readonly insideBySettings: number;
-  readonly top: readonly DigestEntity[];
+  /** The first of the call list. */
+  readonly top: readonly DigestCall[];
   readonly alerts: AlertsOfWeek;
   readonly precision: Precision;
   /** Settings and models that changed since the last digest, as sentences. */
@@ -115,7 +125,9 @@ export function mostImportant<Entity extends UnnamedEntity>(
 }
 
 /** The users and accounts that a digest names. */
-export function entitiesOf({ kind, entered, left, top }: Digest): readonly RuleEntity[] {
-  const numbers = new Set([...entered.named, ...left.named, ...top].map(({ number }) => number));
-  return Array.from(numbers, (number) => ({ kind, number }));
+export function entitiesOf({ entered, left, top }: Digest): readonly RuleEntity[] {
+  const named = [...entered.named, ...left.named, ...top].map(
+    ({ kind, number }): RuleEntity => ({ kind, number }),
+  );
+  return [...new Map(named.map((entity) => [keyOfEntity(entity), entity])).values()];
 }

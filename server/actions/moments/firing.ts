@@ -65,7 +65,9 @@ export async function firedBy(
     [...(figures ?? [])].map(([entity, now]) => [entity, factsOf({ kind: "never" }, now, undefined)]),
   );
   const worth = await worthOf(parts, organization, kind, entities);
-  const figuresOfFiring = await firingFigures(parts, organization, exemptions, entities, { facts, worth });
+  const isEnd = condition.kind === "cancellationScheduled";
+  const about = { facts, worth, isEnd };
+  const figuresOfFiring = await firingFigures(parts, organization, exemptions, entities, about);
   return events.map(({ entity, timeMs, id }) => {
     const { reasons = [] } = facts.get(entity) ?? {};
     return {

@@ -5,6 +5,7 @@ import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts"
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import type { DailyCondition } from "./conditions.ts";
 import { exemptOf, type SegmentParts } from "./segments.ts";
+import type { ReadWorth } from "./worth.ts";
 
 type Run = ScoreRecord<RunBody>;
 
@@ -86,6 +87,7 @@ export interface FiringParts extends SegmentParts {
     kind: EntityKind,
     entities: readonly number[],
   ) => Promise<ReadonlyMap<number, number | null>>;
+  readonly worthOf: ReadWorth;
 }
 
 /** The account of an entity and MRR, now. */
@@ -93,9 +95,12 @@ interface Worth {
   readonly account: number | null;
   readonly mrr: number | null | undefined;
   readonly mrrOfAccount: number | null | undefined;
+  /** MRR that ends as scheduled, and the id of the owner. */
+  readonly endingMrr: number;
+  readonly owner: number | null;
 }
 
-/** Reads the accounts and MRR of entities. The account of a user is that of now. @returns a function of an entity's number @throws WarehouseError */
+/** Reads the accounts, MRR and owners of entities. The account of a user is that of now. @returns a function of an entity's number @throws WarehouseError */
 export async function worthOf(
   parts: FiringParts,
   organization: Organization,
@@ -109,16 +114,18 @@ export async function worthOf(
   const own = await parts.mrrOf(organization, kind, entities);
   const ofAccounts =
     kind === "account" ? own : await parts.mrrOf(organization, "account", [...new Set(accounts.values())]);
+  const worth = await parts.worthOf(organization, kind, entities);
   return (entity) => {
     const account = accounts.get(entity) ?? null;
     const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
-    return { account, mrr: own.get(entity), mrrOfAccount };
+    const { endingMrr = 0, owner = null } = worth.get(entity) ?? {};
+    return { account, mrr: own.get(entity), mrrOfAccount, endingMrr, owner: owner?.id ?? null };
   };
 }
 
-type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt">;
+type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt" | "assignee">;
 
-/** The unit that an alert draws in the hold-out, and its importance, for daily conditions and moments alike. The MRR of a user's account counts
+/** The unit that an alert draws in the hold-out, its importance and its assignee, for daily conditions and moments alike. The MRR of a user's account counts
  * for the exemption.
  * @param facts of those with a row of scores
  * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is not there */
@@ -130,15 +137,25 @@ export async function firingFigures(
   {
     facts,
     worth,
-  }: { readonly facts: ReadonlyMap<number, AlertFacts>; readonly worth: (entity: number) => Worth },
+    isEnd = false,
+  }: {
+    readonly facts: ReadonlyMap<number, AlertFacts>;
+    readonly worth: (entity: number) => Worth;
+    /** Whether the alerts are about scheduled ends: what ends as scheduled is lost for certain. */
+    readonly isEnd?: boolean;
+  },
 ): Promise<(entity: number) => FiringFigures> {
   const isExempt = await exemptOf(parts, organization, exemptions, entities);
   return (entity) => {
-    const { risk = null } = facts.get(entity) ?? {};
-    const { account, mrr, mrrOfAccount } = worth(entity);
+    const { account, mrr, mrrOfAccount, endingMrr, owner } = worth(entity);
+    const risk = isEnd ? 1 : (facts.get(entity)?.risk ?? null);
+    // The subscription may be computed after its event: then all of the MRR counts.
+    const exposed = isEnd && endingMrr > 0 ? endingMrr : mrr;
     return {
-      ...{ risk, account },
-      expectedLoss: mrr == null || risk === null ? null : risk * mrr,
+      risk,
+      account,
+      expectedLoss: exposed == null || risk === null ? null : risk * exposed,
+      assignee: owner,
       isExempt: isExempt(entity, mrrOfAccount === undefined ? mrr : mrrOfAccount),
     };
   };

@@ -145,8 +145,11 @@ async function unratedAmong(
 }
 
 /** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these had MRR of the payer before `earlierMs`.
- * `renewsDay` is one of the `renewalDays`: the first that is still to come, else the last. */
-export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "renewalDays" | "hadMrr";
+ * `renewsDay` is one of the `renewalDays`: the first that is still to come, else the last. `firstEndMs` is the first end that is scheduled, `endSetMs`
+ * when the latest of them was scheduled, and `pastDueMs` since when a payment is overdue: null without one. */
+export type PayerColumn =
+  | ("mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "renewalDays" | "hadMrr")
+  | ("firstEndMs" | "endSetMs" | "pastDueMs");
 
 const goesOn = "state != 'canceled'";
 const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
@@ -161,6 +164,9 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
   hadMrr: "max(own_had_mrr)",
+  firstEndMs: `minOrNullIf(endsMs, ${goesOn})`,
+  endSetMs: `maxOrNullIf(endsSetMs, ${goesOn})`,
+  pastDueMs: `minOrNullIf(overdueMs, ${goesOn})`,
   renewalDays: `groupUniqArrayIf(periodEndDay, ${renews})`,
   renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
 };
@@ -170,6 +176,13 @@ const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {
 
 /** The change that held just before `earlierMs`; 0 before the first. */
 const earlierPlace = `arrayLastIndex(start -> ${msOf("start")} < {earlierMs:Int64}, histories."from")`;
+
+/** The start of the run of changes until now in which something holds; null unless it does.
+ * @param holds a condition on the change of `place` @param ends the opposite on `one`, a value of the column */
+function sinceMs(holds: string, ends: string, column: string): string {
+  const last = `arrayLastIndex((one, at) -> at <= place AND ${ends}, ${column}, arrayEnumerate(${column}))`;
+  return `if(${holds}, toNullable(${msOf(`histories."from"[${last} + 1]`)}), NULL)`;
+}
 
 /** The values of a subscription's change that holds now, by name. */
 const values = {
@@ -184,6 +197,8 @@ const values = {
   own_had_mrr: `mrr[${earlierPlace}] > 0 AND payer_account[${earlierPlace}] = payer_account[place]
     AND (payer_account[place] != 0 OR payer_user[${earlierPlace}] = payer_user[place])`,
   endsMs: msOf("ends_at[place]"),
+  endsSetMs: sinceMs("isNotNull(ends_at[place])", "isNull(one)", "ends_at"),
+  overdueMs: sinceMs("status[place] = 'past_due'", "one != 'past_due'", "status"),
   periodEndMs: msOf("period_end[place]"),
   periodEndDay: `if(isNull(period_end[place]), NULL,
     ${localDay(`intDiv(${msOf("assumeNotNull(period_end[place])")}, 1000)`)})`,
@@ -193,6 +208,9 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   mrr: ["own_mrr", "own_currency"],
   scheduled: ["own_mrr", "own_currency", "later_mrr", "later_currency"],
   hadMrr: ["own_had_mrr"],
+  firstEndMs: ["state", "endsMs"],
+  endSetMs: ["state", "endsSetMs"],
+  pastDueMs: ["state", "overdueMs"],
   plans: ["state", "named_plan"],
   status: ["state", "was_paid", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
@@ -210,7 +228,7 @@ export function payersSql(
 }
 
 /** Columns that hold from one change of a payer to the next. */
-export type PastPayerColumn = Exclude<PayerColumn, "scheduled" | "renewsDay" | "hadMrr">;
+export type PastPayerColumn = "mrr" | "plans" | "status" | "renewalDays";
 
 /** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the `place` of a change and the `span` of
  * instants in which it holds */
@@ -320,6 +338,19 @@ export function expectedLossSql(mrr: string, scheduled: string, risk: string) {
     risk: certainRisk,
     loss: `ifNull(${scheduled} + (${mrr} - ${scheduled}) * ${certainRisk}, ${known})`,
   };
+}
+
+/** MRR now of all accounts or users who have any, by number. @throws WarehouseError */
+export async function mrrOfPayers(
+  warehouse: Warehouse,
+  question: PayersQuestion,
+): Promise<ReadonlyMap<number, number>> {
+  const { text, parameters } = payersSql(question, ["mrr"]);
+  const rows = await warehouse.rows<{ readonly entity: number; readonly mrr: number }>(
+    `SELECT entity, mrr FROM ${text} WHERE ifNull(mrr, 0) > 0`,
+    parameters,
+  );
+  return new Map(rows.map(({ entity, mrr }) => [entity, mrr]));
 }
 
 /** The MRR that at most the highest tenth of paying entities of this kind exceed. Undefined without any. */

@@ -36,6 +36,8 @@ export interface ScoredRun {
 export interface LossQuestion {
   /** The end of the horizon of churn risks. */
   readonly untilMs: number;
+  /** Later ends count until then. */
+  readonly laterMs: number;
   /** Of the back-test; null without one. Then risks count as calibrated. */
   readonly calibration: Calibration | null;
 }
@@ -50,6 +52,8 @@ export interface PayerAtRisk {
   readonly scheduled: number;
   /** Null unless the churn risk is that of losing the subscription. */
   readonly expectedLoss: number | null;
+  /** MRR that ends as scheduled after the horizon, within the days of the call list. */
+  readonly laterMrr: number;
 }
 
 export interface MrrAtRisk {
@@ -70,8 +74,12 @@ export interface MrrAtRisk {
     readonly scheduledMrr: number;
     readonly low: number;
     readonly high: number;
+    /** MRR that ends as scheduled after the horizon. It is in no other figure. */
+    readonly laterMrr: number;
+    readonly laterPayers: number;
   } | null;
-  /** With an expected loss those that may lose the most, of all with a churn risk or a scheduled end. Else those with a high risk. Without controls. */
+  /** With an expected loss in the order of the call list: by MRR that ends as scheduled, also after the horizon, and churn risk × the other MRR.
+   * Else those with a high risk. Without controls. */
   readonly rows: readonly PayerAtRisk[];
 }
 
@@ -131,14 +139,16 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
   );
   const { total: mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = sums;
   const { top, mrrWithout, payersWithout } = sums;
+  const later = loss === null ? none : await laterEnds(warehouse, question, loss);
+  const ranked = loss === null ? top : await rankedByLater(warehouse, question, { top, later });
   return {
     ...{ mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers },
-    expectedLoss: loss && lossOf(sums, loss),
+    expectedLoss: loss && { ...lossOf(sums, loss), ...sumOfLater(later) },
     withoutRisk: withoutRiskReasons
       .map((reason) => ({ reason, payers: payersWithout[reason] ?? 0, mrr: mrrWithout[reason] ?? 0 }))
       .filter((without) => without.payers > 0)
       .sort((one, other) => other.mrr - one.mrr),
-    rows: await named(warehouse, { kind, organization, top }, loss !== null),
+    rows: await named(warehouse, { kind, organization, top: ranked }, later, loss !== null),
   };
 }
 
@@ -147,6 +157,63 @@ const nothing: Totals = {
   ...{ payersWithLoss: 0, scheduledTotal: 0, mrrs: [], risks: [], top: [] },
   ...{ mrrWithout: {}, payersWithout: {} },
 };
+
+type LaterEnds = ReadonlyMap<number, number>;
+const none: LaterEnds = new Map();
+
+/** MRR that ends as scheduled after the horizon, by payer. */
+async function laterEnds(
+  warehouse: Warehouse,
+  question: AtRiskQuestion,
+  { untilMs, laterMs }: LossQuestion,
+): Promise<LaterEnds> {
+  if (laterMs <= untilMs) return none;
+  const ending = async (until: number) => {
+    const payers = payersSql({ ...question, untilMs: until, transitions: [] }, ["scheduled"]);
+    const rows = await warehouse.rows<{ readonly entity: number; readonly scheduled: number }>(
+      `SELECT entity, assumeNotNull(scheduled) AS scheduled FROM ${payers.text} WHERE ifNull(scheduled, 0) > 0`,
+      payers.parameters,
+    );
+    return new Map(rows.map((row) => [row.entity, row.scheduled]));
+  };
+  const [within, all] = [await ending(untilMs), await ending(laterMs)];
+  return new Map(
+    [...all].flatMap(([entity, mrr]) => {
+      const later = mrr - (within.get(entity) ?? 0);
+      return later > 0 ? [[entity, later] as const] : [];
+    }),
+  );
+}
+
+function sumOfLater(later: LaterEnds) {
+  const laterMrr = [...later.values()].reduce((sum, mrr) => sum + mrr, 0);
+  return { laterMrr, laterPayers: later.size };
+}
+
+/** The first payers in the order of the call list. Without a later end that is the order of expected losses. */
+async function rankedByLater(
+  warehouse: Warehouse,
+  question: AtRiskQuestion,
+  { top, later }: { readonly top: readonly Top[]; readonly later: LaterEnds },
+): Promise<readonly Top[]> {
+  const { limit, controls = [] } = question;
+  const left = new Set(controls);
+  const known = new Set(top.map(([, entity]) => entity));
+  const others = [...later.keys()].filter((entity) => !left.has(entity) && !known.has(entity));
+  if (later.size === 0) return top;
+  const { text, parameters } = riskOfPayers(question);
+  const rows =
+    others.length === 0
+      ? []
+      : await warehouse.rows<{ readonly top: Top }>(
+          `SELECT (-ifNull(loss, 0), entity, mrr, risk, scheduled) AS top FROM (${text}) WHERE entity IN {entities:Array(UInt32)}`,
+          { ...parameters, entities: others },
+        );
+  const rankOf = ([loss, entity, , risk]: Top) => -loss + (1 - (risk ?? 0)) * (later.get(entity) ?? 0);
+  return [...top, ...rows.map((row) => row.top)]
+    .toSorted((a, b) => rankOf(b) - rankOf(a) || a[1] - b[1])
+    .slice(0, limit);
+}
 
 interface Named {
   readonly entity: number;
@@ -157,6 +224,7 @@ interface Named {
 async function named(
   warehouse: Warehouse,
   { kind, organization, top }: Pick<AtRiskQuestion, "kind" | "organization"> & Pick<Totals, "top">,
+  later: LaterEnds,
   isLoss: boolean,
 ): Promise<PayerAtRisk[]> {
   if (top.length === 0) return [];
@@ -166,6 +234,7 @@ async function named(
   return top.map(([order, entity, mrr, risk, scheduled]) => ({
     ...(names.get(entity) ?? { id: "", name: "" }),
     ...{ mrr, risk, scheduled, expectedLoss: isLoss ? -order : null },
+    laterMrr: later.get(entity) ?? 0,
   }));
 }
 

@@ -1,12 +1,6 @@
 /** The week's sentences about scores: health and its change, churn risk, and the call list. Pure. */
 import { formatDay } from "../../calendar/calendar.ts";
-import {
-  callMemberDays,
-  type JudgedChange,
-  judgeChange,
-  type RiskBand,
-  sharpFallPoints,
-} from "../../scoring/scoring.ts";
+import { type JudgedChange, judgeChange } from "../../scoring/scoring.ts";
 import {
   count,
   counted,
@@ -33,19 +27,13 @@ export interface HealthOfUsers {
   readonly expectedChurn: number | null;
 }
 
+/** The first of the call list. */
 export interface ToCall {
+  readonly kind: "user" | "account";
   readonly id: string;
   readonly label: string;
-  /** Members who were active in the last 90 days; null for a user. */
-  readonly members: number | null;
-  readonly health: number | null;
-  readonly risk: number | null;
-  readonly riskBand: RiskBand | null;
-  readonly ratioToBaseRate: number | null;
-  /** Of health within a week. */
-  readonly change: number | null;
-  /** The main reason of the churn risk, as words. */
-  readonly reason: string | null;
+  /** Why, in one sentence without its full stop. */
+  readonly reason: string;
 }
 
 /** Scores of the newest day, and of a week before. */
@@ -69,16 +57,8 @@ export interface ScoresOfWeek {
 }
 
 export interface ToCallFirst {
-  /** Users for the call list when it has no accounts. */
-  readonly kind: "user" | "account";
-  /** Whether accounts have scores, too. */
+  /** Whether accounts have scores, too, and can be on the list. */
   readonly hasAccounts: boolean;
-  /** Whether it is of a segment of users, which no account is in. */
-  readonly isOfUsers: boolean;
-  /** How many there are altogether. */
-  readonly total: number;
-  /** The day at whose start the scores were computed. */
-  readonly day: number;
   readonly first: readonly ToCall[];
 }
 
@@ -203,38 +183,13 @@ function riskSentence(
   ]);
 }
 
-/** Explains why the call list falls back to users; null otherwise. */
-export function callNote({ kind, hasAccounts, isOfUsers, first }: ToCallFirst): string | null {
-  if (isOfUsers) return first.length > 0 ? "A segment of users has no accounts, only users." : null;
-  return kind === "user" && hasAccounts && first.length > 0
-    ? "The call list has no accounts, only users."
-    : null;
-}
-
-/** The reason for a call: 12 members, 52% likely to leave; usually active daily, silent for 11 days. */
-export function callReason({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
-  const list: ListBehind = usersBehind({
-    ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
-  });
-  const size: Piece[] = members === null ? [] : [counted(members, "member", list)];
-  const likely: Piece[] = risk === null ? [] : [[share(wholePercent(risk)), " likely to leave"]];
-  const isSharp = by !== null && by <= -sharpFallPoints;
-  const fall: Piece[] = isSharp ? [["health fell ", count(Math.round(-by)), " points in a week"]] : [];
-  const lead = [...size, ...likely].flatMap((piece, index) => (index === 0 ? [piece] : [", ", piece]));
-  const rest = [...fall, ...(reason === null ? [] : [reason])];
-  return [lead, rest.map((piece, index) => [index === 0 && lead.length === 0 ? "" : "; ", piece])];
-}
-
-/** The complete call list. */
-function listOfCalls({ kind }: Pick<ToCallFirst, "kind">): ListBehind {
-  return { page: kind === "user" ? "users" : "accounts", query: { toCall: "true", sort: "risk" } };
-}
-
 const rule = "a high churn risk or a sharp fall in health";
 
-function callSentence({ call, hasModel, sinceDay }: ScoresOfWeek, stopped: StoppedUsers): Sentence {
-  const { kind, hasAccounts, total, day } = call;
-  const [first, ...rest] = call.first;
+function callSentence(
+  { call: { hasAccounts, first: called }, hasModel, sinceDay }: ScoresOfWeek,
+  stopped: StoppedUsers,
+): Sentence {
+  const [first, ...rest] = called;
   // Without risks, or without scores of a week ago, nobody can be on the list: that is no good news.
   if (first === undefined && (!hasModel || sinceDay === null)) {
     const { users, list } = stopped;
@@ -242,22 +197,8 @@ function callSentence({ call, hasModel, sinceDay }: ScoresOfWeek, stopped: Stopp
     return sentence("call", "neutral", [counted(users, "user", list), ` ${have} not come this week.`]);
   }
   if (first === undefined) {
-    return sentence("call", "good", [`No ${hasAccounts ? "account and no user" : kind} has ${rule}.`]);
+    return sentence("call", "good", [`No ${hasAccounts ? "account and no user" : "user"} has ${rule}.`]);
   }
-  const note = callNote(call);
-  const others = rest.length === 0 ? "" : [" Then ", joined(rest.map((each) => named(kind, each))), "."];
-  const list = listOfCalls(call);
-  return sentence("call", "bad", [
-    note === null ? "" : `${note} `,
-    ["Call ", named(kind, first), " first: ", callReason(first, day), ".", others],
-    total === 1
-      ? ` It is the only ${kind} with ${rule}.`
-      : [" They come first of ", counted(total, kind, list), ` with ${rule}.`],
-  ]);
-}
-
-/** A risk in whole percent, rounded down as the pages do: 49.6 % is below a limit of 50 %. With 14 digits, because
- * 100 × 0.29 is 28.999999999999996. */
-function wholePercent(risk: number): number {
-  return Math.floor(Number((risk * 100).toPrecision(14))) / 100;
+  const others = rest.length === 0 ? "" : [" Then ", joined(rest.map((each) => named(each.kind, each))), "."];
+  return sentence("call", "bad", ["Call ", named(first.kind, first), ` first: ${first.reason}.`, others]);
 }

@@ -52,13 +52,14 @@ const alertCalls = [
   "weights",
   "withIds",
   "ofEntity",
+  "workedOn",
   "all",
   "fired",
   "firedByDay",
   "controls",
 ] as const;
 const noteCalls = ["ofEntity", "all"] as const;
-const taskCalls = ["entities", "ofEntity", "all"] as const;
+const taskCalls = ["entities", "ofEntity", "openOf", "all"] as const;
 const personDataCalls = [
   ...(["identity", "rejectedEvents", "auditEntries", "alertStates", "holdOutEntries", "deliveries"] as const),
 ] as const;

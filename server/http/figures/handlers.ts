@@ -18,6 +18,7 @@ import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
 import { usersHandlers } from "./users.ts";
 import { alertsHandlers } from "./work/alerts.ts";
+import { callListHandlers } from "./work/call-list.ts";
 import { digestHandlers } from "./work/digest.ts";
 import { ruleFiguresHandlers } from "./work/rule-figures.ts";
 import { rulePreviewHandlers } from "./work/rule-preview.ts";
@@ -27,6 +28,7 @@ import { winBackHandlers } from "./work/win-back.ts";
 export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,
   ...alertsHandlers,
+  ...callListHandlers,
   ...digestHandlers,
   ...engagementHandlers,
   ...entitiesHandlers,

@@ -1,12 +1,12 @@
 /** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in sentences. */
 
+import { callListLimits } from "../../../contract/actions/call-list.ts";
+import { readCallList } from "../../actions/actions.ts";
 import {
-  callNote,
-  callReason,
   firstActiveDay,
   lifecycleOfSevens,
+  mrrOfPayers,
   type Part,
-  partsOf,
   type ScoresOfWeek,
   weekSummary,
 } from "../../analytics/analytics.ts";
@@ -20,8 +20,8 @@ import {
   scoredAccounts,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
-import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
+import { billingOf } from "./revenue/payers.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
 import {
   activityOrderOfRun,
@@ -55,7 +55,6 @@ export const overviewHandlers = {
     const scores = run === undefined ? null : await scoresOfWeek(context, run, within);
     const stoppedSince =
       head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
-    const call = scores?.call;
     const isOfSegment = segment !== undefined;
     const needsFirstDay = isOfSegment || weeks.every(({ active }) => active === 0);
     const firstDay = needsFirstDay ? await firstActiveDay(warehouse, question) : null;
@@ -71,18 +70,6 @@ export const overviewHandlers = {
           parts: parts.map(partOf),
         }),
       ),
-      callNote: call === undefined ? null : callNote(call),
-      callFirst:
-        call === undefined
-          ? []
-          : call.first.map((each) => {
-              const parts = partsOf(callReason(each, call.day));
-              return {
-                ...{ kind: call.kind, ...each },
-                ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
-              };
-            }),
-      callTotal: call?.total ?? 0,
     };
   },
 
@@ -111,7 +98,9 @@ export const overviewHandlers = {
     const warehouse = await warehouseWithin(context, query.segment, "account");
     const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
     const { run, head } = await scoreContext(context, "account");
-    if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
+    const none = { total: 0, scored: 0, members: 0, payersOnly: false, accounts: [] };
+    if (run === undefined) return { ...head, sinceDay: null, ...none };
+    const payers = await payersOf(context, run);
     const earlier = await earlierRun(context, "account", run, since ?? run.day - weekDays);
     const ofRun = rowsOf(organization.id, "account", run);
     const {
@@ -123,20 +112,33 @@ export const overviewHandlers = {
       earlier: earlier && rowsOf(organization.id, "account", earlier),
       activityOrder: await activityOrderOfRun(context, "account", run),
       controls: [...(await controlsOf(context, "account")).keys()],
+      payers,
       limit: query.limit,
     });
     return {
       ...head,
       sinceDay: earlier === undefined ? null : formatDay(earlier.day),
       total,
-      scored: await scoredAccounts(warehouse, ofRun),
+      scored: await scoredAccounts(warehouse, ofRun, payers),
       members: allMembers,
-      accounts: accounts.map(({ id, label, members, activeMembers, health, risk, change }) => {
-        return { id, label, members, activeMembers, health, risk, ...comparedRisk(risk, run), change };
+      payersOnly: payers !== undefined,
+      accounts: accounts.map(({ entity, id, label, members, activeMembers, health, risk, change }) => {
+        const figures = { id, label, mrr: payers?.get(entity) ?? null, members, activeMembers, health, risk };
+        return { ...figures, ...comparedRisk(risk, run), change };
       }),
     };
   },
 } satisfies Partial<AnalysisHandlers>;
+
+/** MRR of the accounts that pay, where there are enough of them: then no other account is at risk of being lost. */
+async function payersOf(
+  context: OrganizationContext,
+  run: Run,
+): Promise<ReadonlyMap<number, number> | undefined> {
+  const { payers } = await billingOf(context, "account", run);
+  const mrrs = payers && (await mrrOfPayers(context.warehouse, payers));
+  return mrrs !== undefined && mrrs.size >= callListLimits.leastPayers ? mrrs : undefined;
+}
 
 /** @param segment the one whose users and accounts are counted, if it is one */
 function partAnswer({ list, ...part }: Part, segment: number | undefined) {
@@ -145,6 +147,21 @@ function partAnswer({ list, ...part }: Part, segment: number | undefined) {
   const isOfAccount = list.query.activeInAccount !== undefined;
   const filter = segment === undefined || isOfAccount ? {} : { segment: String(segment) };
   return { ...part, list: { page: list.page, query: { ...list.query, ...filter } } };
+}
+
+const calledInSentence = 3;
+
+/** The first of the call list. */
+async function calledFirst(context: OrganizationContext, within: Within): Promise<ScoresOfWeek["call"]> {
+  const question = { list: "call", limit: calledInSentence, within } as const;
+  const [{ rows }, accounts] = await Promise.all([
+    readCallList(context, context.organization, question),
+    within.accounts === undefined ? undefined : scoreContext(context, "account"),
+  ]);
+  return {
+    hasAccounts: (accounts?.run?.body.scored ?? 0) > 0,
+    first: rows.map(({ kind, id, name: label, reason }) => ({ kind, id, label, reason })),
+  };
 }
 
 async function scoresOfWeek(context: OrganizationContext, run: Run, within: Within): Promise<ScoresOfWeek> {
@@ -160,7 +177,7 @@ async function scoresOfWeek(context: OrganizationContext, run: Run, within: With
       weeks: judgedHealthWeeks,
     }),
     earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
-    whomToCall(context, run, within),
+    calledFirst(context, within),
   ]);
   const { choice, settings } = run.body;
   return {

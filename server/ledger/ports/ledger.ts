@@ -162,7 +162,7 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly alertRules: Omit<AlertRuleStore, "find">;
   readonly alerts: Omit<AlertStore, "change">;
   readonly notes: Pick<NoteStore, "ofEntity" | "all">;
-  readonly tasks: Pick<TaskStore, "entities" | "ofEntity" | "all">;
+  readonly tasks: Pick<TaskStore, "entities" | "ofEntity" | "openOf" | "all">;
 }
 
 /** Without sign-in: only the process that serves team members does it. */

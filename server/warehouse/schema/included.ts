@@ -44,7 +44,7 @@ export function withinAccounts(sql: string, bitmap: string): string {
 }
 
 /** The condition that an account counts as a payer. */
-function isIncludedAccount(account: string): string {
+export function isIncludedAccount(account: string): string {
   return `${account} NOT IN ${accountsLeftOut}`;
 }
 

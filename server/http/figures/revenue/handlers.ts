@@ -1,5 +1,6 @@
 /** Handlers of the JSON API about revenue. */
 
+import { callListLimits } from "../../../../contract/actions/call-list.ts";
 import type { RouteQuery } from "../../../../contract/api/routes.ts";
 import { revenueLimits } from "../../../../contract/billing/revenue.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
@@ -14,7 +15,7 @@ import {
   unpricedSubscriptions,
   unratedMrr,
 } from "../../../analytics/analytics.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
+import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
 import { type RunBody, rowsOf, servingResult } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
@@ -96,6 +97,7 @@ export const revenueHandlers = {
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
     const horizonDays = run?.body.settings.churnHorizonDays ?? null;
     const untilMs = lossUntilMs(run, query.kind, nowMs());
+    const laterMs = nowMs() + callListLimits.endDays * msPerDay;
     const { rows, withoutRisk, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
       ...{ ...asked, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
@@ -105,7 +107,7 @@ export const revenueHandlers = {
         atMs: zone.startOfDay(run.day),
         hasModel: run.body.model !== null,
       },
-      loss: run && untilMs !== null ? { untilMs, calibration: calibrationOf(run.body) } : null,
+      loss: run && untilMs !== null ? { untilMs, laterMs, calibration: calibrationOf(run.body) } : null,
     });
     return {
       ...head,

@@ -8,11 +8,11 @@ import {
   type PayersQuestion,
   payersNow,
   plansInUse,
+  renewalDayOf,
   type SubscriptionNow,
   subscriptionsOf,
   usersNumbered,
 } from "../../../analytics/analytics.ts";
-import { parseDay } from "../../../calendar/calendar.ts";
 import { expectedLossOfPayer } from "../../../revenue/revenue.ts";
 import { type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
@@ -82,21 +82,13 @@ export async function listedBilling(
       plan: payer?.plan ?? null,
       subscriptions: payer?.subscriptions ?? null,
       subscriptionStatus: payer?.status ?? null,
-      renewsAt: dayOrNull(dayOfAttribute(renewsAt, dayOf) ?? ofPeriod),
+      renewsAt: dayOrNull(renewalDayOf(renewsAt, dayOf) ?? ofPeriod),
       subscriptionEndsAt: instantOrNull(payer?.endsAtMs),
       ...(payers?.untilMs != null && {
         expectedLoss: payer === undefined ? null : expectedLossOfPayer(payer, risk),
       }),
     };
   };
-}
-
-/** The day that the attribute `renewsAt` says, as a date or as a date-time; undefined for anything else. */
-function dayOfAttribute(renewsAt: unknown, dayOf: (ms: number) => number): number | undefined {
-  if (typeof renewsAt !== "string") return undefined;
-  if (renewsAt.length === 10) return parseDay(renewsAt);
-  const ms = Date.parse(renewsAt);
-  return Number.isNaN(ms) ? undefined : dayOf(ms);
 }
 
 export const payersHandlers = {

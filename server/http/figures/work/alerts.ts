@@ -1,6 +1,8 @@
 /** Alerts as the API answers them. */
+import { callListLimits } from "../../../../contract/actions/call-list.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
+import { payersNow } from "../../../analytics/analytics.ts";
+import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
 import {
   type Alert,
   type AlertQuestion,
@@ -8,9 +10,13 @@ import {
   compareWeights,
   type EntityRef,
 } from "../../../ledger/ledger.ts";
+import { expectedLossOfPayer } from "../../../revenue/revenue.ts";
+import { type EntityKind, risksOfRun, rowsOf } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
 import { today } from "../days.ts";
+import { billingOf } from "../revenue/payers.ts";
 import { instant, instantOrNull } from "../rows.ts";
+import { scoreContext } from "../score-context.ts";
 import { numbersOf } from "../segments/evaluation.ts";
 
 export const alertsHandlers = {
@@ -22,10 +28,13 @@ export const alertsHandlers = {
       assignee: assigneeOf(query.assignee, actor),
     };
     const question = { ...filter, limit, offset };
-    const { total, alerts } =
-      segment === undefined
-        ? await ledger.alerts.list(organization.id, question)
-        : await listOfSegment(context, segment, question);
+    // Alerts that are closed or judged have the values of the day on which they fired.
+    if (segment === undefined && state !== "open") {
+      const { total, alerts } = await ledger.alerts.list(organization.id, question);
+      return { total, alerts: alerts.map(alertAnswer) };
+    }
+    const members = segment === undefined ? undefined : await numbersOf(context, segment);
+    const { total, alerts } = await sortedList(context, members, question);
     return { total, alerts: alerts.map(alertAnswer) };
   },
 } satisfies Partial<AnalysisHandlers>;
@@ -33,25 +42,90 @@ export const alertsHandlers = {
 /** Alerts that the ledger reads together. It takes 2 ms of the thread that answers writes. */
 const weightsTogether = 2_000;
 
-/** The alerts about members of a segment. They are chosen and sorted here. @throws ApiError when there is no such segment */
-async function listOfSegment(
+/** The alerts about members of a segment, and open alerts. They are chosen and sorted here. @throws ApiError when there is no such segment */
+async function sortedList(
   context: OrganizationContext,
-  segment: number,
+  members: Awaited<ReturnType<typeof numbersOf>> | undefined,
   { limit, offset, ...filter }: AlertQuestion,
 ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }> {
   const { ledger, organization } = context;
-  const { users, accounts } = await numbersOf(context, segment);
   const found: AlertWeight[] = [];
   let read: readonly AlertWeight[];
   let after = 0;
   do {
     read = await ledger.alerts.weights(organization.id, filter, after, weightsTogether);
-    found.push(...read.filter(({ user, account }) => users.has(user) || accounts.has(account)));
+    found.push(
+      ...read.filter(
+        ({ user, account }) =>
+          members === undefined || members.users.has(user) || members.accounts.has(account),
+      ),
+    );
     after = read.at(-1)?.id ?? after;
   } while (read.length === weightsTogether);
-  const page = found.toSorted(compareWeights).slice(offset, offset + limit);
+  const weights = filter.state === "open" ? await weightsNow(context, found) : found;
+  const page = weights.toSorted(compareWeights).slice(offset, offset + limit);
   const ids = page.map(({ id }) => id);
-  return { total: found.length, alerts: await ledger.alerts.withIds(organization.id, ids, filter) };
+  const alerts = await ledger.alerts.withIds(organization.id, ids, filter);
+  const byId = new Map(page.map((weight) => [weight.id, weight]));
+  return {
+    total: found.length,
+    alerts: alerts.map((alert) => {
+      const { risk = alert.risk, expectedLoss = alert.expectedLoss } = byId.get(alert.id) ?? {};
+      return { ...alert, risk, expectedLoss };
+    }),
+  };
+}
+
+/** The alerts with the churn risks and expected losses of payers now: a rule may have fired before there was a risk. What is certain stays: the alert
+ * about a scheduled end has the risk 1. */
+async function weightsNow(
+  context: OrganizationContext,
+  found: readonly AlertWeight[],
+): Promise<readonly AlertWeight[]> {
+  const now = new Map<string, Pick<AlertWeight, "risk" | "expectedLoss">>();
+  for (const kind of ["user", "account"] as const) {
+    const numbers = [...new Set(found.map((one) => one[kind]).filter((number) => number > 0))];
+    for (const [number, weight] of await lossesNow(context, kind, numbers))
+      now.set(`${kind} ${number}`, weight);
+  }
+  return found.map((alert) => {
+    const key = alert.user > 0 ? `user ${alert.user}` : `account ${alert.account}`;
+    const weight = now.get(key);
+    return alert.risk === 1 || weight === undefined ? alert : { ...alert, ...weight };
+  });
+}
+
+/** Payers whose numbers are a part of one query. */
+const payersTogether = 2_000;
+
+/** The churn risks and expected losses of payers, as the call list has them. Those without a risk and a scheduled end are left out. */
+async function lossesNow(
+  context: OrganizationContext,
+  kind: EntityKind,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Pick<AlertWeight, "risk" | "expectedLoss">>> {
+  const losses = new Map<number, Pick<AlertWeight, "risk" | "expectedLoss">>();
+  if (numbers.length === 0) return losses;
+  const { warehouse, organization, nowMs } = context;
+  const { run } = await scoreContext(context, kind);
+  const { payers } = await billingOf(context, kind, run);
+  if (payers === undefined || run === undefined) return losses;
+  const untilMs = nowMs() + callListLimits.endDays * msPerDay;
+  for (let at = 0; at < numbers.length; at += payersTogether) {
+    const some = numbers.slice(at, at + payersTogether);
+    const { sql, parameters } = risksOfRun(rowsOf(organization.id, kind, run));
+    const rows = await warehouse.rows<{ readonly entity: number; readonly risk: number | null }>(
+      `SELECT entity, risk FROM (${sql}) WHERE entity IN {entities:Array(UInt32)}`,
+      { ...parameters, entities: some },
+    );
+    const risks = new Map(rows.map(({ entity, risk }) => [entity, risk]));
+    for (const [number, payer] of await payersNow(warehouse, { ...payers, untilMs }, some)) {
+      const risk = risks.get(number) ?? null;
+      const expectedLoss = expectedLossOfPayer(payer, risk);
+      if (expectedLoss !== null) losses.set(number, { risk, expectedLoss });
+    }
+  }
+  return losses;
 }
 
 function entityOf({

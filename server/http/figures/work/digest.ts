@@ -28,8 +28,6 @@ export const digestHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-type Entity = Awaited<ReturnType<typeof readDigest>>["top"][number];
-
-function entityAnswer({ number: _, ...entity }: Entity) {
+function entityAnswer<Entity extends { readonly number: number }>({ number: _, ...entity }: Entity) {
   return entity;
 }

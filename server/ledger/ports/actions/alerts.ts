@@ -9,7 +9,14 @@ import type {
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { RuleEntity } from "./rule-entities.ts";
-import { type EntityNumbers, type EntityRef, type NamedEntity, type NamedPerson, numberOf } from "./work.ts";
+import {
+  type EntitiesByNumber,
+  type EntityNumbers,
+  type EntityRef,
+  type NamedEntity,
+  type NamedPerson,
+  numberOf,
+} from "./work.ts";
 
 /** The entity of an alert. */
 export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
@@ -74,6 +81,9 @@ function highestFirst(a: number | null, b: number | null): number {
   return b - a;
 }
 
+/** What team members did about an alert of a user or an account: a verdict, or else a snooze. */
+export interface WorkOnAlert extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
+
 export type AlertChange = Partial<{
   /** The person's id. */
   readonly assignee: number | null;
@@ -127,6 +137,14 @@ export interface AlertStore {
   withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
+  /** The alerts of some users and accounts that have a verdict since a time, or that are open and snoozed. @param today in the
+   * organization's timezone */
+  workedOn(
+    organization: number,
+    among: EntitiesByNumber,
+    sinceMs: number,
+    today: number,
+  ): Promise<readonly WorkOnAlert[]>;
   /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */
   all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
   /** Alerts that fired on some days, the newest first. */

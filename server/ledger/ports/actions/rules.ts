@@ -72,9 +72,12 @@ export interface FiredAlert {
   readonly after: number | null;
   /** The most important first, at most 5. */
   readonly reasons: readonly AlertReason[];
+  /** 1 of a scheduled end. */
   readonly risk: number | null;
-  /** Churn risk × MRR, in minor units of the organization's currency. Null without revenue. */
+  /** Churn risk × MRR, in minor units of the organization's currency; of a scheduled end the MRR that ends. Null without revenue. */
   readonly expectedLoss: number | null;
+  /** The id of the team member who owns the user or the account. */
+  readonly assignee?: number | null;
   /** The number of the account that is drawn for the hold-out: the account itself, or that of the user. Null for a user without
    * one, and for a source. */
   readonly account: number | null;

@@ -92,6 +92,9 @@ export interface EntitiesByNumber {
   readonly accounts: readonly number[];
 }
 
+/** An open task of a user or an account. */
+export interface OpenTask extends EntityNumbers, Pick<Task, "title" | "dueDay"> {}
+
 export interface TaskFilter {
   readonly list: TaskList;
   /** Today in the organization's timezone. */
@@ -118,6 +121,8 @@ export interface TaskStore {
   entities(organization: number, filter: TaskFilter): Promise<EntitiesByNumber>;
   /** Of one user or account: open ones by their day, then done ones, the latest first. */
   ofEntity(organization: number, entity: EntityRef): Promise<readonly Task[]>;
+  /** The open tasks of some users and accounts, by their day, those without one last. */
+  openOf(organization: number, among: EntitiesByNumber): Promise<readonly OpenTask[]>;
   /** As with notes. */
   all(organization: number, after: number, limit: number): Promise<readonly Task[]>;
   /** @returns undefined when there is no such user or account

@@ -53,6 +53,7 @@ const firedTypes = {
   arm: "text",
   controlUntil: "bigint",
   sent: "bigint",
+  assignee: "bigint",
 } as const;
 
 /** Adds alerts. The alert of an event that was there before is not added again. */
@@ -63,17 +64,18 @@ export function* addAlerts(of: OfRule, fired: readonly DrawnAlert[], nowMs: numb
       ...{ ...numbersOf(alert.entity), day: alert.day, eventId: alert.eventId ?? "", before: alert.before },
       ...{ after: alert.after, reasons: JSON.stringify(alert.reasons.slice(0, ruleLimits.reasons)) },
       ...{ risk: alert.risk, loss: alert.expectedLoss, drawn: alert.account, arm: alert.arm },
-      ...{ controlUntil: alert.controlUntil, sent: alert.isSent ? 1 : 0 },
+      ...{ controlUntil: alert.controlUntil, sent: alert.isSent ? 1 : 0, assignee: alert.assignee ?? null },
     })),
     firedTypes,
   );
   yield* run`
     INSERT INTO alerts (organization, rule, version, experiment, user_number, account_number, source, fired_day,
       fired_at_ms, event_id, before_value, after_value, reasons, risk, expected_loss, drawn_account, arm, control_until,
-      is_sent)
+      is_sent, assignee)
     SELECT CAST(${of.organization} AS bigint), CAST(${of.rule} AS bigint), CAST(${of.version} AS bigint),
       CAST(${of.experiment} AS bigint), "user", account, source, day, CAST(${nowMs} AS bigint), "eventId", before, after,
-      reasons, risk, loss, drawn, arm, "controlUntil", sent
+      reasons, risk, loss, drawn, arm, "controlUntil", sent,
+      (SELECT person FROM memberships WHERE memberships.organization = ${of.organization} AND person = assignee)
     FROM ${given} WHERE true ON CONFLICT DO NOTHING`;
 }
 

@@ -12,6 +12,7 @@ import {
   type Control,
   type FiredQuestion,
   type FiredRecord,
+  type WorkOnAlert,
 } from "../../ports/actions/alerts.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
@@ -41,6 +42,7 @@ import {
   type EntityOfRow,
   entityColumns,
   entityOf,
+  isAmongEach,
   isOfEntity,
   namedEntity,
   namedPerson,
@@ -120,6 +122,11 @@ export function alertStore(engine: Engine): AlertStore {
           ORDER BY alerts.id LIMIT ${limit}`),
       ),
 
+    workedOn: (organization, among, sinceMs, today) =>
+      engine.alone(select(workRow)`
+        FROM alerts WHERE ${isAmongEach("alerts", organization, among)} AND ${isNamed(organization, today)}
+          AND (verdict_at_ms >= ${sinceMs} OR ${isSnoozed(today)})`),
+
     all: (organization, today, after, limit) =>
       engine.alone(
         findAlerts(part`
@@ -164,6 +171,10 @@ const weightRow = new RowOf<AlertWeight>({
   risk: nullable(real()),
 });
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
+const workRow = new RowOf<WorkOnAlert>({
+  ...{ user: integer("user_number"), account: integer("account_number") },
+  ...{ snoozedUntil: nullable(integer()), verdictAtMs: nullable(integer()) },
+});
 
 /** One page. Alerts are counted and chosen by an index that has all columns of the filter, and only those of the page are joined with their
  * users, accounts and people. The first of them are read in the same snapshot. Without a deleted rule SQLite counts in half the time. */
@@ -231,7 +242,7 @@ function* findChosen(
 function isAsked(organization: number, { state, today, rule, entity, assignee }: AlertFilter): Fragment {
   const states: Readonly<Record<AlertQuestion["state"], Fragment>> = {
     open: isOpen(today),
-    snoozed: part`closed_day IS NULL AND verdict IS NULL AND snoozed_until > ${today}`,
+    snoozed: isSnoozed(today),
     handled: part`verdict IS NOT NULL`,
     closed: part`closed_day IS NOT NULL`,
     all: part`true`,
@@ -241,6 +252,9 @@ function isAsked(organization: number, { state, today, rule, entity, assignee }:
     ${entity === undefined ? part`` : part`AND ${isOfEntity(organization, "alerts", entity)}`}
     ${assignee === undefined ? part`` : assignee === null ? part`AND assignee IS NULL` : part`AND assignee = ${assignee}`}`;
 }
+
+const isSnoozed = (today: number): Fragment =>
+  part`closed_day IS NULL AND verdict IS NULL AND snoozed_until > ${today}`;
 
 interface FiredRow extends Omit<FiredRecord, "entity"> {
   readonly userNumber: number;

@@ -1,6 +1,7 @@
 /** Stores tasks. */
 import {
   type EntityNumbers,
+  type OpenTask,
   refuseTooManyTasks,
   type Task,
   type TaskChange,
@@ -30,6 +31,7 @@ import {
   entityOf,
   findEntities,
   isAmong,
+  isAmongEach,
   isOfEntity,
   lockEntity,
   namedEntity,
@@ -65,6 +67,10 @@ const taskRow = new RowOf<TaskRow>({
   doer: nullable(text("doers.name")),
 });
 const idRow = new RowOf<Pick<Task, "id">>({ id: integer() });
+const openRow = new RowOf<OpenTask>({
+  ...{ user: integer("user_number"), account: integer("account_number"), title: text() },
+  dueDay: nullable(integer()),
+});
 const joined = part`FROM tasks ${entityOf("tasks")}
   LEFT JOIN people AS assigned ON assigned.id = tasks.assignee
   LEFT JOIN people AS creators ON creators.id = tasks.created_by
@@ -77,7 +83,7 @@ export function taskStore(engine: Engine): TaskStore {
   return { ...taskLists(engine), ...taskChanges(engine) };
 }
 
-function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEntity" | "all"> {
+function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEntity" | "openOf" | "all"> {
   return {
     list: (organization, question) =>
       engine.snapshot(
@@ -103,6 +109,11 @@ function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEnt
           WHERE ${isOfEntity(organization, "tasks", entity)}
           ORDER BY done_at_ms IS NOT NULL, done_at_ms DESC, ${byDay}`),
       ),
+
+    openOf: (organization, among) =>
+      engine.alone(select(openRow)`
+        FROM tasks WHERE ${isAmongEach("tasks", organization, among)} AND done_at_ms IS NULL
+        ORDER BY due_day IS NULL, due_day, id`),
 
     all: (organization, after, limit) =>
       engine.alone(

@@ -10,7 +10,7 @@ import {
   type NamedPerson,
   noTeamMember,
 } from "../../ports/actions/work.ts";
-import { forKeyShare, ids as idsAsRows } from "../engine/dialect.ts";
+import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
 import {
   exists,
   type Fragment,
@@ -122,6 +122,21 @@ export function isAmong(among: EntitiesByNumber | undefined): Fragment {
   if (among === undefined) return part`true`;
   return part`(user_number IN (SELECT id FROM ${idsAsRows(among.users)})
     OR account_number IN (SELECT id FROM ${idsAsRows(among.accounts)}))`;
+}
+
+/** A condition on rows of these users and accounts, for few of them: it reads the table's index by entity. */
+export function isAmongEach(
+  table: "tasks" | "alerts",
+  organization: number,
+  { users, accounts }: EntitiesByNumber,
+): Fragment {
+  const pairs = [
+    ...users.map((user) => ({ user, account: 0 })),
+    ...accounts.map((account) => ({ user: 0, account })),
+  ];
+  const given = records(pairs, { user: "bigint", account: "bigint" });
+  return part`${sqlText(`${table}.organization`)} = ${organization}
+    AND (user_number, account_number) IN (SELECT "user", account FROM ${given})`;
 }
 
 interface NamedUserRow {

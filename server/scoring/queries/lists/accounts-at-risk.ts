@@ -5,6 +5,7 @@ import { isIncluded } from "../../../warehouse/warehouse.ts";
 import type { ActivityOrder } from "../../churn/activity-order.ts";
 import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";
+import { shiftsBetween } from "./shifts.ts";
 import { rowsOfRun } from "./stored-score.ts";
 
 export interface AccountsAtRiskQuestion {
@@ -15,6 +16,8 @@ export interface AccountsAtRiskQuestion {
   readonly activityOrder?: ActivityOrder | undefined;
   /** Numbers of accounts that are counted and not listed. */
   readonly controls: readonly number[];
+  /** MRR of the payers by number: then no other account counts, and those with the highest MRR come first. */
+  readonly payers?: ReadonlyMap<number, number> | undefined;
   readonly limit: number;
 }
 
@@ -48,10 +51,10 @@ interface AccountRow extends AccountAtRisk {
   readonly allMembers: number;
 }
 
-/** Those with the most members; of equal ones, those with the highest churn risk, or else the least active. */
+/** Those with the highest MRR among payers, else those with the most members; of equal ones, those with the highest churn risk, or else the least active. */
 export async function accountsAtRisk(
   warehouse: Warehouse,
-  { run, earlier, activityOrder, controls, limit }: AccountsAtRiskQuestion,
+  { run, earlier, activityOrder, controls, payers, limit }: AccountsAtRiskQuestion,
 ): Promise<AccountsAtRisk> {
   const { kind: _, ...ofRun } = run;
   // No run's rows have this version: without an earlier run nothing is found.
@@ -60,8 +63,8 @@ export async function accountsAtRisk(
     rowsVersion: noVersion,
   };
   const position = activityPosition(activityOrder);
-  const rows = await warehouse.rows<AccountRow>(queryBy(position.sql), {
-    ...{ ...ofRun, ...position.parameters },
+  const rows = await warehouse.rows<AccountRow>(queryBy(position.sql, payers !== undefined), {
+    ...{ ...ofRun, ...position.parameters, ...payerParameters(payers) },
     ...{ earlierDay, earlierVersion, controls: [...controls], limit },
   });
   return {
@@ -71,28 +74,41 @@ export async function accountsAtRisk(
   };
 }
 
-/** How many accounts of a run are there and have a score. */
-export async function scoredAccounts(warehouse: Warehouse, { kind: _, ...run }: OfRun): Promise<number> {
+/** How many accounts of a run are there and have a score. @param payers only these */
+export async function scoredAccounts(
+  warehouse: Warehouse,
+  { kind: _, ...run }: OfRun,
+  payers?: ReadonlyMap<number, number>,
+): Promise<number> {
   const [row] = await warehouse.rows<{ scored: number }>(
-    `SELECT countIf(colour NOT IN ('churned', 'none')) AS scored FROM account_scores FINAL WHERE ${rowsOfRun("account")}`,
-    run,
+    `SELECT countIf(colour NOT IN ('churned', 'none')) AS scored FROM account_scores FINAL
+     WHERE ${rowsOfRun("account")} ${payers === undefined ? "" : isPayer}`,
+    { ...run, ...(payers !== undefined && { payers: [...payers.keys()] }) },
   );
   return row?.scored ?? 0;
 }
 
+const isPayer = "AND account IN {payers:Array(UInt32)}";
+
+function payerParameters(payers: AccountsAtRiskQuestion["payers"]) {
+  return payers === undefined ? {} : { payers: [...payers.keys()], mrrs: [...payers.values()] };
+}
+
 const noVersion = Number.MAX_SAFE_INTEGER;
 
-const queryBy = (activityPosition: string) => `
-  SELECT entity, id, label, members, activeMembers, health, risk, health - before AS change,
+const queryBy = (activityPosition: string, ofPayers: boolean) => `
+  SELECT entity, id, label, members, activeMembers, health, risk, health - before - byRules AS change,
     toBool(entity IN {controls:Array(UInt32)}) AS isControl, count() OVER () AS total, sum(members) OVER () AS allMembers
   FROM (
     SELECT account AS entity, health, risk, active_members_28 AS activeMembers,
       ${activityPosition} AS activityPosition
-    FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun("account")}) WHERE colour = 'at_risk') AS scores
+    FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun("account")} ${ofPayers ? isPayer : ""})
+    WHERE colour = 'at_risk') AS scores
   LEFT JOIN (
     SELECT account AS entity, health AS before FROM account_scores FINAL
     WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
       AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
+  LEFT JOIN ${shiftsBetween("account", "earlierDay", "day")} AS shifts USING (entity)
   LEFT JOIN (
     SELECT account AS entity, account_id AS id, name AS label FROM accounts FINAL
     WHERE organization = {organization:UInt32}) AS names USING (entity)
@@ -100,5 +116,5 @@ const queryBy = (activityPosition: string) => `
     SELECT account AS entity, count() AS members FROM users FINAL
     WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}
     GROUP BY account) AS sizes USING (entity)
-  ORDER BY isControl, members DESC, risk DESC NULLS LAST, activityPosition DESC NULLS LAST, entity
+  ORDER BY isControl, ${ofPayers ? "transform(entity, {payers:Array(UInt32)}, {mrrs:Array(Int64)}, toInt64(0)) DESC, " : ""}members DESC, risk DESC NULLS LAST, activityPosition DESC NULLS LAST, entity
   LIMIT {limit:UInt32}`;

@@ -1,0 +1,272 @@
+/** Whom to call: the first ten of the call list, and what can be done about each. */
+import { type FormEvent, type ReactElement, useState } from "react";
+import { callListLimits } from "../../../contract/actions/call-list.ts";
+import { csvAddress, type Reads, useChange, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
+import { Button, IconButton } from "../../parts/form/button.tsx";
+import { Dialog } from "../../parts/form/dialog.tsx";
+import { Input } from "../../parts/form/field.tsx";
+import { CsvLink } from "../../parts/list/csv-link.tsx";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
+import { Menu, MenuItem } from "../../parts/menu.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { useToday } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { ContactForm } from "../../parts/work/contact-form.tsx";
+import { TaskDialog } from "../../parts/work/task-form.tsx";
+import { counted, dayPlus, dayText, nothing } from "../../text/format.ts";
+import { type Money, moneyIn } from "../../text/money.ts";
+import { useSegment } from "./of-segment.tsx";
+
+type Row = Reads["/api/call-list"]["answer"]["rows"][number];
+type Alert = Reads["/api/alerts"]["answer"]["alerts"][number];
+
+/** Open alerts among which those of the rows are looked for. */
+const readAlerts = 1_000;
+const snoozeDays = 7;
+const countWords = ["", "this one", "these two", "these three", "these four", "these five"];
+const moreWords = ["these six", "these seven", "these eight", "these nine", "these ten"];
+
+/** Of the segment that is chosen, or of all. */
+export function CallList(): ReactElement {
+  const ofSegment = useSegment();
+  const query = { limit: callListLimits.top, ...ofSegment };
+  const asked = useRead("/api/call-list", { query, keepsPrevious: true });
+  const { data } = asked;
+  const shown = data?.rows.length ?? callListLimits.top;
+  const [undo, setUndo] = useState<Undo>();
+  return (
+    <FigurePanel
+      isFlush
+      title={`Call ${[...countWords, ...moreWords][shown] || "these ten"}`}
+      note={data?.note ?? undefined}
+      actions={<CsvLink address={csvAddress("/api/call-list", ofSegment)} />}
+      asked={asked}
+      loading={<Loading rows={callListLimits.top} />}
+      empty={({ rows }) =>
+        rows.length === 0 &&
+        undo === undefined && (
+          <Empty title="Nobody is to be called">
+            No end is scheduled, no payment is overdue, no churn risk is high, and no use fell by half.
+          </Empty>
+        )
+      }
+    >
+      {({ rows, currency }) => (
+        <>
+          {undo !== undefined && <UndoLine undo={undo} onDone={() => setUndo(undefined)} />}
+          {rows.length > 0 && <CallTable rows={rows} money={moneyIn(currency)} onChanged={setUndo} />}
+        </>
+      )}
+    </FigurePanel>
+  );
+}
+
+interface TableProps {
+  readonly rows: readonly Row[];
+  readonly money: Money;
+  readonly onChanged: (undo: Undo) => void;
+}
+
+function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
+  const mayChange = useMayAs("member");
+  const query = { limit: readAlerts, state: "open" } as const;
+  const alerts = useRead("/api/alerts", { query, enabled: mayChange }).data?.alerts ?? [];
+  const columns = columnsOf(
+    money,
+    rows.some(({ mrr, renewsOn }) => mrr !== null || renewsOn !== null),
+  );
+  const actions: Column<Row> = {
+    id: "actions",
+    header: "Actions",
+    isFixed: true,
+    csv: [],
+    cell: (row) => <Actions row={row} alerts={alertsOf(alerts, row)} onChanged={onChanged} />,
+  };
+  return (
+    <DataTable
+      label="Whom to call first"
+      name="call-list"
+      isPlain
+      rows={rows}
+      columns={mayChange ? [...columns, actions] : columns}
+      rowId={({ kind, ...row }) => `${kind} ${idOf(row)}`}
+    />
+  );
+}
+
+const idOf = ({ accountId, userId }: Pick<Row, "accountId" | "userId">) => accountId ?? userId ?? "";
+
+function alertsOf(alerts: readonly Alert[], row: Row): readonly Alert[] {
+  return alerts.filter(({ entityKind, entityId }) => entityKind === row.kind && entityId === idOf(row));
+}
+
+/** @param hasRevenue whether money is known of any of them */
+function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
+  const ofRevenue: readonly Column<Row>[] = [
+    figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
+    { id: "plan", header: "Plan", cell: ({ plan }) => plan ?? nothing },
+    {
+      id: "renewsOn",
+      header: "Ends or renews",
+      csv: ["endsOn", "renewsOn"],
+      cell: ({ endsOn, renewsOn }) => {
+        if (endsOn !== null) return <span className="text-at-risk">Ends {dayText(endsOn, "short")}</span>;
+        return renewsOn === null ? nothing : dayText(renewsOn, "short");
+      },
+    },
+  ];
+  return [
+    {
+      id: "name",
+      header: "Name",
+      isFixed: true,
+      width: 150,
+      csv: ["accountId", "userId", "name"],
+      cell: ({ kind, name, ...row }) => <EntityLink kind={kind} id={idOf(row)} label={name} title={name} />,
+    },
+    {
+      id: "reason",
+      header: "Why",
+      isFixed: true,
+      width: 220,
+      cell: ({ reason }) => <span className="whitespace-normal">{reason}</span>,
+    },
+    ...(hasRevenue ? ofRevenue : []),
+    { id: "owner", header: "Owner", cell: ({ owner }) => owner ?? nothing },
+    figureColumn(
+      "lastContactDays",
+      "Last contact",
+      "Days since somebody was contacted",
+      ({ lastContactDays }) =>
+        lastContactDays === null ? nothing : `${counted(lastContactDays, "day")} ago`,
+    ),
+    {
+      id: "openTask",
+      header: "Open task",
+      width: 120,
+      cell: ({ openTask }) => <span title={openTask ?? undefined}>{openTask ?? nothing}</span>,
+    },
+  ];
+}
+
+interface ActionsProps {
+  readonly row: Row;
+  /** The open ones about the row's user or account. */
+  readonly alerts: readonly Alert[];
+  readonly onChanged: (undo: Undo) => void;
+}
+
+function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
+  const { kind, name } = row;
+  const entity = { kind, id: idOf(row) };
+  const [dialog, setDialog] = useState<"task" | "contact" | "snooze">();
+  const change = useAlertChange(alerts, onChanged);
+  const close = () => setDialog(undefined);
+  return (
+    <>
+      <Menu trigger={<IconButton label={`Actions for ${name}`} icon="more" />}>
+        <MenuItem onSelect={() => setDialog("task")}>Add task</MenuItem>
+        <MenuItem onSelect={() => setDialog("contact")}>Log contact</MenuItem>
+        {alerts.length > 0 && (
+          <>
+            <MenuItem onSelect={() => setDialog("snooze")}>Snooze</MenuItem>
+            <MenuItem
+              onSelect={() =>
+                change({ verdict: "notUseful" }, { verdict: null }, `${name} is marked as not useful.`)
+              }
+            >
+              Not useful
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+      <TaskDialog task={undefined} entity={entity} isOpen={dialog === "task"} onClose={close} />
+      <Dialog isOpen={dialog === "contact"} onClose={close} title={`Log contact: ${name}`}>
+        <ContactForm entity={entity} onDone={close} />
+      </Dialog>
+      <Dialog isOpen={dialog === "snooze"} onClose={close} title={`Snooze ${name}`}>
+        <SnoozeForm
+          onSnooze={(snoozedUntil) => {
+            close();
+            change(
+              { snoozedUntil },
+              { snoozedUntil: null },
+              `${name} is off the list until ${dayText(snoozedUntil)}.`,
+            );
+          }}
+        />
+      </Dialog>
+    </>
+  );
+}
+
+type AlertBody = { readonly verdict: Alert["verdict"] } | { readonly snoozedUntil: string | null };
+
+/** What was done last on the card, and how it is taken back. */
+interface Undo {
+  readonly text: string;
+  readonly alerts: readonly number[];
+  readonly body: AlertBody;
+}
+
+/** Changes all open alerts of a row: while one of them is snoozed or judged, the row is off the list. */
+function useAlertChange(alerts: readonly Alert[], onChanged: ActionsProps["onChanged"]) {
+  const { mutate } = useChange("PATCH /api/alerts/:id");
+  const tell = useTell();
+  return (body: AlertBody, back: AlertBody, text: string) => {
+    const ids = alerts.map(({ id }) => id);
+    for (const id of ids) mutate({ path: { id }, body }, { onError: tell.failed });
+    onChanged({ text, alerts: ids, body: back });
+  };
+}
+
+function UndoLine({
+  undo: { text, alerts, body },
+  onDone,
+}: {
+  undo: Undo;
+  onDone: () => void;
+}): ReactElement {
+  const { mutate } = useChange("PATCH /api/alerts/:id");
+  const tell = useTell();
+  const takeBack = () => {
+    for (const id of alerts) mutate({ path: { id }, body }, { onError: tell.failed });
+    onDone();
+  };
+  return (
+    <p role="status" className="flex flex-wrap items-center gap-2 px-4 pb-2 text-sm">
+      {text}
+      <Button isSmall onClick={takeBack}>
+        Undo
+      </Button>
+    </p>
+  );
+}
+
+function SnoozeForm({ onSnooze }: { onSnooze: (day: string) => void }): ReactElement {
+  const today = useToday();
+  const [day, setDay] = useState(dayPlus(today, snoozeDays));
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    onSnooze(day);
+  };
+  return (
+    <form onSubmit={save} className="grid gap-4">
+      <Input
+        label="Until"
+        type="date"
+        required
+        min={dayPlus(today, 1)}
+        value={day}
+        onChange={({ target }) => setDay(target.value)}
+      />
+      <div>
+        <Button type="submit" look="primary">
+          Snooze
+        </Button>
+      </div>
+    </form>
+  );
+}

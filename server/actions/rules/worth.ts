@@ -1,0 +1,71 @@
+/** What the users and accounts of alerts are worth, and who looks after them. */
+import {
+  calledEntities,
+  hasPayers,
+  type Owner,
+  ownerIn,
+  ownersOf,
+  payersNow,
+  revenueQuestion,
+} from "../../analytics/analytics.ts";
+import { msPerDay, zoneOf } from "../../calendar/calendar.ts";
+import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { EntityKind } from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+
+/** Of one user or account. Amounts are a month's, in minor units of the currency. */
+export interface EntityWorth {
+  /** Null without revenue, and of a payer whose currency has no rate. */
+  readonly mrr: number | null;
+  /** The part of it that ends as scheduled, whenever that is. */
+  readonly endingMrr: number;
+  readonly plan: string | null;
+  readonly owner: Owner | null;
+  readonly currency: string;
+}
+
+/** Reads what they are worth now, by number. Who was erased meanwhile is left out. @throws WarehouseError */
+export type ReadWorth = (
+  organization: Organization,
+  kind: EntityKind,
+  entities: readonly number[],
+) => Promise<ReadonlyMap<number, EntityWorth>>;
+
+/** Ends are scheduled for the next years at most. */
+const endDays = 3_650;
+
+/** Reads a few thousand entities at a time. */
+export function worthReader(
+  warehouse: Warehouse,
+  ledger: Pick<SharedLedger, "settings" | "members">,
+  nowMs: () => number,
+): ReadWorth {
+  return async ({ id, timezone }, kind, entities) => {
+    const worth = new Map<number, EntityWorth>();
+    if (entities.length === 0) return worth;
+    const { reportingCurrency, currencyRates } = (await ledger.settings.get(id)).settings;
+    const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
+    const owners = ownersOf(await ledger.members.list(id));
+    const pays = await hasPayers(warehouse, id, kind);
+    const { transitions } = zoneOf(timezone);
+    const question = { ...revenue, kind, nowMs: nowMs(), untilMs: nowMs() + endDays * msPerDay, transitions };
+    for (let at = 0; at < entities.length; at += entitiesOfStatement) {
+      const some = entities.slice(at, at + entitiesOfStatement);
+      const named = await calledEntities(warehouse, { organization: id, kind }, some);
+      const payers = pays ? await payersNow(warehouse, question, some) : undefined;
+      for (const [entity, { owner, accountOwner }] of named) {
+        const payer = payers?.get(entity);
+        worth.set(entity, {
+          mrr: payer?.mrr || null,
+          endingMrr: payer?.scheduledMrr ?? 0,
+          plan: payer?.plan ?? null,
+          owner: ownerIn(owners, owner) ?? ownerIn(owners, accountOwner) ?? null,
+          currency: revenue.reporting,
+        });
+      }
+    }
+    return worth;
+  };
+}
+
+const entitiesOfStatement = 2_000;
