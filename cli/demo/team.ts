@@ -21,7 +21,7 @@ const rules: readonly Pick<RouteBody<"POST /api/alert-rules">, "name" | "conditi
 /** How long the first alerts may take after the first scores. */
 const alertPatienceMs = 60_000;
 
-/** By the place of the account among those that may cost most. */
+/** By the place of the account on the call list. */
 const tasks = [
   { place: 0, title: "Ask what would make them stay", dueInDays: 1 },
   { place: 1, title: "Offer a yearly plan before they renew", dueInDays: 4 },
@@ -53,18 +53,19 @@ export async function addRules({ ask }: Api): Promise<boolean> {
   return true;
 }
 
-/** What was done about the accounts that may cost most. @param owner the e-mail of who does the tasks, if a team member */
+/** What was done about the first accounts of the call list. @param owner the e-mail of who does the tasks, if a team member */
 export async function addWork(
   { ask, installation, organization }: Api,
   owner: string | undefined,
   nowMs: number,
 ): Promise<void> {
-  const { atRisk } = await ask("GET /api/revenue/at-risk", { query: { limit: 10 } });
+  const { rows } = await ask("GET /api/call-list", { query: { limit: 10 } });
+  const accounts = rows.flatMap(({ accountId }) => accountId ?? []);
   const members = await installation.ledger.members.list(organization.id);
   const assignee = members.find(({ email }) => email === owner)?.id ?? null;
   const inDays = (days: number) => new Date(nowMs + days * msPerDay).toISOString();
   const pathOf = (place: number) => {
-    const accountId = atRisk[place]?.id;
+    const accountId = accounts[place];
     return accountId === undefined ? [] : [{ accountId }];
   };
   for (const { place, title, dueInDays } of tasks) {

@@ -29,7 +29,7 @@ export const CallListAnswer = Type.Object({
       userId: Field.textOrNull("Null for an account."),
       name: Field.text("The name, else the e-mail address, else the id."),
       mrr: nullable(
-        Field.count(
+        Field.money(
           `MRR now; contractValue ÷ 12 for a payer without a subscription, whose plan is "by contract". ${minorUnits}`,
         ),
         { description: "Null without revenue, and for a payer whose currency has no rate." },
@@ -41,7 +41,7 @@ export const CallListAnswer = Type.Object({
       ),
       reason: Field.text("Why, in one sentence."),
       rankValue: nullable(
-        Field.number(
+        Field.expectedMoney(
           `MRR that ends within ${endDays} days as scheduled, and churn risk × the other MRR. ${minorUnits}`,
         ),
         {
@@ -50,7 +50,7 @@ export const CallListAnswer = Type.Object({
         },
       ),
       expectedLoss: nullable(
-        Field.number(
+        Field.expectedMoney(
           `MRR that ends within the churn horizon as scheduled, and churn risk × the other MRR. ${minorUnits}`,
         ),
         { description: "Null as rankValue." },

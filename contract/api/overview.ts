@@ -75,7 +75,7 @@ export const AccountsAtRiskAnswer = Type.Object({
     {
       id: Type.String(),
       label: Field.text("The account's name."),
-      mrr: nullable(Field.count("Now, in minor units of the reporting currency. Null unless `payersOnly`.")),
+      mrr: nullable(Field.money("Now, in minor units of the reporting currency. Null unless `payersOnly`.")),
       members: Field.count("Users who belong to it now, without those who are excluded from figures."),
       activeMembers: Field.count(
         "Users with an engagement event that carries the account in the 28 days before the day of the scores.",

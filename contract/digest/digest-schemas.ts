@@ -58,7 +58,7 @@ export const DigestAnswer = Type.Object({
       kind: entity.kind,
       id: entity.id,
       label: entity.label,
-      mrr: nullable(Field.number("A month, in minor units of the currency. Null without revenue.")),
+      mrr: nullable(Field.expectedMoney("A month, in minor units of the currency. Null without revenue.")),
       plan: Field.textOrNull("Of the subscription with the highest MRR."),
       class: Field.oneOf(callClasses, "Why it is on the list."),
       reason: Field.text("Why, in one sentence."),

@@ -39,14 +39,16 @@ export async function demonstrated(day: number, seed: number) {
 /** The counts of what has to be there on every start day. */
 export async function shownBy(ask: Ask) {
   const card = await ask("GET /api/model", { query: "?kind=account" });
-  const { atRisk, expectedLoss } = await ask("GET /api/revenue/at-risk");
+  const { expectedLoss } = await ask("GET /api/revenue/at-risk");
+  const { rows } = await ask("GET /api/call-list", { query: "?limit=10" });
+  const toCall = rows.flatMap(({ accountId, rankValue }) => (rankValue === null ? [] : (accountId ?? [])));
   const { rules } = await ask("GET /api/alert-rules");
   const { segments } = await ask("GET /api/segment-sizes");
   const { accounts } = await ask("GET /api/accounts", { query: "?limit=200&sort=mrr" });
   const { total: tasks } = await ask("GET /api/tasks");
   const { views } = await ask("GET /api/views");
   const worked = await Promise.all(
-    atRisk.slice(0, 4).map(async ({ id }) => {
+    toCall.slice(0, 4).map(async (id) => {
       const { notes } = await ask("GET /api/accounts/:accountId/notes", { id });
       const { contacts } = await ask("GET /api/accounts/:accountId/contacts", { id });
       return { notes: notes.length, contacts: contacts.length };
@@ -57,7 +59,7 @@ export async function shownBy(ask: Ask) {
     departures: card.trainedOn?.churnedLabels ?? 0,
     model: card.model,
     mrrAtRisk: expectedLoss?.mrr ?? 0,
-    atRisk: atRisk.length,
+    toCall: toCall.length,
     segments: segments.map(({ members }) => members),
     alerts: rules.map(({ openAlerts }) => openAlerts),
     owned: accounts.filter(({ owner: name }) => name === owner).length,
@@ -71,10 +73,10 @@ export async function shownBy(ask: Ask) {
 /** What is missing of that. */
 export function missingOf(shown: Awaited<ReturnType<typeof shownBy>>): string[] {
   const isThere: Record<keyof typeof shown, boolean> = {
-    departures: shown.departures >= 200,
+    departures: shown.departures >= 400,
     model: shown.model !== null,
     mrrAtRisk: shown.mrrAtRisk > 0,
-    atRisk: shown.atRisk >= 10,
+    toCall: shown.toCall === 10,
     segments: shown.segments.length === 2 && shown.segments.every((members) => members > 0),
     alerts: shown.alerts.length === 3 && shown.alerts.every((open) => open > 0),
     owned: shown.owned > 0,

@@ -77,7 +77,7 @@ function usualText({ low, high, weeks }: NonNullable<Sentence["usual"]>): string
 }
 
 /** The parts of a sentence. Numbers link to the list behind them. */
-export function Words({ parts }: { parts: Sentence["parts"] }): ReactElement {
+function Words({ parts }: { parts: Sentence["parts"] }): ReactElement {
   return (
     <>
       {parts.map((part, index) => (
