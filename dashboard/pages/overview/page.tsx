@@ -131,7 +131,7 @@ function Everything({
         <Departures />
         <SegmentLine />
         {stats}
-        <WeekPanel />
+        <WeekPanel isWhole />
         <FirstScores hasWholeDay={hasWholeDay(active.data)} />
         <div className={columns}>
           <ActivePanel asked={shown} />
@@ -178,16 +178,16 @@ function Scored({ kind, active, children }: ScoredProps): ReactElement {
     <>
       <KeyFigures kind={kind} health={health} active={active} />
       <SegmentLine />
-      <WeekPanel />
+      <WeekPanel isWhole={more} />
       {more && children}
       <div className={columns}>
         <div className="grid min-w-0 gap-5">
           <ListsOfSegment {...ofSegment}>{leadsWithRisk ? panels.toReversed() : panels}</ListsOfSegment>
+          <LifecyclePanel />
           {more && <AccountsAtRisk kind={kind} />}
         </div>
         <div className="grid min-w-0 gap-5">
           <ActivePanel asked={active} />
-          <LifecyclePanel />
           {more && (
             <ListsOfSegment {...ofSegment}>
               <Movers kind={kind} />
