@@ -78,7 +78,8 @@ function reasonOf({ risk, change }: Score): string | undefined {
     return `${label.charAt(0).toLowerCase()}${label.slice(1)}`;
   }
   const { text = null, health = null } = change ?? {};
-  if (text === null || health === null || health.total >= 0) return undefined;
+  if (text === null || health === null) return undefined;
+  if (health.total >= 0) return /silent for \d+ days?/.exec(text)?.[0];
   return text.slice(text.indexOf(": ") + 2).replace(/\.$/, "");
 }
 

@@ -133,7 +133,7 @@ test("events by name are those of the segment's users, and so is the volume that
 });
 
 test("accounts have segments of accounts only, and accounts at risk follow", async () => {
-  const { page, complaints } = await openAt("/overview?kind=account", { viewport: phone });
+  const { page, complaints } = await openAt("/overview?kind=account&more=true", { viewport: phone });
   const choices = await pick(page, "Accounts").getByRole("option").allTextContents();
   expect(choices).toEqual(["All accounts", "No scores", "Some accounts"]);
   await choose(page, "Accounts", "Some accounts");

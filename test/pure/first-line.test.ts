@@ -49,6 +49,18 @@ test.each([
     "At risk since 30 Oct 2026 or longer: active on 1 day of 28, was 6; silent for 24 days",
   ],
   [
+    "a silence where nothing changed any more",
+    {
+      verdict: "at_risk",
+      change: {
+        text: "No change: active on 0 days of 28, as before; silent for 66 days.",
+        health: { total: 0 },
+      },
+    },
+    [day("2026-10-30", 60), day("2026-11-02", 20)],
+    "At risk since 2 Nov 2026: silent for 66 days",
+  ],
+  [
     "a scheduled end before the rest",
     { verdict: "watch", state: "canceling", endsAt: "2027-01-01T00:00:00Z" },
     [day("2026-10-30", 80), day("2026-11-02", 50)],

@@ -161,7 +161,7 @@ function DeparturesStat({ kind, inactive }: { kind: Kind; inactive: number }): R
             {plural[kind]} in {departureDays} days
             {inactive > 0 && (
               <>
-                , <CountLink count={inactive} list={those(kind, { state: "inactive" })} /> more are silent
+                , <CountLink count={inactive} list={those(kind, { state: "inactive" })} /> more silent
               </>
             )}
           </>

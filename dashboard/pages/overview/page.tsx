@@ -131,7 +131,7 @@ function Everything({
         <Departures />
         <SegmentLine />
         {stats}
-        <WeekPanel />
+        <WeekPanel isWhole />
         <FirstScores hasWholeDay={hasWholeDay(active.data)} />
         <div className={columns}>
           <ActivePanel asked={shown} />
@@ -144,13 +144,9 @@ function Everything({
     <div className="grid gap-5">
       <Departures />
       <CallList />
-      {kind === undefined ? (
-        <Loading rows={8} />
-      ) : (
-        <Scored kind={kind} active={shown}>
-          {stats}
-        </Scored>
-      )}
+      <Scored kind={kind} active={shown}>
+        {stats}
+      </Scored>
     </div>
   );
 }
@@ -158,7 +154,7 @@ function Everything({
 const columns = "grid items-start gap-5 xl:grid-cols-2";
 
 interface ScoredProps {
-  readonly kind: Kind;
+  readonly kind: Kind | undefined;
   readonly active: Parameters<typeof ActivePanel>[0]["asked"];
   /** The four figures of active users, which are shown with all others. */
   readonly children: ReactElement;
@@ -168,27 +164,38 @@ interface ScoredProps {
 function Scored({ kind, active, children }: ScoredProps): ReactElement {
   const [{ more = false }, change] = useFilters(filters);
   const ofSegment = useScoredSegment();
-  const health = useRead("/api/health-by-week", { query: { kind, ...ofSegment }, keepsPrevious: true });
+  const health = useRead("/api/health-by-week", {
+    query: { kind: kind ?? "account", ...ofSegment },
+    enabled: kind !== undefined,
+    keepsPrevious: true,
+  });
   const leadsWithRisk = health.data?.leadsWithRisk === true;
-  const panels = [
-    (more || !leadsWithRisk) && <HealthPanel key="health" kind={kind} asked={health} isWhole={more} />,
-    (more || leadsWithRisk) && <RiskPanel key="risk" kind={kind} asked={health} />,
-  ];
+  const panels =
+    kind === undefined
+      ? [<Loading key="health" rows={8} />]
+      : [
+          (more || !leadsWithRisk) && <HealthPanel key="health" kind={kind} asked={health} isWhole={more} />,
+          (more || leadsWithRisk) && <RiskPanel key="risk" kind={kind} asked={health} />,
+        ];
   return (
     <>
-      <KeyFigures kind={kind} health={health} active={active} />
+      {kind === undefined ? (
+        <Loading rows={1} height={92} />
+      ) : (
+        <KeyFigures kind={kind} health={health} active={active} />
+      )}
       <SegmentLine />
-      <WeekPanel />
+      <WeekPanel isWhole={more} />
       {more && children}
       <div className={columns}>
         <div className="grid min-w-0 gap-5">
           <ListsOfSegment {...ofSegment}>{leadsWithRisk ? panels.toReversed() : panels}</ListsOfSegment>
-          {more && <AccountsAtRisk kind={kind} />}
+          <LifecyclePanel />
+          {more && kind !== undefined && <AccountsAtRisk kind={kind} />}
         </div>
         <div className="grid min-w-0 gap-5">
           <ActivePanel asked={active} />
-          <LifecyclePanel />
-          {more && (
+          {more && kind !== undefined && (
             <ListsOfSegment {...ofSegment}>
               <Movers kind={kind} />
             </ListsOfSegment>

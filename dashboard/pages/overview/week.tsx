@@ -27,7 +27,14 @@ export function useWeek(
   return useRead("/api/week-summary", { query: useSegment(), keepsPrevious: true, ...options });
 }
 
-export function WeekPanel(): ReactElement {
+/** What has to be known at once: missing data, what is unusual, and in place of a call list who has not come. */
+function isNotable({ about, tone, isUnusual }: Sentence): boolean {
+  if (about === "call") return tone === "neutral";
+  return about === "data" || tone === "bad" || isUnusual === true;
+}
+
+/** The week of the segment that is chosen or of all. @param isWhole with the sentences that say that all is as usual */
+export function WeekPanel({ isWhole }: { isWhole: boolean }): ReactElement {
   const asked = useWeek();
   const { segment } = useSegment();
   const { data } = asked;
@@ -43,15 +50,19 @@ export function WeekPanel(): ReactElement {
       asked={asked}
       loading={<Loading rows={6} height={30} />}
     >
-      {(week) => (
-        <dl className="grid content-start">
-          {week.sentences
-            .filter(({ about }) => about !== "call")
-            .map((sentence) => (
-              <SentenceLine key={sentence.about} sentence={sentence} />
+      {({ sentences }) => {
+        const shown = sentences.filter(
+          (sentence) => isNotable(sentence) || (isWhole && sentence.about !== "call"),
+        );
+        if (shown.length === 0) return <p className="text-soft">Nothing unusual.</p>;
+        return (
+          <dl className="grid content-start">
+            {shown.map((sentence) => (
+              <SentenceLine key={sentence.text} sentence={sentence} />
             ))}
-        </dl>
-      )}
+          </dl>
+        );
+      }}
     </FigurePanel>
   );
 }
