@@ -234,10 +234,10 @@ test("the week's summary has the same figures as the other pages", async () => {
   expect(of("active")?.parts[0]?.value).toBe(days.at(-1)?.weekly ?? null);
   expect(of("active")?.isUnusual).toBe(false);
   const [first] = (await callsOf("Customers")).rows;
-  expect(first).toMatchObject({
-    accountId: "a3",
-    reason: expect.stringMatching(/^Not active for 1[89] days$/),
-  });
+  expect([first?.accountId, first?.reason]).toEqual([
+    "a3",
+    expect.stringMatching(/^Not active for 1[89] days$/),
+  ]);
   expect(of("call")?.text).toStartWith(`Call The a3 first: ${first?.reason}. Then `);
 });
 
