@@ -31,7 +31,7 @@ interface EntityPageProps {
   /** A figure beside the scores. */
   readonly stat: ReactElement;
   /** Places the panels of the change and of the churn risk, with what only this page has. */
-  readonly children: (change: ReactElement, risk: ReactElement) => ReactNode;
+  readonly children: (change: ReactElement, risk: ReactElement | null) => ReactNode;
 }
 
 /** Whether nothing can be said of scores yet: one card says so, in place of six empty ones. */
@@ -104,7 +104,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
         <AlertsPanel what={what} id={id} />
         <WorkPanel entity={{ kind: what, id }} />
         {hasNoScores ? (
-          children(<NoScoresYet note={score.data?.note ?? null} what={what} />, <></>)
+          children(<NoScoresYet note={score.data?.note ?? null} what={what} />, null)
         ) : (
           <>
             {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}

@@ -235,7 +235,9 @@ describe("an alert", () => {
       ...{ risk: 0.6, isSent: true, verdict: null },
     });
     const csv = await rekindle("export", "alerts", "--format", "csv");
-    expect(csv.split("\r\n")[0]).toBe(Object.keys(line).join(","));
+    // Amounts of a CSV stand beside their currency.
+    const columns = Object.keys(line).join(",").replace("expectedLoss", "currency,expectedLoss");
+    expect(csv.split("\r\n")[0]).toBe(columns);
     expect(csv.split("\r\n")[1]).toStartWith(`${id},u3,,,`);
     expect(await failed("export", "alerts", "--format", "parquet")).toContain("jsonl or csv");
   });

@@ -1,5 +1,5 @@
 /** The figures of an alert as text. */
-import type { Reads } from "../../api/query.ts";
+import type { Reads } from "../../api/paths.ts";
 import { counted, numbers } from "../../text/format.ts";
 import type { Money } from "../../text/money.ts";
 

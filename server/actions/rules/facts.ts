@@ -224,8 +224,9 @@ function reasonOf(condition: DailyCondition, { before, after }: Values, risk: nu
 function usageText(after: number | null, before: number | null): string {
   const actions = `${rounded(after)} ${rounded(after) === "1" ? "action" : "actions"} in 28 days`;
   if (before === null) return actions;
-  const change = after === null || before === 0 ? "" : ` (−${Math.round((1 - after / before) * 100)}%)`;
-  return `${actions}, ${rounded(before)} before${change}`;
+  if (after === null || before === 0) return `${actions}, ${rounded(before)} before`;
+  const percent = Math.round((after / before - 1) * 100);
+  return `${actions}, ${rounded(before)} before (${percent < 0 ? "−" : "+"}${Math.abs(percent)}%)`;
 }
 
 function compared(now: string, before: string): string {
