@@ -74,7 +74,9 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "Copy, Copy link, Engagement, Event, Events, First seen, Health, Last active, Last seen, Member, Owner",
     "Members, More, Pause, Set up Chargebee, Set up Paddle, Set up RevenueCat, Set up Customer.io, Set up PostHog, Set up RudderStack, Set up Segment, Share of activity",
     "Set up Stripe, Set up The write API, Set up Webhooks, Show with projection, Trait, User, Users",
-    "Segment, opened, subscription_canceled, History of Healthy",
+    "Segment, opened, subscription_canceled, History of Healthy, Show all figures, Show less",
+    "What is meant: Active users, What is meant: User lifecycle, What is meant: Health of users, What is meant: Health of accounts",
+    "Remove the filter Health: Healthy",
   ].flatMap((names) => names.split(", ")),
   combobox: [
     "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
