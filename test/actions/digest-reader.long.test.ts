@@ -1,7 +1,7 @@
 /** The content of a digest, read from stored scores and the ledger: moves, the top, controls that are hidden, and the precision. */
 
 import { expect, test } from "bun:test";
-import { defaultSettings } from "../../contract/settings.ts";
+import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { type DigestParts, readDigest } from "../../server/actions/digests/digest-reader.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { Organization } from "../../server/ledger/ledger.ts";
@@ -135,8 +135,49 @@ test("with revenue the highest expected loss is first of those that moved, and t
   expect(hidden.top.map((one) => one.id)).toEqual(["u1", "u4"]);
 }, 400_000);
 
+test("with the churn target subscription those to call have the order of the MRR that may be lost", async () => {
+  const { warehouse } = subject;
+  const organization = await movedUsers();
+  const { id } = organization;
+  const target = { by: "subscription" } as const;
+  const settings = { ...defaultSettings, churnTargets: { user: target, account: target } };
+  await withRisks(id, today, { 1: 0.9, 2: 0.8, 3: 0.1, 4: 0.7 }, settings);
+  const changes = (user: number, fromMs: number, mrr: number) => ({
+    subscription: `s${user}`,
+    payer: `user ${user}`,
+    account: 0,
+    user,
+    plan: "Team",
+    mrr,
+    fromMs,
+    currency: "USD",
+    isInvoluntary: false,
+  });
+  const since = (today - 90) * msPerDay;
+  const rows = [
+    changes(1, since, 1_000),
+    changes(2, since, 2_000),
+    changes(3, since, 100_000),
+    changes(4, since, 500),
+  ];
+  // The third user has a low risk, and ends in 60 days: after the horizon of 28.
+  await store(warehouse, id, [...rows, changes(3, (today + 60) * msPerDay, 0)]);
+  const { top } = await readDigest(partsOf(), organization, "daily", today);
+  expect(top.map((one) => [one.id, one.class, one.rankValue, one.expectedLoss])).toEqual([
+    ["u3", "end_scheduled", 100_000, 10_000],
+    ["u2", "high_risk", 1_600, 1_600],
+    ["u1", "high_risk", 900, 900],
+    ["u4", "high_risk", 350, 350],
+  ]);
+}, 400_000);
+
 /** Gives the scores of a day churn risks, as a model would. */
-async function withRisks(organization: number, day: number, risks: Readonly<Record<number, number>>) {
+async function withRisks(
+  organization: number,
+  day: number,
+  risks: Readonly<Record<number, number>>,
+  settings: Settings = defaultSettings,
+) {
   const { warehouse } = subject;
   const run = await newestRun(warehouse, organization, "user", day);
   if (run === undefined) throw new Error("There is no run of users.");
@@ -152,6 +193,10 @@ async function withRisks(organization: number, day: number, risks: Readonly<Reco
   await keepRecord(
     warehouse,
     { organization, kind: "user", what: "run" },
-    { day, version, body: { ...run.body, rowsVersion: version, model: run.body.model ?? ({} as never) } },
+    {
+      day,
+      version,
+      body: { ...run.body, settings, rowsVersion: version, model: run.body.model ?? ({} as never) },
+    },
   );
 }

@@ -55,6 +55,15 @@ test("the first card has the call list's rows, with what can be done about each"
     { verdict: "notUseful" },
     { verdict: null },
   ]);
+  const owned = page.waitForRequest(
+    (request) => request.method() === "PATCH" && request.url().includes("/owner"),
+  );
+  await page.route("**/owner?*", (route) => route.fulfill({ json: {} }));
+  await page.getByRole("checkbox", { name: `Choose ${rows[0]?.name}` }).check();
+  await page.getByText("1 row chosen").waitFor();
+  await page.getByRole("button", { name: "Assign", exact: true }).click();
+  expect((await owned).postDataJSON()).toEqual({ owner: expect.any(Number) });
+  await page.getByText("1 row assigned.", { exact: false }).waitFor();
   await page.unrouteAll({ behavior: "ignoreErrors" });
   expect(complaints).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { useMayAs } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button, IconButton } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
-import { Input } from "../../parts/form/field.tsx";
+import { Input, SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
@@ -14,6 +14,7 @@ import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { ContactForm } from "../../parts/work/contact-form.tsx";
+import { useMemberChoices } from "../../parts/work/members.ts";
 import { TaskDialog } from "../../parts/work/task-form.tsx";
 import { counted, dayPlus, dayText, nothing } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
@@ -77,6 +78,21 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
     money,
     rows.some(({ mrr, renewsOn }) => mrr !== null || renewsOn !== null),
   );
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const chosenRows = rows.filter((row) => chosen.has(keyOf(row)));
+  const choice: Column<Row> = {
+    id: "choose",
+    header: "Choose",
+    csv: [],
+    cell: (row) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose ${row.name}`}
+        checked={chosen.has(keyOf(row))}
+        onChange={() => setChosen(chosen.symmetricDifference(new Set([keyOf(row)])))}
+      />
+    ),
+  };
   const actions: Column<Row> = {
     id: "actions",
     header: "Actions",
@@ -85,16 +101,49 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
     cell: (row) => <Actions row={row} alerts={alertsOf(alerts, row)} onChanged={onChanged} />,
   };
   return (
-    <DataTable
-      label="Whom to call first"
-      name="call-list"
-      isPlain
-      rows={rows}
-      columns={mayChange ? [...columns, actions] : columns}
-      rowId={({ kind, ...row }) => `${kind} ${idOf(row)}`}
-    />
+    <>
+      {chosenRows.length > 0 && <AssignLine rows={chosenRows} onDone={() => setChosen(new Set())} />}
+      <DataTable
+        label="Whom to call first"
+        name="call-list"
+        isPlain
+        rows={rows}
+        columns={mayChange ? [...columns, choice, actions] : columns}
+        rowId={keyOf}
+      />
+    </>
   );
 }
+
+/** Makes a team member the owner of all chosen rows. */
+function AssignLine({ rows, onDone }: { rows: readonly Row[]; onDone: () => void }): ReactElement {
+  const members = useMemberChoices();
+  const [chosen, setChosen] = useState("");
+  const tell = useTell();
+  const ofUser = useChange("PATCH /api/users/:userId/owner");
+  const ofAccount = useChange("PATCH /api/accounts/:accountId/owner");
+  const value = chosen === "" ? (members[0]?.value ?? "") : chosen;
+  const assign = () => {
+    const body = { owner: Number(value) };
+    for (const row of rows) {
+      if (row.kind === "user") ofUser.mutate({ path: { userId: idOf(row) }, body }, { onError: tell.failed });
+      else ofAccount.mutate({ path: { accountId: idOf(row) }, body }, { onError: tell.failed });
+    }
+    tell(`${counted(rows.length, "row")} assigned. The list shows it within seconds.`);
+    onDone();
+  };
+  return (
+    <div className="flex flex-wrap items-center gap-2 px-4 pb-2">
+      <span className="text-sm">{counted(rows.length, "row")} chosen</span>
+      <SmallSelect label="Owner" value={value} choices={members} onChoose={setChosen} />
+      <Button isSmall disabled={value === ""} onClick={assign}>
+        Assign
+      </Button>
+    </div>
+  );
+}
+
+const keyOf = ({ kind, ...row }: Row) => `${kind} ${idOf(row)}`;
 
 const idOf = ({ accountId, userId }: Pick<Row, "accountId" | "userId">) => accountId ?? userId ?? "";
 
