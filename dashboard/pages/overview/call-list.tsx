@@ -1,12 +1,13 @@
 /** Whom to call: the first ten of the call list, and what can be done about each. */
-import { type FormEvent, type ReactElement, useState } from "react";
+import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import { callListLimits } from "../../../contract/actions/call-list.ts";
 import { csvAddress, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button, IconButton } from "../../parts/form/button.tsx";
+import { DayInput } from "../../parts/form/day-input.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
-import { Input, SmallSelect } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
@@ -74,25 +75,21 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
   const mayChange = useMayAs("member");
   const query = { limit: readAlerts, state: "open" } as const;
   const alerts = useRead("/api/alerts", { query, enabled: mayChange }).data?.alerts ?? [];
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = (row: Row) => (
+    <input
+      type="checkbox"
+      aria-label={`Choose ${row.name}`}
+      checked={chosen.has(keyOf(row))}
+      onChange={() => setChosen(chosen.symmetricDifference(new Set([keyOf(row)])))}
+    />
+  );
   const columns = columnsOf(
     money,
     rows.some(({ mrr, renewsOn }) => mrr !== null || renewsOn !== null),
+    mayChange ? choose : undefined,
   );
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const chosenRows = rows.filter((row) => chosen.has(keyOf(row)));
-  const choice: Column<Row> = {
-    id: "choose",
-    header: "Choose",
-    csv: [],
-    cell: (row) => (
-      <input
-        type="checkbox"
-        aria-label={`Choose ${row.name}`}
-        checked={chosen.has(keyOf(row))}
-        onChange={() => setChosen(chosen.symmetricDifference(new Set([keyOf(row)])))}
-      />
-    ),
-  };
   const actions: Column<Row> = {
     id: "actions",
     header: "Actions",
@@ -108,7 +105,7 @@ function CallTable({ rows, money, onChanged }: TableProps): ReactElement {
         name="call-list"
         isPlain
         rows={rows}
-        columns={mayChange ? [...columns, choice, actions] : columns}
+        columns={mayChange ? [...columns, actions] : columns}
         rowId={keyOf}
       />
     </>
@@ -151,8 +148,12 @@ function alertsOf(alerts: readonly Alert[], row: Row): readonly Alert[] {
   return alerts.filter(({ entityKind, entityId }) => entityKind === row.kind && entityId === idOf(row));
 }
 
-/** @param hasRevenue whether money is known of any of them */
-function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
+/** @param hasRevenue whether money is known of any of them @param choose a box to choose a row, of whoever may change something */
+function columnsOf(
+  money: Money,
+  hasRevenue: boolean,
+  choose: ((row: Row) => ReactNode) | undefined,
+): readonly Column<Row>[] {
   const ofRevenue: readonly Column<Row>[] = [
     figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
     { id: "plan", header: "Plan", cell: ({ plan }) => plan ?? nothing },
@@ -173,13 +174,24 @@ function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
       isFixed: true,
       width: 150,
       csv: ["accountId", "userId", "name"],
-      cell: ({ kind, name, ...row }) => <EntityLink kind={kind} id={idOf(row)} label={name} title={name} />,
+      cell: (row) => (
+        <span className="flex items-center gap-2">
+          {choose?.(row)}
+          <span className="min-w-0">
+            <EntityLink kind={row.kind} id={idOf(row)} label={row.name} title={row.name} />
+            {/* A narrow screen has no room for the column. */}
+            {row.mrr !== null && (
+              <span className="block text-sm text-soft sm:hidden">{money.exact(row.mrr)}</span>
+            )}
+          </span>
+        </span>
+      ),
     },
     {
       id: "reason",
       header: "Why",
       isFixed: true,
-      width: 220,
+      width: 180,
       cell: ({ reason }) => <span className="whitespace-normal">{reason}</span>,
     },
     ...(hasRevenue ? ofRevenue : []),
@@ -195,7 +207,11 @@ function columnsOf(money: Money, hasRevenue: boolean): readonly Column<Row>[] {
       id: "openTask",
       header: "Open task",
       width: 120,
-      cell: ({ openTask }) => <span title={openTask ?? undefined}>{openTask ?? nothing}</span>,
+      cell: ({ openTask }) => (
+        <span title={openTask ?? undefined} className="block max-w-30 truncate">
+          {openTask ?? nothing}
+        </span>
+      ),
     },
   ];
 }
@@ -303,13 +319,11 @@ function SnoozeForm({ onSnooze }: { onSnooze: (day: string) => void }): ReactEle
   };
   return (
     <form onSubmit={save} className="grid gap-4">
-      <Input
+      <DayInput
         label="Until"
-        type="date"
-        required
         min={dayPlus(today, 1)}
         value={day}
-        onChange={({ target }) => setDay(target.value)}
+        onDay={(chosen) => setDay(chosen ?? dayPlus(today, snoozeDays))}
       />
       <div>
         <Button type="submit" look="primary">

@@ -103,7 +103,7 @@ function factOfBilling(billing: BillingFeatures | null): Fact {
     ...(billing.isDown ? ["MRR or quantity are lower than 84 days ago"] : []),
   ];
   if (facts.length > 0) return { text: facts.join(", "), means: "worse" };
-  const price = billing.isYearly ? "pays by the year" : "pays by shorter periods than a year";
+  const price = billing.isYearly ? "a yearly contract" : "no yearly contract";
   const period = daysToPeriodEnd === null ? "" : `, ${days(Math.floor(daysToPeriodEnd))} left of the period`;
   return { text: `${price}, subscribed for ${days(Math.floor(ageDays))}${period}`, means: null };
 }
