@@ -157,6 +157,7 @@ describe("the people behind a cell", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     const drawer = page.getByRole("dialog", { name: /free/ });
-    await drawer.getByText(`${free?.users} of ${free?.cohortUsers} users`).waitFor();
+    const users = free?.cohortUsers === 1 ? "1 user" : `${free?.cohortUsers} users`;
+    await drawer.getByText(`${free?.users} of ${users} of the cohort`).waitFor();
   });
 });

@@ -76,6 +76,11 @@ test("the page Tasks has those for the users and accounts of a segment", async (
 test("notes and contacts are written, and stand in the timeline", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/users/bob", organization);
   const panel = page.getByRole("region", { name: "Tasks, notes and contacts" });
+  // Before the first scores one card stands in place of six empty ones.
+  await page.getByRole("region", { name: "Scores", exact: true }).getByText("No scores yet").waitFor();
+  for (const name of ["What changed", "Churn risk", "Health by component", "Score history"]) {
+    expect([name, await page.getByRole("region", { name, exact: true }).count()]).toEqual([name, 0]);
+  }
   await panel.getByRole("tab", { name: "Notes" }).click();
   await panel.getByLabel("New note").fill("First line\nsecond line");
   await panel.getByRole("button", { name: "Add note" }).click();
