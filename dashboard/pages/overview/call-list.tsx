@@ -20,6 +20,7 @@ import { TaskDialog } from "../../parts/work/task-form.tsx";
 import { counted, dayPlus, dayText, nothing } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
 import { useSegment } from "./of-segment.tsx";
+import { useWeek } from "./week.tsx";
 
 type Row = Reads["/api/call-list"]["answer"]["rows"][number];
 type Alert = Reads["/api/alerts"]["answer"]["alerts"][number];
@@ -46,14 +47,7 @@ export function CallList(): ReactElement {
       actions={<CsvLink address={csvAddress("/api/call-list", ofSegment)} />}
       asked={asked}
       loading={<Loading rows={callListLimits.top} />}
-      empty={({ rows }) =>
-        rows.length === 0 &&
-        undo === undefined && (
-          <Empty title="Nobody is to be called">
-            No end is scheduled, no payment is overdue, no churn risk is high, and no use fell by half.
-          </Empty>
-        )
-      }
+      empty={({ rows }) => rows.length === 0 && undo === undefined && <NobodyToCall />}
     >
       {({ rows, currency }) => (
         <>
@@ -62,6 +56,17 @@ export function CallList(): ReactElement {
         </>
       )}
     </FigurePanel>
+  );
+}
+
+/** A young company has no risks yet: then the week says who has not come, which is no good news. */
+function NobodyToCall(): ReactElement {
+  const said = useWeek().data?.sentences.find(({ about }) => about === "call");
+  if (said?.tone === "neutral") return <Empty title={said.text.replace(/\.$/, "")} />;
+  return (
+    <Empty title="Nobody is to be called">
+      No end is scheduled, no payment is overdue, no churn risk is high, and no use fell by half.
+    </Empty>
   );
 }
 
