@@ -46,6 +46,11 @@ describe("secrets", () => {
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("row", { name: /^shop …\S{4} browser/ }).waitFor();
     expect((await world.server.post(`/v1/webhooks/stripe/${token}`, undefined, {})).status).toBe(401);
+    await page.getByLabel("Name", { exact: true }).fill("portal");
+    await page.getByLabel("Scope", { exact: true }).selectOption("joining");
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("row", { name: /^portal …\S{4} browser, may join accounts/ }).waitFor();
   });
 
   test("a read key reads with the rights that were chosen", async () => {

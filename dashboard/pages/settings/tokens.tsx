@@ -1,6 +1,7 @@
 /** Project tokens, with which applications send. */
 import { type ReactElement, useState } from "react";
-import { type Reads, useChange, useRead } from "../../api/query.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Select } from "../../parts/form/field.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -20,23 +21,30 @@ export default function TokenSettings(): ReactElement {
   );
 }
 
-type Scope = Reads["/api/tokens"]["answer"]["tokens"][number]["scope"];
-
 const scopes = [
   { value: "server", label: "Server" },
   { value: "browser", label: "Browser" },
 ] as const;
+/** Only an owner may create it. */
+const joining = { value: "joining", label: "Browser, may join accounts" } as const;
+type Use = (typeof scopes)[number]["value"] | typeof joining.value;
 
 /** The use of a token of each scope, shown beside the choice. */
-const scopeHelp: Readonly<Record<Scope, string>> = {
+const scopeHelp: Readonly<Record<Use, string>> = {
   server: "For your backend, which keeps it secret. It can use the whole write API.",
   browser:
     "For web pages, where anyone can read the token. It cannot change the e-mail or account of an existing user.",
+  joining:
+    "As Browser. A page may also put a user who signed up in the last 24 hours into an account that exists already.",
 };
+
+const bodyOf = (use: Use) =>
+  use === joining.value ? { scope: "browser" as const, joinsAccounts: true } : { scope: use };
 
 function Tokens(): ReactElement {
   const asked = useRead("/api/tokens");
-  const [scope, setScope] = useState<Scope>("server");
+  const [use, setUse] = useState<Use>("server");
+  const isOwner = useMayAs("owner");
   const create = useChange("POST /api/tokens");
   return (
     <Credentials
@@ -47,20 +55,26 @@ function Tokens(): ReactElement {
       asked={asked}
       rowsOf={({ tokens }) => tokens}
       none={<Empty title="No token yet">Create one to send the first event.</Empty>}
-      columns={[{ id: "scope", header: "Scope", cell: ({ scope: word }) => word }]}
+      columns={[
+        {
+          id: "scope",
+          header: "Scope",
+          cell: ({ scope, joinsAccounts }) => (joinsAccounts ? `${scope}, may join accounts` : scope),
+        },
+      ]}
       creation={create}
       onCreate={(name, onSecret) =>
-        create.mutate({ body: { name, scope } }, { onSuccess: ({ token }) => onSecret(token) })
+        create.mutate({ body: { name, ...bodyOf(use) } }, { onSuccess: ({ token }) => onSecret(token) })
       }
       field="scope"
     >
       {(error) => (
         <Select
           label="Scope"
-          help={scopeHelp[scope]}
-          value={scope}
-          choices={scopes}
-          onChoose={setScope}
+          help={scopeHelp[use]}
+          value={use}
+          choices={isOwner ? [...scopes, joining] : scopes}
+          onChoose={setUse}
           error={error}
         />
       )}
