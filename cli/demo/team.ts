@@ -9,7 +9,7 @@ const segments = [
   { name: "Renews within 60 days", filter: { renewsWithinDays: 60 } },
 ] as const;
 
-/** Rules about accounts, the last about those of the first segment. Who is inside at the first scores has an alert. */
+/** Rules about accounts, the last about those of the second segment. Who is inside at the first scores has an alert. */
 const rules: readonly Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition">[] = [
   { name: "High churn risk", condition: { kind: "riskBand", band: "high" } },
   { name: "Cancels soon", condition: { kind: "state", state: "canceling" } },
@@ -45,7 +45,7 @@ export async function addRules({ ask }: Api): Promise<boolean> {
     ids.push((await ask("POST /api/segments", { body: { kind: "accounts", name, filter } })).id);
   }
   for (const rule of rules) {
-    const segment = rule === rules.at(-1) ? ids[0] : undefined;
+    const segment = rule === rules.at(-1) ? ids[1] : undefined;
     const scope = { kind: "accounts" as const, ...(segment !== undefined && { segment }) };
     await ask("POST /api/alert-rules", { body: { ...rule, scope, includeCurrent: true } });
   }

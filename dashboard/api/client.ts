@@ -1,13 +1,13 @@
 /** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
 import type { ApiErrorName } from "../../contract/errors.ts";
 import type * as people from "../../contract/members.ts";
-import { errorSentence } from "../text/error-sentences.ts";
 
 // Only types come from the contract, so that no schema reaches the browser. The compiler checks these values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
 const organizationParameter = "organization" satisfies typeof people.organizationParameter;
 
-/** A failed request: an error of the server's closed list, or no answer of the server. */
+/** A failed request: an error of the server's closed list, or no answer of the server. Its message is the API's, which may begin with the
+ * path of a field: pages show it by `errorSentence`. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly kind: ApiErrorName | "unreachable";
@@ -15,12 +15,8 @@ export class ApiFailure extends Error {
   readonly status: number;
   /** Whole seconds after which a retry makes sense. Undefined when the server gave no time. */
   readonly retryAfterSeconds: number | undefined;
-  /** The message as the API says it: it begins with the field's path. */
-  readonly apiMessage: string;
-
   constructor(kind: ApiFailure["kind"], message: string, status: number, retryAfterSeconds?: number) {
-    super(errorSentence(message));
-    this.apiMessage = message;
+    super(message);
     this.kind = kind;
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;

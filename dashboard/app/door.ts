@@ -1,12 +1,12 @@
 /** The parts that pages outside an organization share: the code of their link, and the sign-in. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import type { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
 import { type PersonalChanges, usePersonalChange } from "../api/query.ts";
 import { fieldErrors } from "../parts/form/form-errors.ts";
-import { firstOrganization, sessionQuery, startSession } from "./session.ts";
+import { firstOrganization, startSession } from "./session.ts";
 
 /** Characters of a password, as in the contract. Only the contract's types are imported. */
 export const passwordCharacters = {
@@ -22,17 +22,6 @@ export function useCode(): string {
     return found;
   });
   return code;
-}
-
-/** Forgets the session that was just ended, and all that was read in it, on the page for signing in. */
-export function useLeft(): () => Promise<void> {
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  return async () => {
-    await navigate({ to: "/sign-in" });
-    client.clear();
-    client.setQueryData(sessionQuery.queryKey, null);
-  };
 }
 
 /** A form of a page outside an organization, whose answer is a session: it begins with that session.

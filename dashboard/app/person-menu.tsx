@@ -5,7 +5,7 @@ import { usePersonalChange } from "../api/query.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../parts/menu.tsx";
 import { useTell } from "../parts/toast.tsx";
-import { useLeft } from "./door.ts";
+import { useLeft } from "./leave.ts";
 import { PageLink } from "./page-link.ts";
 import { useOrganization, useSession } from "./session.ts";
 import { setTheme, themeLabels, themes, useTheme } from "./theme.ts";

@@ -1,5 +1,5 @@
 /** Shown instead of figures: loading, empty, failed, or the analysis is starting. */
-import type { ReactElement, ReactNode } from "react";
+import { lazy, type ReactElement, type ReactNode, Suspense } from "react";
 import { ApiFailure } from "../api/client.ts";
 import type { Asked } from "../api/query.ts";
 import { classes } from "../text/classes.ts";
@@ -32,6 +32,22 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+const Sentence = lazy(() =>
+  // Without an answer of the server there is no file with the words either.
+  import("./error-text.tsx").catch(() => ({
+    default: ({ message }: { message: string }) => <>{message}</>,
+  })),
+);
+
+/** What is wrong, in words. They come in a file of their own: most readers never need it. */
+function ErrorText({ error: { message } }: { error: Error }): ReactElement {
+  return (
+    <Suspense fallback={message}>
+      <Sentence message={message} />
+    </Suspense>
+  );
+}
+
 /** A failure: the server's message, and a button to try again. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactElement {
   return (
@@ -41,7 +57,9 @@ export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void
     >
       <p className="flex gap-2">
         <Icon name="warning" className="mt-1 text-at-risk" />
-        <span>{error.message}</span>
+        <span>
+          <ErrorText error={error} />
+        </span>
       </p>
       {onRetry !== undefined && (
         <Button isSmall icon="retry" onClick={onRetry}>
@@ -109,7 +127,7 @@ export function Figures<Answer>({ asked, loading, empty, children }: FiguresProp
       >
         {error !== null && !isPlaceholderData && (
           <p role="status" className="mb-2 text-sm text-at-risk">
-            This could not be updated: {error.message}
+            This could not be updated: <ErrorText error={error} />
           </p>
         )}
         {isPlaceholderData && isCancelled && <Cancelled onRetry={refetch} />}

@@ -2,6 +2,7 @@
 import { Toast } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
+import { errorSentence } from "../text/error-sentences.ts";
 import { IconButton } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
 
@@ -37,7 +38,7 @@ export default function ToastShelf({
             className={classes("mt-1", isBad ? "text-at-risk" : "text-healthy")}
           />
           <Toast.Description className="min-w-0 grow py-px [overflow-wrap:anywhere]">
-            {text}
+            {isBad ? errorSentence(text) : text}
           </Toast.Description>
           <Toast.Close asChild>
             <IconButton label="Dismiss" icon="close" isSmall className="-my-0.5" />

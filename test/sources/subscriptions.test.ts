@@ -82,7 +82,7 @@ describe("a subscription", () => {
       "subscriptionId,userId,accountId,from,status,plan,mrr,currency,quantity,currentPeriodEnd,endsAt,isInvoluntary",
     );
     expect(first?.replaceAll('"', "")).toBe(
-      `sub_1,ada,acme,${onDay(0)},active,Team,4900,EUR,1,${periodEnd},,false`,
+      `sub_1,ada,acme,${onDay(0)},active,Team,49.00,EUR,1,${periodEnd},,false`,
     );
     expect(scheduled?.replaceAll('"', "")).toContain(`,${onDay(60)},false`);
   });

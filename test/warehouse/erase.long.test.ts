@@ -122,7 +122,7 @@ describe("erasing a user", () => {
     }
     // Every table with a column of users is there, or the test would not have stopped before each. One statement of a
     // table erases all users, and the last marks snapshots of accounts as stale.
-    expect(statements).toBe(14);
+    expect(statements).toBe(15);
     expect(await rollupsOf(subject, organization)).toEqual(
       recount(without(without(events, 5), 6), storedDay),
     );

@@ -10,6 +10,7 @@ import {
   useState,
 } from "react";
 import { classes } from "../../text/classes.ts";
+import { errorSentence } from "../../text/error-sentences.ts";
 import { Icon } from "../icons.tsx";
 
 const control =
@@ -261,7 +262,7 @@ export function FormError({ error }: { error: Error | null }): ReactElement | nu
       className="flex gap-2 rounded border border-at-risk bg-at-risk-wash px-3 py-2 text-at-risk"
     >
       <Icon name="warning" className="mt-1" />
-      <span>{error.message}</span>
+      <span>{errorSentence(error.message)}</span>
     </p>
   );
 }

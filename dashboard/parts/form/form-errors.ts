@@ -1,5 +1,4 @@
 /** Which field an error is about. */
-import { ApiFailure } from "../../api/client.ts";
 import { errorOfField, errorSentence } from "../../text/error-sentences.ts";
 
 /** Puts an error of the server beside the field that its message begins with: `timezone is not known …`.
@@ -9,7 +8,7 @@ export function fieldErrors<Name extends string>(
   error: Error | null,
   fields: readonly Name[],
 ): { readonly of: (name: Name) => string | undefined; readonly rest: Error | null } {
-  const message = error instanceof ApiFailure ? error.apiMessage : (error?.message ?? "");
+  const message = error?.message ?? "";
   const about = fields.find((name) => isAbout(message, name));
   return {
     // The field says its name itself, and better than the API's.
