@@ -69,9 +69,9 @@ export const ScoreAnswer = Type.Object({
       "Points of each part; with the cap they add up to the score. A trait's part is called `trait.` and its name.",
     ),
     cap: Field.number("Points that the reasons below took away: zero or negative."),
-    capReasons: Type.Array(Type.Enum(["high_risk", "end_scheduled", "payment_failed"]), {
+    capReasons: Type.Array(Type.Enum(["high_risk", "end_scheduled", "payment_failed", "unused"]), {
       description:
-        "Why health is at most 39. `high_risk`: the churn risk is at `riskLimits.cap` or above. `end_scheduled`: every remaining subscription has a scheduled end. `payment_failed`: a subscription is past due.",
+        "Why health is at most 39. `high_risk`: the churn risk is at `riskLimits.cap` or above. `end_scheduled`: every remaining subscription has a scheduled end. `payment_failed`: a subscription is past due. `unused`: no engagement event for the churn horizon.",
     }),
     traits: listOf("The organization's own parts, `healthTraits` of the settings of these scores.", {
       trait: Type.String(),

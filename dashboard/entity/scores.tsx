@@ -161,6 +161,7 @@ function capText(
     high_risk: ["high churn risk", `from a churn risk of ${numbers.risk(model?.riskLimits.cap ?? null)}`],
     end_scheduled: ["scheduled end", "while the end of every subscription is scheduled"],
     payment_failed: ["failed payment", "while a subscription is past due"],
+    unused: ["no use", "without use for the churn horizon"],
   } as const;
   const label = reasons.map((reason) => words[reason][0]).join(", ");
   return {

@@ -63,7 +63,7 @@ test("the first card has the call list's rows, with what can be done about each"
   await page.getByText("1 row chosen").waitFor();
   await page.getByRole("button", { name: "Assign", exact: true }).click();
   expect((await owned).postDataJSON()).toEqual({ owner: expect.any(Number) });
-  await page.getByText("1 row assigned.", { exact: false }).waitFor();
+  await page.getByText("1 row assigned. The list shows it within seconds.", { exact: true }).waitFor();
   await page.unrouteAll({ behavior: "ignoreErrors" });
   expect(complaints).toEqual([]);
 });

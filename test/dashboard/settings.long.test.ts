@@ -195,7 +195,7 @@ describe("scores", () => {
     await page.getByLabel("Undone by").fill("subscription_canceled");
     expect(await axe(page)).toEqual([]);
     await save(page).click();
-    await page.getByText(/undoneBy is the event itself/).waitFor();
+    await page.getByText(/event that undoes it is the event itself/).waitFor();
     expect(await targets()).toEqual({ user: { by: "silence" }, account: { by: "silence" } });
     await page.getByLabel("Undone by").fill("subscription_resumed");
     await save(page).click();

@@ -7,7 +7,7 @@ import type { EngagementScale } from "../scores/engagement.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import type { EntityKind, Population } from "./engagement-events.ts";
-import { zeroUnused } from "./lists/user-engagement.ts";
+import { isUnusedSql, zeroUnused } from "./lists/user-engagement.ts";
 import { type Query, read, type Steps } from "./query.ts";
 import { numberOf } from "./trait-query.ts";
 
@@ -44,7 +44,7 @@ export function healthSteps({ healthWeights, healthTraits = [], riskScale, scale
       { uncapped: "totalPoints / totalWeight" },
       {
         health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
-          ifNull(risk, 0) >= {cappedRisk:Float64} OR ${isCappedByBilling}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+          ifNull(risk, 0) >= {cappedRisk:Float64} OR ${isCappedByBilling} OR ${isUnusedSql(scale)}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
       },
       {
         colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',

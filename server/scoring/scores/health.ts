@@ -30,7 +30,7 @@ export interface Health {
 }
 
 /** A high churn risk, a scheduled end of every subscription, or a subscription that is past due. */
-export type CapReason = "high_risk" | "end_scheduled" | "payment_failed";
+export type CapReason = "high_risk" | "end_scheduled" | "payment_failed" | "unused";
 
 /** The default weights of an organization; they are a setting. */
 export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
@@ -69,7 +69,7 @@ export function scoreOfTrait(
 /**
  * The weighted mean of the parts that exist, their weights renormalized. While an entity is unused it never rises, but by parts of the
  * organization's own: its risk may fall, because time passes and a period ends. Capped at 39 while the risk is at the scale's
- * `cap` or above, every subscription is going to end, or one is past due. Churned is 0, no data null.
+ * `cap` or above, every subscription is going to end, one is past due, or it is unused. Churned is 0, no data null.
  */
 export function healthOf(
   input: HealthInput,
@@ -97,11 +97,16 @@ export function healthOf(
   };
 }
 
-function capReasonsOf({ risk, billing = null }: HealthInput, riskScale: RiskScale): CapReason[] {
+function capReasonsOf(
+  { risk, billing = null, isUnused = false }: HealthInput,
+  riskScale: RiskScale,
+): CapReason[] {
   return [
     ...((risk ?? 0) >= riskScale.cap ? (["high_risk"] as const) : []),
     ...(isCanceling(billing) ? (["end_scheduled"] as const) : []),
     ...(billing?.isPastDue === true ? (["payment_failed"] as const) : []),
+    // Otherwise health would rise when one of the others ends.
+    ...(isUnused ? (["unused"] as const) : []),
   ];
 }
 

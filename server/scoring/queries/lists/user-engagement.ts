@@ -2,9 +2,14 @@
 import { type EngagementScale, mostPoints } from "../../scores/engagement.ts";
 import type { Expressions } from "../query.ts";
 
+/** Whether it was not used for the churn horizon, by scales that ask. The outer query binds horizonDays. */
+export function isUnusedSql({ isZeroUnused }: Pick<EngagementScale, "isZeroUnused">): string {
+  return isZeroUnused === true ? "idleDays >= {horizonDays:Int32}" : "false";
+}
+
 /** Zero instead of an expression for entities that a scale takes for unused. The outer query binds horizonDays. */
 export function zeroUnused({ isZeroUnused }: EngagementScale, sql: string): string {
-  return isZeroUnused === true ? `if(idleDays >= {horizonDays:Int32}, 0., ${sql})` : sql;
+  return isZeroUnused === true ? `if(${isUnusedSql({ isZeroUnused })}, 0., ${sql})` : sql;
 }
 
 /** `engagementOf`, of a row of `featuresQuery`. The outer query binds horizonDays. */
