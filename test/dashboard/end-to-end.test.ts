@@ -249,7 +249,7 @@ describe("a simulated company", () => {
     const [name = ""] = await rowNames(page);
     await page.getByRole("link", { name, exact: true }).first().click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
-    await page.locator("header").getByRole("link").first().click();
+    await page.locator('header a[href*="/accounts/"]').click();
     const members = page.getByRole("table", { name: "Members of this account" });
     await members.getByRole("link", { name, exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
