@@ -9,13 +9,20 @@ const segments = [
   { name: "Renews within 60 days", filter: { renewsWithinDays: 60 } },
 ] as const;
 
-/** Rules about accounts, the last about those of the second segment. Who is inside at the first scores has an alert. */
-const rules: readonly Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition">[] = [
+/** Rules about accounts, two of them about those of the second segment. Who is inside at the first scores has an alert. */
+const rules: readonly (Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition"> & {
+  readonly isOfRenewing?: true;
+})[] = [
   { name: "High churn risk", condition: { kind: "riskBand", band: "high" } },
-  { name: "Cancels soon", condition: { kind: "state", state: "canceling" } },
+  {
+    name: "Weak before a renewal",
+    condition: { kind: "healthBelow", below: 40 },
+    isOfRenewing: true,
+  },
   {
     name: "No report in three weeks",
     condition: { kind: "keyEventUnseen", event: "report_created", days: 21 },
+    isOfRenewing: true,
   },
 ];
 /** How long the first alerts may take after the first scores. */
@@ -44,8 +51,8 @@ export async function addRules({ ask }: Api): Promise<boolean> {
   for (const { name, filter } of segments) {
     ids.push((await ask("POST /api/segments", { body: { kind: "accounts", name, filter } })).id);
   }
-  for (const rule of rules) {
-    const segment = rule === rules.at(-1) ? ids[1] : undefined;
+  for (const { isOfRenewing, ...rule } of rules) {
+    const segment = isOfRenewing ? ids[1] : undefined;
     const scope = { kind: "accounts" as const, ...(segment !== undefined && { segment }) };
     await ask("POST /api/alert-rules", { body: { ...rule, scope, includeCurrent: true } });
   }
