@@ -80,6 +80,9 @@ const ofRun = [
   "record: model of account",
   "INSERT INTO account_scores",
   "record: run of account",
+  // A day after another says what its rules moved.
+  "record: shift of user",
+  "record: shift of account",
 ];
 
 test("a first run of scores that is killed after each of its writes is finished with the same scores", async () => {
