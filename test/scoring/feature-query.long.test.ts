@@ -146,7 +146,9 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
         const snapshot = await snapshotFor(subject.warehouse, who, cutoffDay);
         const found = await readUsualBehaviour(subject.warehouse, who, snapshot);
         // Both interpolate, and round differently.
-        for (const [name, mark] of Object.entries(engagementScale(features, gaps))) {
+        const { isZeroUnused, ...marks } = engagementScale(features, gaps);
+        expect(found.scale.isZeroUnused).toBe(isZeroUnused);
+        for (const [name, mark] of Object.entries(marks)) {
           expect(found.scale[name as keyof EngagementScale]).toBeCloseTo(mark, 9);
         }
       }
