@@ -183,7 +183,9 @@ describe("every table as CSV", () => {
     const [header = [], ...lines] = parse(await response.text());
     const rows = answer[table] ?? [];
     expect(lines).toHaveLength(rows.length);
-    const fields = new Set(header.map((name) => name.replace(/^(traits)\..*/, "$1")));
+    // Beside amounts stands their currency.
+    const isOwn = (name: string) => name !== "currency" || columnsOf(schema, table).includes(name);
+    const fields = new Set(header.map((name) => name.replace(/^(traits)\..*/, "$1")).filter(isOwn));
     const [row] = rows;
     if (row !== undefined) expect([...fields].sort()).toEqual(Object.keys(row).sort());
     // Without rows, as for scores of an organization that was never scored, columns are what the document says.

@@ -26,18 +26,6 @@ export function shiftsBetween(kind: EntityKind, from: string, to: string): strin
     GROUP BY entity)`;
 }
 
-/** A subquery (entity, shift1, shift2 …): points of health by changed rules in each of the weeks until `day`, the newest first. */
-export function weeklyShifts(kind: EntityKind, weeks: number): string {
-  const day = (week: number) => `{day:Int32} - ${7 * week}`;
-  const sums = Array.from(
-    { length: weeks },
-    (_, week) =>
-      `sumIf(health, toInt32(day) > ${day(week + 1)} AND toInt32(day) <= ${day(week)}) AS shift${week + 1}`,
-  );
-  return `(
-    SELECT ${kind} AS entity, ${sums.join(", ")} FROM ${shiftsOf(kind, day(weeks), day(0))} GROUP BY entity)`;
-}
-
 /** The condition that an entity went from one health band to the other by changed rules alone. */
 export const isMovedByRules = (before: string, now: string) =>
   `(bandFirst != bandLast AND ${before} = bandFirst AND ${now} = bandLast)`;

@@ -1,7 +1,6 @@
 /** By how many points health usually changes in a week: a smaller change is no news. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { OfRun } from "./reading.ts";
-import { weeklyShifts } from "./shifts.ts";
 import { isShown } from "./stored-score.ts";
 
 /** Weeks before the run whose changes count. */
@@ -12,7 +11,7 @@ const usualShare = 2 / 3;
 /** With fewer changes there is no result. */
 const leastChanges = 30;
 
-/** Points of health, without what changed rules changed; null when there are too few changes. An entity has a change for each week on whose first and
+/** Points of health; null when there are too few changes. An entity has a change for each week on whose first and
  * last day it has a health and has not churned. Churned entities stay at 0, and coming from or going there would make
  * every change look large. */
 export async function usualChange(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<number | null> {
@@ -29,7 +28,7 @@ const days = weeksAgo.map((week) => `addDays(toDate32('1970-01-01'), ${dayOf(wee
 const healths = weeksAgo.map((week) => `anyIf(health, ofDay = ${dayOf(week)}) AS week${week}`).join(", ");
 const changes = weeksAgo
   .slice(1)
-  .map((week) => `week${week - 1} - week${week} - shift${week}`)
+  .map((week) => `week${week - 1} - week${week}`)
   .join(", ");
 
 const sqlOf = (kind: OfRun["kind"]) => `
@@ -47,7 +46,6 @@ const sqlOf = (kind: OfRun["kind"]) => `
         WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run' AND day IN (${days})) AS runs
       USING (ofDay)
       WHERE version >= rowsVersion
-      GROUP BY entity) AS healths
-    LEFT JOIN ${weeklyShifts(kind, weeks)} AS shifts USING (entity))
+      GROUP BY entity))
   WHERE points IS NOT NULL`;
 const sql = { user: sqlOf("user"), account: sqlOf("account") } as const;
