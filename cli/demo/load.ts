@@ -70,29 +70,30 @@ export async function loadDemo(
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
     const loaded = await sendAll(organization, { ...options, endMs: nowMs() }, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
-    const scored = isVisible ? await scoreWithTeam(installation, organization, options, nowMs()) : undefined;
+    const { scored, hasTeam } = isVisible
+      ? await scoreWithTeam(installation, organization, options, nowMs())
+      : { scored: undefined, hasTeam: false };
     const seconds = (performance.now() - startedMs) / 1_000;
-    process.stdout.write(summary({ ...loaded, ...options, url, isVisible, scored, seconds }));
+    process.stdout.write(summary({ ...loaded, ...options, url, isVisible, scored, hasTeam, seconds }));
   } finally {
     await resetLimits(ledger, organization, secret, nowMs());
   }
 }
 
-/** Scores the organization, with what a team has set up before that and does after it. @returns a sentence about the scores */
+/** Scores the organization, with what a team has set up before that and does after it. @returns a sentence about the scores, and
+ * whether the team now has alerts and work */
 async function scoreWithTeam(
   installation: Installation,
   organization: Organization,
   { owner, team }: DemoOptions,
   nowMs: number,
-): Promise<string | undefined> {
+): Promise<{ readonly scored: string | undefined; readonly hasTeam: boolean }> {
   const api = apiOf(installation, organization);
   const isNew = team && (await addRules(api));
   const scored = await scoreLoaded(installation, organization);
-  if (isNew && scored !== undefined) {
-    await addWork(api, owner, nowMs);
-    await untilDecided(api);
-  }
-  return scored;
+  if (!isNew || scored === undefined) return { scored, hasTeam: false };
+  await addWork(api, owner, nowMs);
+  return { scored, hasTeam: await untilDecided(api) };
 }
 
 /** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */

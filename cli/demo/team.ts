@@ -93,10 +93,14 @@ export async function addWork(
   }
 }
 
-/** Waits until the rules have seen the first scores. The server looks every few seconds. */
-export async function untilDecided({ ask }: Api): Promise<void> {
+/** Waits until the rules have seen the first scores. The server looks every few seconds. @returns false when they have not in time */
+export async function untilDecided({ ask }: Api): Promise<boolean> {
   const endMs = performance.now() + alertPatienceMs;
   const isDecided = async () =>
     (await ask("GET /api/alert-rules")).rules.every(({ decidedThrough }) => decidedThrough !== null);
-  while (!(await isDecided()) && performance.now() < endMs) await Bun.sleep(200);
+  while (!(await isDecided())) {
+    if (performance.now() > endMs) return false;
+    await Bun.sleep(200);
+  }
+  return true;
 }

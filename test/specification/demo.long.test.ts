@@ -66,6 +66,8 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(refusal.stderr).toContain("--force");
 
   const second = await server.command("demo", ...options, "--force");
+  expect(first).toContain("3 alert rules");
+  expect(second).not.toContain("3 alert rules");
   const again = printedCounts(second);
   expect(again.slice(0, 2)).toEqual([users, accounts]);
   expect(again[2]).toBeGreaterThanOrEqual(events);

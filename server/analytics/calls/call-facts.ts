@@ -4,6 +4,7 @@
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
+import { msPerDay } from "../../calendar/calendar.ts";
 import {
   type CallScoresQuestion,
   callScoresQuery,
@@ -81,7 +82,6 @@ export async function payerCount(warehouse: Warehouse, payers: PayersQuestion): 
   return row?.count ?? 0;
 }
 
-const msPerDay = 86_400_000;
 const goneBands = "('churned', 'none')";
 
 /**

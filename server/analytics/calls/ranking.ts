@@ -1,5 +1,6 @@
 /** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons. Pure. */
 import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
+import { msPerDay } from "../../calendar/calendar.ts";
 import { expectedLossOfPayer } from "../../revenue/revenue.ts";
 import { type EntityKind, sharpFallPoints } from "../../scoring/scoring.ts";
 
@@ -57,7 +58,6 @@ export interface Call {
   readonly isLate: boolean;
 }
 
-const msPerDay = 86_400_000;
 /** Use that was lower before cannot fall in a way that means anything. */
 export const leastVolumeBefore = 20;
 /** Of the horizon of a silence target: later than this a call rarely turns anything. */
