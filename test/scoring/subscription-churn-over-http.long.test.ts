@@ -191,7 +191,7 @@ test("MRR that ends within the horizon is an expected loss in full, in MRR at ri
   ).text();
   const [header, first] = csv.split("\r\n");
   expect(header).toEndWith(",subscriptionEndsAt,expectedLoss");
-  expect(first).toEndWith(",4900");
+  expect(first).toEndWith(",49.00");
 });
 
 test("the target is suggested for accounts once there are 10 subscriptions, and not beside it", async () => {
@@ -235,7 +235,7 @@ test("a scheduled end of an account without a churn risk is a row of MRR at risk
   });
   const csv = await get("/api/revenue/at-risk?format=csv&columns=id,mrr,churnRisk,expectedLoss");
   expect(csv.split("\r\n").slice(1, 3).toSorted()).toEqual([
-    ...["ending-co,4900,1,4900", "paying-co,14700,,4900"],
+    ...["ending-co,EUR,49.00,1,49.00", "paying-co,EUR,147.00,,49.00"],
   ]);
   const list = JSON.parse(await get("/api/accounts?sort=expectedLoss")) as Static<typeof AccountListAnswer>;
   const first = list.accounts.slice(0, 2).toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));

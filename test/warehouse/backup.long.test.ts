@@ -16,7 +16,7 @@ import { freezeTables } from "../../server/warehouse/copies/frozen-tables.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { billingEvents, subscriptions } from "../../server/warehouse/schema/billing-tables.ts";
-import { scoreTables } from "../../server/warehouse/schema/score-tables.ts";
+import { scoreTables, shiftTables } from "../../server/warehouse/schema/score-tables.ts";
 import { segmentTables } from "../../server/warehouse/schema/segment-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
@@ -154,7 +154,14 @@ test("every table of the warehouse is in a backup", async () => {
   const loader = new Loader({ time: systemTime, inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await applyExclusions(subject.warehouse, 1, { revision: 1, rules: [], accounts: [] });
-  const others = [...scoreTables, ...snapshotTables, ...segmentTables, billingEvents.table, subscriptions];
+  const others = [
+    ...scoreTables,
+    ...shiftTables,
+    ...snapshotTables,
+    ...segmentTables,
+    billingEvents.table,
+    subscriptions,
+  ];
   for (const { name } of others) {
     await subject.warehouse.command(`INSERT INTO ${name} (organization) SELECT 1`);
   }
