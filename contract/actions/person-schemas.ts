@@ -23,6 +23,9 @@ export const EverythingAnswer = Type.Object(
     eventsByDay: Type.Optional(rows("Counts of events by day. They stay when raw events are deleted.")),
     activeSpan: Type.Optional(rows("The first and the last day of activity.")),
     scores: Type.Optional(rows("Scores of each day, with the features behind them.")),
+    scoreShifts: Type.Optional(
+      rows("By how much another model, scale or settings changed the scores of each day."),
+    ),
     features: Type.Optional(rows("Features of days, from which scores are computed.")),
     segmentChanges: Type.Optional(
       rows(
