@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { isPlaceholderId } from "../../server/intake/intake.ts";
 import { Server } from "../server.ts";
 import { type Broken, brokenFor, type Hints, validFor, waysToBreak } from "./arbitrary.ts";
 import { OpenApi, type Schema } from "./document.ts";
@@ -46,8 +47,20 @@ const times = fc.oneof(
 );
 const noTimes = fc.constantFrom("", "now", "2026-02-30", "2026-05-17T09:30:00", "1969-12-31", "2300-01-01");
 
-/** The document says in words, not in its schema, what a time looks like. */
-const hints: Hints = Object.fromEntries(timeNames.map((name) => [name, { valid: times, broken: noTimes }]));
+/** The ids of users and accounts that mean no id are refused, unless one is stored, which no schema can say. */
+const noIds = fc.constantFrom(" ", "\t", "undefined", "null", "None", "NaN", "[object Object]");
+const texts = fc.string({ unit: "binary", minLength: 1, maxLength: 100 });
+const ids = fc.oneof(
+  texts.filter((text) => !isPlaceholderId(text)),
+  fc.maxSafeInteger(),
+);
+const idNames = ["userId", "id"];
+
+/** The document says in words, not in its schema, what a time and an id look like. */
+const hints: Hints = Object.fromEntries([
+  ...timeNames.map((name) => [name, { valid: times, broken: noTimes }]),
+  ...idNames.map((name) => [name, { valid: ids, broken: noIds }]),
+]);
 
 /** All names of the time mean one time, so all that are sent must have the same value. The broken one stays. */
 function withOneTime(body: unknown, broken?: string): unknown {
@@ -128,12 +141,14 @@ const someWays: Readonly<Record<string, readonly string[]>> = {
     "body: of another type",
     "userId: missing",
     "userId: too long",
+    "userId: with a wrong value",
     "email: against its format",
     "properties.avatar: against its format",
     "properties.acquisitionChannel: of another type",
     "isAccountOwner: of another type",
     "account.id: missing",
     "account.id: too short",
+    "account.id: with a wrong value",
     "account.name: missing",
     "account.avatar: against its format",
     "messageId: too long",
