@@ -22,8 +22,8 @@ const [accounts = 300, firstSeed = 101, seeds = 3, weeks = 8] = [300, 101, 3, 8]
 /** A tenth of the entities is flagged, as the page has it. */
 const flaggedShare = 0.1;
 
-const results = Array.from({ length: seeds }, (_, index) => resultOf(firstSeed + index));
 const known = <Value>(values: readonly (Value | null)[]) => values.flatMap((value) => value ?? []);
+const results = Array.from({ length: seeds }, (_, index) => resultOf(firstSeed + index));
 const overall = (of: (result: (typeof results)[number]) => number | null) => {
   const values = known(results.map(of));
   return values.length === 0 ? "-" : mean(values).toFixed(3);
