@@ -75,6 +75,7 @@ const ledgerCalls = [
   "populations",
   "freshness",
   "findUser",
+  "findAccount",
   "rebuildsPending",
   "rebuildBegun",
   "rebuildDone",
