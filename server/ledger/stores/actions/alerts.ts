@@ -16,6 +16,7 @@ import {
   type FiredRecord,
   type WorkOnCall,
 } from "../../ports/actions/alerts.ts";
+import type { PersonCall } from "../../ports/actions/person-data.ts";
 import type { EntityRef } from "../../ports/actions/work.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
@@ -333,7 +334,8 @@ function* changeAlert(
   return changed;
 }
 
-const callRow = new RowOf<Required<CallChange> & { readonly verdictAtMs: number | null }>({
+/** A row of `calls_set_aside`. */
+export const callRow = new RowOf<PersonCall>({
   ...{ snoozedUntil: nullable(integer()), verdict: nullable(word()), verdictAtMs: nullable(integer()) },
 });
 
