@@ -22,9 +22,10 @@ const key = new Map<string, string>();
 
 afterAll(() => server.stop());
 
-function start(dataDir?: string): Promise<Server> {
+/** @param scheduleMs null: only commands score */
+function start(dataDir?: string, scheduleMs: number | null = 170): Promise<Server> {
   // The look is at any phase of the load, whose rows are frozen once a second.
-  const time = { ...quick, scheduleMs: 170, loadMs: 1_000, quietLoadMs: 1_000 };
+  const time = { ...quick, scheduleMs, loadMs: 1_000, quietLoadMs: 1_000 };
   return Server.start({ time, ...(dataDir !== undefined && { dataDir }) });
 }
 
@@ -81,8 +82,11 @@ function watch(name: string) {
   let ended = false;
   const reading = (async () => {
     while (!ended) {
+      const startedMs = performance.now();
       const answer = await shown(name).catch(() => undefined);
       if (answer !== undefined) seen.push(answer);
+      // Five readers without rests keep the engine from its work: the loads then take three times as long.
+      await Bun.sleep(2 * (performance.now() - startedMs));
     }
   })();
   const more = (count: number) => {
@@ -130,9 +134,9 @@ const ways: Readonly<Record<string, (name: string, token: string) => Send | Prom
     await owner.json("POST", `/api/webhooks?organization=${owner.organization}`, body, 201);
     await server.command("settings", "set", "--organization", name, "--user-churn", "subscription");
     return async (part) => {
-      const payments = part.map((event) =>
-        server.post(`/v1/webhooks/billing/${token}`, undefined, paymentOf(event)),
-      );
+      const payments = part
+        .flatMap(paymentOf)
+        .map((payment) => server.post(`/v1/webhooks/billing/${token}`, undefined, payment));
       await Promise.all([
         expectAll(200, payments),
         expectAll(201, [server.post("/batch", token, batchOf(part))]),
@@ -141,17 +145,19 @@ const ways: Readonly<Record<string, (name: string, token: string) => Send | Prom
   },
 };
 
-/** What RevenueCat says of a user on a day: a period has begun, and lasts a month, or the subscription has ended. */
-function paymentOf({ userId, timestamp }: Sent): object {
+/** What RevenueCat says of a user once a week: a period has begun, and lasts a month, or the subscription has ended. */
+function paymentOf({ userId, timestamp }: Sent): object[] {
   const atMs = Date.parse(timestamp);
   const daysAgo = Math.round((server.nowMs() - atMs) / msPerDay);
+  if (daysAgo % 7 !== stoppedDaysAgo % 7) return [];
   const hasEnded = Number(userId.slice(1)) % 3 === 2 && daysAgo === stoppedDaysAgo;
-  return revenuecatEvent(hasEnded ? "EXPIRATION" : daysAgo === 60 ? "INITIAL_PURCHASE" : "RENEWAL", {
+  const event = revenuecatEvent(hasEnded ? "EXPIRATION" : daysAgo > 52 ? "INITIAL_PURCHASE" : "RENEWAL", {
     ...{ app_user_id: userId, original_app_user_id: userId, aliases: [userId], subscriber_attributes: {} },
     ...{ event_timestamp_ms: atMs, purchased_at_ms: atMs },
     expiration_at_ms: hasEnded ? atMs : atMs + 30 * msPerDay,
     ...{ transaction_id: `${userId} ${daysAgo}`, original_transaction_id: userId },
   });
+  return [event];
 }
 
 /** An organization with its users, whose past is yet to come. @returns a token */
@@ -205,6 +211,19 @@ async function sendParts({ parts, send, watched }: Load, from: number, to: numbe
 /** Puts the clock to when a load that ends now is over. */
 const endLoads = () => server.putClockAhead(server.nowMs() - Date.now() + 31_000);
 
+/** Imports the past, which ends with the scores. */
+async function importAll(parts: readonly Sent[][], watched: Load["watched"]): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "rekindle-load-"));
+  const files = parts.map((part, number) => {
+    const file = join(folder, `${number}.jsonl`);
+    writeFileSync(file, part.map((event) => JSON.stringify({ ...event, type: "track" })).join("\n"));
+    return file;
+  });
+  await server.command("import", ...files, "--organization", "import");
+  expect((await shown("import")).counts).not.toEqual([]);
+  await watched.more(3);
+}
+
 describe("while the past arrives, the pages show that it loads or what a rebuild shows", () => {
   const seen = new Map<string, readonly Shown[]>();
 
@@ -212,7 +231,10 @@ describe("while the past arrives, the pages show that it loads or what a rebuild
   beforeAll(async () => {
     const loads: Load[] = [];
     for (const [way, open] of Object.entries(ways)) loads.push(await begin(way, open));
-    await Promise.all(loads.map((load) => sendParts(load, 0, 4)));
+    await organization("import");
+    const ofImport = watch("import");
+    await Promise.all([...loads.map((load) => sendParts(load, 0, 4)), importAll(past(), ofImport)]);
+    seen.set("import", await ofImport.end());
     await server.crash();
     server = await start(server.dataDir);
     await server.ready();
@@ -224,24 +246,14 @@ describe("while the past arrives, the pages show that it loads or what a rebuild
       await watched.more(3);
       seen.set(way, await watched.end());
     }
+    // What is right is computed without the schedule, which scores earlier days of all of them for minutes.
+    await server.kill("SIGTERM");
+    server = await start(server.dataDir, null);
+    await server.ready();
   }, 600_000);
 
-  for (const way of Object.keys(ways)) {
-    test(`by ${way}, with a kill in the middle`, () => expectRight(way, seen.get(way) ?? []));
+  for (const way of [...Object.keys(ways), "import"]) {
+    const how = way === "import" ? "which ends with the scores" : "with a kill in the middle";
+    test(`by ${way}, ${how}`, () => expectRight(way, seen.get(way) ?? []));
   }
-
-  test("by import, which ends with the scores", async () => {
-    await organization("import");
-    const watched = watch("import");
-    const folder = mkdtempSync(join(tmpdir(), "rekindle-load-"));
-    const files = past().map((part, number) => {
-      const file = join(folder, `${number}.jsonl`);
-      writeFileSync(file, part.map((event) => JSON.stringify({ ...event, type: "track" })).join("\n"));
-      return file;
-    });
-    await server.command("import", ...files, "--organization", "import");
-    expect((await shown("import")).counts).not.toEqual([]);
-    await watched.more(3);
-    await expectRight("import", await watched.end());
-  });
 });
