@@ -141,17 +141,21 @@ test("what a team has done is completed wherever the command was cut off, and no
   await withEnvironment(environment(server.dataDir), () =>
     withApi("Cut", async (api) => {
       let made = 0;
-      /** Takes one step that makes something, and dies at the next. @returns whether it came to the end */
+      const { accounts } = await api.ask("GET /api/accounts", { query: { limit: 4 } });
+      /** Takes one step that makes something, and dies at the next. Each time the call list has another order. @returns whether it came
+       * to the end */
       const goesOn = async () => {
         await server.exported("events", "Cut");
+        const rows = accounts.map((_, at) => accounts[(at + made) % accounts.length]);
         let steps = 0;
-        const ask: typeof api.ask = (route, sent) => {
+        const ask = ((route, sent) => {
+          if (route === "GET /api/call-list") return Promise.resolve({ rows });
           if (!route.startsWith("POST ")) return api.ask(route, sent);
           steps += 1;
           if (steps > 1) throw new Error("killed");
           made += 1;
           return api.ask(route, sent);
-        };
+        }) as typeof api.ask;
         const run = async () => {
           await addRules({ ...api, ask });
           await addWork({ ...api, ask }, undefined, Date.now());
@@ -174,7 +178,7 @@ test("what a team has done is completed wherever the command was cut off, and no
   expect(second).not.toContain("3 alert rules");
 });
 
-test("a load that is killed between its segments and its rules is completed by --force", async () => {
+test("a load that is killed at its first segments is completed by --force", async () => {
   const options = ["--organization", "Killed", "--users", "100", "--weeks", "8", "--seed", "5"];
   await server.organization("Killed");
   const key = (await server.command("key", "create", "--organization", "Killed")).trim();
@@ -183,13 +187,16 @@ test("a load that is killed between its segments and its rules is completed by -
     const response = await fetch(`${server.url}/api/segments`, {
       headers: { Authorization: `Bearer ${key}` },
     });
-    return ((await response.json()) as Static<typeof SegmentsAnswer>).segments.length;
+    // It is asked often, and the rate limit may refuse.
+    return response.ok ? ((await response.json()) as Static<typeof SegmentsAnswer>).segments.length : 0;
   };
-  await until("the first segment is there", segments, (count) => count > 0, { everyMs: 1 });
+  await until("the first segment is there", segments, (count) => count > 0, { everyMs: 20 });
   loading.kill("SIGKILL");
   await loading.exited;
-  expect(await server.command("demo", ...options, "--force")).toContain("3 alert rules");
-  expect(await teamContent("Killed")).toEqual(wholeContent);
+  await server.command("demo", ...options, "--force");
+  // Of so few users it depends on the hour who is to be called: the work is that of the test before.
+  const withoutWork = ({ work: _, ...rest }: { readonly work: unknown; readonly decided: boolean }) => rest;
+  await becomes(async () => withoutWork(await teamContent("Killed")), withoutWork(wholeContent));
 });
 
 test("the stored data equals the simulated: times, traits, owners and accounts as they are in the end", async () => {
