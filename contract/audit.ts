@@ -66,6 +66,7 @@ export const auditActions = [
   "alert_rule.changed",
   "alert_rule.deleted",
   "alert.changed",
+  "call.set_aside",
   "task.created",
   "task.changed",
   "task.deleted",

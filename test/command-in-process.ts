@@ -97,6 +97,20 @@ async function run(
   }
 }
 
+/** Runs what opens the installation as a command does, with this environment. Commands may run in it. */
+export async function withEnvironment<Result>(
+  env: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const before = { ...process.env };
+  setEnvironment(env);
+  try {
+    return await work();
+  } finally {
+    setEnvironment(before);
+  }
+}
+
 /** Commander ends the process after help and after a wrong option: here it throws. */
 function throwing(command: Command): Command {
   command.exitOverride();

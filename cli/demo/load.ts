@@ -81,7 +81,7 @@ export async function loadDemo(
 }
 
 /** Scores the organization, with what a team has set up before that and does after it. @returns a sentence about the scores, and
- * whether the team now has alerts and work */
+ * whether the team has got alerts and work, or what was missing of them */
 async function scoreWithTeam(
   installation: Installation,
   organization: Organization,
@@ -89,11 +89,11 @@ async function scoreWithTeam(
   nowMs: number,
 ): Promise<{ readonly scored: string | undefined; readonly hasTeam: boolean }> {
   const api = apiOf(installation, organization);
-  const isNew = team && (await addRules(api));
+  const hasNewRules = team && (await addRules(api));
   const scored = await scoreLoaded(installation, organization);
-  if (!isNew || scored === undefined) return { scored, hasTeam: false };
-  await addWork(api, owner, nowMs);
-  return { scored, hasTeam: await untilDecided(api) };
+  if (!team || scored === undefined) return { scored, hasTeam: false };
+  const hasNewWork = await addWork(api, owner, nowMs);
+  return { scored, hasTeam: (hasNewRules || hasNewWork) && (await untilDecided(api)) };
 }
 
 /** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */

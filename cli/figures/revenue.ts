@@ -1,8 +1,10 @@
 /** `rekindle revenue` */
+
 import { Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { amountInUnits, currenciesWithoutRate } from "../../contract/billing/currencies.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
+import { counted } from "../../contract/counted.ts";
 import type { OfOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printLine, printTable } from "../print.ts";
@@ -104,7 +106,6 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
 /** MRR that is in no figure, not confirmed or unknown, in sentences. */
 function noticesOf(answer: RouteAnswer<"GET /api/revenue">): readonly string[] {
   const { unrated, unconfirmed, unpriced, paidByMembers, freeAfterPaid, reportingCurrency } = answer;
-  const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
   const amounts = unrated
     .filter(({ payers }) => payers > 0)
     .map(

@@ -39,6 +39,7 @@ export const EverythingAnswer = Type.Object(
     alertStates: rows(
       "States that alert rules keep of the user: when they fired, until when they rest, the last value.",
     ),
+    calls: rows("What team members said about the user's row of the call list: a snooze or a verdict."),
     holdOutEntries: rows("The user's entries into hold-outs, each with the arm that was drawn."),
     messages: rows(
       "Messages to destinations that name the user: sent in the last 30 days, or waiting. The content has no line about others.",

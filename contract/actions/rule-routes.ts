@@ -4,6 +4,8 @@ import { RuleFiguresAnswer } from "./rule-figures.ts";
 import { RulePreviewAnswer, RulePreviewBody } from "./rule-preview.ts";
 import * as rules from "./rule-schemas.ts";
 
+const changeCall = { body: rules.CallChangeBody, status: 204 } as const;
+
 /** Answered by intake. */
 export const ruleRoutes = {
   "GET /api/alert-rules": keyRoute.read({ summary: "Alert rules", answer: rules.AlertRulesAnswer }),
@@ -34,6 +36,14 @@ export const ruleRoutes = {
     summary: "Assign an alert, snooze it, say that it was handled or not useful, or write a note",
     body: rules.AlertChangeBody,
     answer: rules.AlertAnswer,
+  }),
+  "PATCH /api/users/:userId/call": keyRoute.manage({
+    summary: "Snooze a user on the call list, or say that the call was handled or not useful",
+    ...changeCall,
+  }),
+  "PATCH /api/accounts/:accountId/call": keyRoute.manage({
+    summary: "Snooze an account on the call list, or say that the call was handled or not useful",
+    ...changeCall,
   }),
 } as const;
 

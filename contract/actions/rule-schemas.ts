@@ -176,18 +176,24 @@ export const AlertsAnswer = Type.Object({
   ),
 });
 
+const snoozedUntil = nullable(Field.day("The day on which it is open again."), {
+  "x-send": "a date, 2027-03-31 say, or null",
+});
+const verdict = nullable(Type.Enum([...alertVerdicts]), {
+  "x-send": `one of ${alertVerdicts.join(", ")}, or null`,
+});
+
+export const CallChangeBody = closedObject(
+  { snoozedUntil: Type.Optional(snoozedUntil), verdict: Type.Optional(verdict) },
+  { minProperties: 1, "x-send": "a JSON object with at least one of snoozedUntil, verdict" },
+);
+
 const sent = "a JSON object with at least one of assignee, snoozedUntil, verdict, note";
 export const AlertChangeBody = closedObject(
   {
     assignee: Type.Optional(nullable(id, { "x-send": "the id of a team member, or null" })),
-    snoozedUntil: Type.Optional(
-      nullable(Field.day("The day on which it is open again."), {
-        "x-send": "a date, 2027-03-31 say, or null",
-      }),
-    ),
-    verdict: Type.Optional(
-      nullable(Type.Enum([...alertVerdicts]), { "x-send": `one of ${alertVerdicts.join(", ")}, or null` }),
-    ),
+    snoozedUntil: Type.Optional(snoozedUntil),
+    verdict: Type.Optional(verdict),
     note: Type.Optional(
       nullable(
         Type.String({

@@ -54,6 +54,14 @@ const exclusionRule = {
 
 export const ExclusionAnswer = Type.Object(exclusionRule);
 
+/** Of a user or an account. */
+export const saidByPagesField = {
+  saidByPages: Type.Array(Type.String(), {
+    description:
+      "What a browser token said last, which everybody can read in a page: `account` of a user; `name`, `avatar` and attributes of an account, these as `traits.tier`. A value that a server says takes its place.",
+  }),
+};
+
 export const UserAnswer = Type.Object({
   userId: Type.String(),
   email: Field.textOrNull("Null until it is known."),
@@ -71,6 +79,7 @@ export const UserAnswer = Type.Object({
   ),
   unknownOwner: Field.textOrNull("The trait `owner`, where it means no team member."),
   ...controlField,
+  ...saidByPagesField,
   firstIdentifiedAt: Field.instant("When the user was identified first."),
   updatedAt: Field.instant("When something about the user changed last."),
   firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),

@@ -4,7 +4,7 @@ import { accountFilters, namingFilters, oneTrait, userFilters } from "../actions
 import { timelineKinds } from "../actions/work.ts";
 import { beforeParameter, controlField, ownerFields, ownerText } from "../actions/work-schemas.ts";
 import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
-import { eventLabel } from "./api.ts";
+import { eventLabel, saidByPagesField } from "./api.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { since, Verdict } from "./score-parts.ts";
 import { activityPosition, leadsWithRisk, listedScores, listHead } from "./scores.ts";
@@ -140,6 +140,7 @@ export const AccountAnswer = Type.Object({
   ...accountFields,
   ...ownerFields,
   ...controlField,
+  ...saidByPagesField,
   unknownOwner: Field.textOrNull(`The attribute \`owner\`, where it means no team member. ${ownerText}`),
   users: listOf("Its members without excluded users, the last engagement event first.", {
     ...userFields,

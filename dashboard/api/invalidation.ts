@@ -21,6 +21,8 @@ const readsOfAlerts = [
 ] as const;
 const changesOfAlerts = {
   "PATCH /api/alerts/:id": readsOfAlerts,
+  "PATCH /api/users/:userId/call": readsOfAlerts,
+  "PATCH /api/accounts/:accountId/call": readsOfAlerts,
   "POST /api/alert-rules": readsOfAlerts,
   "PUT /api/alert-rules/:id": readsOfAlerts,
   "DELETE /api/alert-rules/:id": readsOfAlerts,

@@ -11,7 +11,7 @@ type Model = NonNullable<Score["model"]>;
 /** Names of the parts of scores, as readers meet them. */
 const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
   engagement: { label: "Engagement", hint: "How much the product was used in 28 days" },
-  outlook: { label: "Outlook", hint: "100 without any churn risk, 50 at twice the odds of the base rate" },
+  outlook: { label: "Outlook", hint: "100 = no churn risk, 50 = twice the usual" },
   momentum: { label: "Momentum", hint: "Active days in 4 weeks, compared with the 4 weeks before" },
   adoption: { label: "Adoption", hint: "The share of key events used in 90 days" },
   frequency: { label: "Frequency", hint: "Days with activity, of the last 28: up to 40 points" },
@@ -82,10 +82,10 @@ export function activityText(
     : `No model passed the back-test, so there is no churn risk: ${what}s are ordered by activity.`;
 }
 
-/** A churn risk compared with the base rate. Undefined without a base rate. */
+/** A churn risk compared with the base rate, "1.9 times the usual 8.9%." Undefined without a base rate. */
 export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
   if (ratioToBaseRate === null || baseRate === null) return undefined;
-  const rate = `the base rate (${numbers.share(baseRate)} churned in the back-test)`;
+  const rate = `the usual ${numbers.share(baseRate)}`;
   if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
   if (ratioToBaseRate > 0.87) return `About ${rate}.`;
   const part = 1 / ratioToBaseRate;
@@ -99,14 +99,15 @@ export function reasonLabel(text: string): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-/** The inputs of a risk, whether the model is proven, and its statistical term. */
-export function modelSentence({ model, isProven, isProvisional, trainedDay }: Model): string {
-  const named = modelNames.find((each) => each.model === model);
-  const from = named === undefined ? "" : `Computed from ${named.from} (${named.term}). `;
-  const proof = isProven
-    ? `${isProvisional ? "Provisionally proven" : "Proven"} in the back-test`
-    : "Not proven on your own data";
-  return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
+/** What a risk was learned from, and whether it is to be believed: "Learned from similar accounts. Still provisional." The page Model has
+ * the statistics. */
+export function modelSentence(
+  { model, isProven, isProvisional }: Pick<Model, "model" | "isProven" | "isProvisional">,
+  what: "user" | "account",
+): string {
+  const from = modelNames.find((each) => each.model === model)?.from(`${what}s`);
+  const proof = isProven ? (isProvisional ? "Still provisional." : "") : "Not proven on your own data.";
+  return [...(from === undefined ? [] : [`Learned from ${from}.`]), proof].join(" ").trim();
 }
 
 /** A rank in words. */

@@ -218,7 +218,7 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
               unit="%"
               isMoreGood={false}
             />
-            <p className="mt-3 text-sm text-soft">{modelSentence(model)}</p>
+            <p className="mt-3 text-sm text-soft">{modelSentence(model, what)}</p>
           </>
         );
       }}

@@ -15,27 +15,34 @@ export function Tree({
   values,
   timezone,
   named = {},
+  beside = () => undefined,
 }: {
   values: Readonly<Record<string, unknown>>;
   timezone: string;
   named?: Named;
+  /** What stands beside the value of a key. */
+  beside?: Beside;
 }): ReactElement {
-  return <Level values={values} timezone={timezone} depth={0} named={named} />;
+  return <Level values={values} timezone={timezone} depth={0} named={named} beside={beside} />;
 }
 
 /** By key: the name that is shown, and the value if it is not shown as usual. */
 type Named = Readonly<Record<string, { readonly name: string; readonly value?: ReactNode }>>;
+
+type Beside = (key: string) => ReactNode;
 
 function Level({
   values,
   timezone,
   depth,
   named = {},
+  beside = () => undefined,
 }: {
   values: Branch;
   timezone: string;
   depth: number;
   named?: Named;
+  beside?: Beside;
 }): ReactElement {
   const entries = Object.entries(values);
   return (
@@ -47,7 +54,7 @@ function Level({
             <dd>
               <details open={depth < openLevels}>
                 <summary className="text-soft hover:text-ink">
-                  {name} <span className="text-xs">{sizeOf(value)}</span>
+                  {name} <span className="text-xs">{sizeOf(value)}</span> {beside(name)}
                 </summary>
                 <div className="mt-1 ml-1.5 border-l border-line pl-3">
                   <Level values={value} timezone={timezone} depth={depth + 1} />
@@ -61,7 +68,7 @@ function Level({
               {namedOf(named, name)?.name ?? name}
             </dt>
             <dd className="[overflow-wrap:anywhere] whitespace-pre-wrap">
-              {namedOf(named, name)?.value ?? <Leaf value={value} timezone={timezone} />}
+              {namedOf(named, name)?.value ?? <Leaf value={value} timezone={timezone} />} {beside(name)}
             </dd>
           </div>
         ),

@@ -7,9 +7,9 @@ interface Churn {
   readonly churnMeans: string;
 }
 
-/** The outcome that a churn risk is about, behind "likely": "to churn within 28 days: the last subscription ended". */
+/** The outcome that a churn risk is about, behind "likely": "to cancel in the next 28 days". */
 export function churningText({ horizonDays, churnTarget, churnMeans }: Churn): string {
-  return churnTarget.by === "silence"
-    ? `to be inactive for the next ${counted(horizonDays, "day")}`
-    : `to churn within ${counted(horizonDays, "day")}: ${churnMeans}`;
+  const next = `the next ${counted(horizonDays, "day")}`;
+  if (churnTarget.by === "silence") return `to be inactive for ${next}`;
+  return churnTarget.by === "subscription" ? `to cancel in ${next}` : `to churn in ${next}: ${churnMeans}`;
 }

@@ -4,8 +4,8 @@ interface Name {
   readonly model: RiskModel;
   readonly name: string;
   readonly term: string;
-  /** The inputs of the risk. */
-  readonly from: string;
+  /** What the risk is learned from. @param those "users" or "accounts" */
+  readonly from: (those: string) => string;
 }
 
 /** Models of churn risk, the simplest first, then the baselines: a plain name, and the term of statistics beside it. */
@@ -14,32 +14,32 @@ export const modelNames: readonly Name[] = [
     model: "prior",
     name: "A general assumption",
     term: "prior",
-    from: "how users come and go in general, because there is too little of your own data yet",
+    from: (those) => `how ${those} come and go in general, because there is too little of your own data yet`,
   },
   {
     model: "bgbb",
     name: "Visit rhythm",
     term: "BG/BB",
-    from: "how regularly users here come back",
+    from: (those) => `how regularly your ${those} come back`,
   },
   {
     model: "bgbb-platt",
     name: "Visit rhythm, calibrated",
     term: "BG/BB with Platt calibration",
-    from: "how regularly users here come back, calibrated by how many of them left",
+    from: (those) => `how regularly your ${those} come back, and how many of them left`,
   },
-  { model: "logistic", name: "Similar users", term: "ridge regression", from: "how many similar users left" },
+  { model: "logistic", name: "Similar users", term: "ridge regression", from: (those) => `similar ${those}` },
   {
     model: "recency",
     name: "Last visit",
     term: "logistic regression on idle days",
-    from: "how long ago the last visit was, and how many left after as long",
+    from: () => "how long ago the last visit was, and how many left after as long",
   },
   {
     model: "period-end",
     name: "End of the period",
     term: "logistic regression on days to the end of the period",
-    from: "how soon the paid period ends, and how many left at its end",
+    from: () => "how soon the paid period ends, and how many left at its end",
   },
 ];
 

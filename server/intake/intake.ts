@@ -34,6 +34,7 @@ export type {
 } from "./admission/sourced.ts";
 export { changeTrait } from "./change-trait.ts";
 export { minFreeDiskBytes } from "./commit/room.ts";
+export { fieldsOfPages } from "./decide/page-marks.ts";
 export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
 export { errorOf, isStored } from "./decide/requests.ts";
 export type { ImportRow } from "./import-rows.ts";

@@ -7,7 +7,7 @@ export {
   type AlertWeight,
   compareWeights,
   type FiredRecord,
-  type WorkOnAlert,
+  type WorkOnCall,
 } from "./ports/actions/alerts.ts";
 export type {
   ClaimedDelivery,

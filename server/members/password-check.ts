@@ -1,4 +1,5 @@
 /** Compares a password with a person's: slowed down for guesses, paced, and watched. */
+import { counted } from "../../contract/counted.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import type { MemberStore, Person } from "../ledger/ledger.ts";
 import { deviceOf } from "./devices.ts";
@@ -95,6 +96,6 @@ function senderOf(email: string, { address, signal }: Attempting): Sender {
 }
 
 function tooOften(what: string, waitSeconds: number): ApiError {
-  const message = `${what}: try again in ${waitSeconds} second${waitSeconds === 1 ? "" : "s"}.`;
+  const message = `${what}: try again in ${counted(waitSeconds, "second")}.`;
   return new ApiError("rate_limit_exceeded", message, waitSeconds);
 }

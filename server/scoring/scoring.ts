@@ -68,6 +68,7 @@ export {
   scoreOf,
   scoresWithChange,
 } from "./queries/lists/reading.ts";
+export { isMovedByRules, shiftsOfPairs } from "./queries/lists/shifts.ts";
 export type { StoredScore } from "./queries/lists/stored-score.ts";
 export {
   callChangeDays,

@@ -10,6 +10,7 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
 
 export const runsOn = { postgres: true };
 
@@ -228,6 +229,36 @@ test("an open task is on the row, and a snoozed or handled alert takes the row o
   await change(ofOverdue, { snoozedUntil: null });
   await change(ofRisky, { verdict: null });
   expect(idsOf(await calls())).toEqual(["a1", "a2", "a3", "a4"]);
+});
+
+test("a row without an alert is snoozed and judged, too, and put back", async () => {
+  const before = idsOf(await calls()).flatMap((id) => id ?? []);
+  const [first = "", second = ""] = before.slice(1);
+  const path = (account: string) => at(`/api/accounts/${account}/call`);
+  const until = formatDay(today + 5);
+  const change = async (account: string, body: object) =>
+    expect((await owner.ask("PATCH", path(account), body)).status).toBe(204);
+  await change(first, { snoozedUntil: until });
+  await change(second, { verdict: "notUseful" });
+  expect(idsOf(await calls())).toEqual(before.filter((id) => id !== first && id !== second));
+  const aside = await calls("&list=set_aside");
+  expect(aside.rows.map((row) => [row.accountId, row.snoozedUntil])).toEqual([
+    [first, until],
+    [second, null],
+  ]);
+  // A snooze is over on its day.
+  await change(first, { snoozedUntil: formatDay(today) });
+  expect(idsOf(await calls())).toEqual(before.filter((id) => id !== second));
+  await change(second, { verdict: null });
+  expect(idsOf(await calls())).toEqual(before);
+  for (const [body, message] of [
+    [{}, "at least one of snoozedUntil, verdict"],
+    [{ snoozedUntil: "soon" }, "snoozedUntil is not valid"],
+    [{ verdict: "nice" }, "verdict is not valid"],
+  ] as const) {
+    await expectError(await owner.ask("PATCH", path(first), body), "validation_error", message);
+  }
+  await expectError(await owner.ask("PATCH", path("nobody"), { verdict: null }), "not_found");
 });
 
 test("who was handled and is worse by a class is on the list again", async () => {

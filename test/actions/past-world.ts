@@ -10,6 +10,7 @@ import { evaluationOf } from "../../server/http/figures/segments/evaluation.ts";
 import { segmentsInPast } from "../../server/http/figures/segments/in-past.ts";
 import type { SelectionContext } from "../../server/http/figures/segments/selection.ts";
 import type { Segment } from "../../server/ledger/ledger.ts";
+import { keepRecord } from "../../server/scoring/run/records.ts";
 import { absoluteRiskScale, type RiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import type { RunBody } from "../../server/scoring/scoring.ts";
 import type { Random } from "../../simulation/random.ts";
@@ -31,6 +32,8 @@ interface Entity {
   version: number;
   risk: number;
   health: number;
+  /** Of the scored day before. */
+  band: string;
 }
 
 interface Subscription {
@@ -88,7 +91,14 @@ export class PastWorld {
     this.#firstBilled = firstBilled;
     const random = this.#random;
     const fresh = (): Entity => ({
-      ...{ traits: {}, account: 0, version: 0, risk: random.next(), health: 100 * random.next() },
+      ...{
+        traits: {},
+        account: 0,
+        version: 0,
+        risk: random.next(),
+        health: 100 * random.next(),
+        band: "none",
+      },
     });
     for (let user = 0; user < users; user += 1) this.#people.push(fresh());
     for (let account = 0; account < accounts; account += 1) this.#firms.push(fresh());
@@ -120,16 +130,18 @@ export class PastWorld {
     if (day >= this.#firstBilled) await this.#bill(day);
   }
 
-  /** Scores of the start of a day. Some have no row. */
+  /** Scores of the start of a day. Some have no row. On every third day the rules of scores have changed, and moved some of them. */
   async score(day: number, isLater: boolean, outages: RunBody["outages"]): Promise<void> {
     this.#today = day;
     for (const [kind, all] of [
       ["user", this.#people],
       ["account", this.#firms],
     ] as const) {
+      const bandsBefore = all.map(({ band }) => band);
       const rows = all.flatMap((entity, at) =>
         entity.version === 0 ? [] : [this.#scored(entity, at + 1, day)],
       );
+      if (day % 3 === 0) await this.#shift(kind, day, bandsBefore);
       const columns = [
         "organization",
         "day",
@@ -152,12 +164,35 @@ export class PastWorld {
     }
   }
 
+  /** What changed rules changed. Of every other one that is all that moved its band. */
+  async #shift(kind: "user" | "account", day: number, bandsBefore: readonly string[]): Promise<void> {
+    const random = this.#random;
+    const { warehouse } = this.#subject;
+    const rows = (kind === "user" ? this.#people : this.#firms).flatMap(({ band, version }, at) => {
+      if (version === 0 || random.chance(0.3)) return [];
+      const before = random.chance(0.5) ? bandsBefore[at] : random.pick(["healthy", "watch", "at_risk"]);
+      const health = random.normal(0, 10);
+      return [JSON.stringify([this.organization, formatDay(day), at + 1, 1_000, health, before, band])];
+    });
+    const columns = ["organization", "day", kind, "version", "health", "colour_before", "colour"];
+    const body = Buffer.from(rows.join("\n"));
+    await warehouse.insertInto(`${kind}_score_shifts`, columns, {
+      ...{ rows: rows.length, token: crypto.randomUUID(), body },
+    });
+    await keepRecord(
+      warehouse,
+      { organization: this.organization, kind, what: "shift" },
+      { day, version: 1_000, body: { rowsVersion: 1_000, settingsKey: "" } },
+    );
+  }
+
   #scored(entity: Entity, number: number, day: number) {
     const random = this.#random;
     entity.risk = Math.min(1, Math.max(0, entity.risk + random.normal(0, 0.1)));
     entity.health = Math.min(100, Math.max(0, entity.health + random.normal(0, 10)));
     const state = random.pick(["active", "active", "active", "inactive", "new", "churned"]);
     const band = state === "churned" ? "churned" : random.pick(["healthy", "watch", "at_risk", "none"]);
+    entity.band = band;
     const risk = state === "churned" || random.chance(0.05) ? null : entity.risk;
     // Of few events, so that falls are as large as a limit now and then.
     const volume = random.between(0, 5);

@@ -215,7 +215,7 @@ describe("accounts", () => {
       const { users, ...account } = await world.ask<{ users: ListedUser[] }>(
         `/api/accounts/${encodeURIComponent(id)}`,
       );
-      expect(account).toEqual({ ...expectedAccount(id), ...noOwner, unknownOwner: null });
+      expect(account).toEqual({ ...expectedAccount(id), ...noOwner, unknownOwner: null, saidByPages: [] });
       const expected = everybody().filter((person) => person.account === id);
       expect(users.toSorted((a, b) => byBytes(a.userId, b.userId))).toEqual(
         expected

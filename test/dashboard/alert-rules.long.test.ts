@@ -143,7 +143,7 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
   await withFigures(page, { perWeek: 2.5 });
   for (const sentence of [
     "Fired 2.5 times a week: 32 alerts since 3 May 2026.",
-    "Precision: 40% of 25 untouched alerts were followed by churn (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
+    "40% of 25 untouched alerts churned (24% to 58%). Of all: 12%. Median lead time to churn: 9.5 days.",
     "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
     "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages. An account counts once.",
     "Alerts of controls count as fired. They are not among the open alerts before their churn horizon of 28 days is over.",

@@ -46,7 +46,7 @@ async function newestWeek() {
   return ((await response.json()) as RouteAnswer<"GET /api/health-by-week">).weeks.at(-1);
 }
 
-const sentence = "not, but have been inactive for 28 days.";
+const sentence = "more are silent for 28 days.";
 
 test("with silence, all of them have churned, and one figure says it", async () => {
   await scoredBy("silence");
@@ -62,7 +62,7 @@ test("with an event, the overview and the win-back page show both figures, which
   await scoredBy("event subscription_canceled");
   expect(await newestWeek()).toMatchObject({ churned: 2, inactive: 3 });
   const { page, complaints } = await openInOrganization(browser, server, "/overview?more=true", organization);
-  const both = `2 users have churned: subscription_canceled. 3 have ${sentence}`;
+  const both = `2 users churned: subscription_canceled. 3 ${sentence}`;
   const health = page.getByRole("region", { name: "Health of users" });
   await health.getByText(both).waitFor();
   const week = page.getByText(/3 users silent for 28 days and not churned\./);

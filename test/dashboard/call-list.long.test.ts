@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { until } from "../until.ts";
 import { axe, openPage, phone, settled, sidewaysPixels, signedIn } from "./support.ts";
 import { world } from "./world.ts";
 
@@ -64,6 +65,45 @@ test("the first card has the call list's rows, with what can be done about each"
   await page.getByRole("button", { name: "Assign", exact: true }).click();
   expect((await owned).postDataJSON()).toEqual({ owner: expect.any(Number) });
   await page.getByText("1 row assigned. The list shows it within seconds.", { exact: true }).waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  expect(complaints).toEqual([]);
+});
+
+test("a row without an alert is snoozed and judged, too", async () => {
+  const { page, complaints } = await openPage(browser);
+  const { id } = await signedIn(page, server, "Demo");
+  await page.route("**/api/alerts?*", (route) =>
+    route.fulfill({ json: { total: 0, alerts: [], freshness: {} } }),
+  );
+  const changes: unknown[] = [];
+  await page.route("**/call?*", async (route) => {
+    changes.push([new URL(route.request().url()).pathname, route.request().postDataJSON()]);
+    await route.fulfill({ status: 204 });
+  });
+  const answer = await page.request.get(`${server.url}/api/call-list?organization=${id}&limit=10`);
+  const [row] = ((await answer.json()) as CallList).rows;
+  await page.goto(`${server.url}/o/${id}/overview`);
+  await table(page).waitFor();
+  const choose = async (item: string) => {
+    await page.getByRole("button", { name: `Actions for ${row?.name}` }).click();
+    await page.getByRole("menuitem", { name: item, exact: true }).click();
+  };
+  const undo = page.getByRole("status").getByRole("button", { name: "Undo" });
+  await choose("Snooze");
+  await page.getByRole("dialog").getByRole("button", { name: "Snooze" }).click();
+  await undo.click();
+  await undo.waitFor({ state: "detached" });
+  await choose("Not useful");
+  await undo.click();
+  await undo.waitFor({ state: "detached" });
+  const path = `/api/accounts/${encodeURIComponent(row?.accountId ?? "")}/call`;
+  await until("all four are sent", () => changes.length === 4);
+  expect(changes).toEqual([
+    [path, { snoozedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }],
+    [path, { snoozedUntil: null }],
+    [path, { verdict: "notUseful" }],
+    [path, { verdict: null }],
+  ]);
   await page.unrouteAll({ behavior: "ignoreErrors" });
   expect(complaints).toEqual([]);
 });

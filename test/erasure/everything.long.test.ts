@@ -39,6 +39,8 @@ beforeAll(async () => {
     await olga.json("POST", at(`${path}/tasks`), { title: `task for ${who}` }, 201);
     expect((await olga.ask("POST", at(`${path}/contacts`), { text: `called ${who}` })).status).toBe(204);
     expect((await olga.ask("PATCH", at(`${path}/owner`), { owner: olga.id })).status).toBe(204);
+    const call = { snoozedUntil: "2099-01-01", verdict: "notUseful" };
+    expect((await olga.ask("PATCH", at(`${path}/call`), call)).status).toBe(204);
     await server.command("exclude", "add", "--organization", organization, "--user", `${who} excluded`);
   }
   const pilots = { kind: "users", name: "Pilots with ada", ids: ["ada"] };
@@ -114,7 +116,8 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   expect(document.segmentChanges).toMatchObject([{ change: "entered", cause: "first" }]);
   expect(document.segments).toHaveLength(1);
   expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
-    ...["contact.created", "note.created", "owner.changed", "person.exported", "task.created"],
+    ...["call.set_aside", "contact.created", "note.created", "owner.changed", "person.exported"],
+    "task.created",
   ]);
 });
 
@@ -128,6 +131,9 @@ test("alerts, states of rules, hold-outs and messages say everything about the p
   const { ruleId } = alert ?? {};
   const state = { ruleId, hasLeft: false, firedDay: formatDay(firedDay), value: 0.7 };
   expect(document.alertStates).toMatchObject([state]);
+  expect(document.calls).toEqual([
+    { snoozedUntil: "2099-01-01", verdict: "notUseful", verdictAt: expect.any(String) },
+  ]);
   expect(document.holdOutEntries).toMatchObject([
     { ruleId, experiment: 1, accountId: null, arm: "treated", enteredDay: formatDay(firedDay) },
   ]);

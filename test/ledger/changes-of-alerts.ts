@@ -37,6 +37,14 @@ export const alerts: Kinds["alerts"] = {
       of: (of) => ledger.alerts.change(of, alert?.id ?? 0, { verdict: "handled" }, by, 20_000, nowMs),
     };
   },
+  setCallAside: async ({ ledger, id: organization, nowMs }) => {
+    await writePeople(ledger, { users: [user(organization, "ada")] });
+    const ada = { kind: "user", id: "ada" } as const;
+    return {
+      action: "call.set_aside",
+      of: (of) => ledger.alerts.setCallAside(of, ada, { snoozedUntil: 20_005 }, by, nowMs),
+    };
+  },
 };
 
 /** Decisions are the service's own. */

@@ -183,7 +183,7 @@ const kinds: Kinds = {
   workTimeline: { entries: read },
   personData: {
     ...{ identity: read, rejectedEvents: read, auditEntries: read },
-    ...{ alertStates: read, holdOutEntries: read, deliveries: read },
+    ...{ alertStates: read, calls: read, holdOutEntries: read, deliveries: read },
   },
   deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },

@@ -298,26 +298,33 @@ function timelines(subject: LedgerUnderTest): void {
 }
 
 function erased(subject: LedgerUnderTest): void {
-  test("an erasure deletes the notes and tasks of its user or account, and of no other", async () => {
+  test("an erasure deletes the notes, tasks and calls of its user or account, and of no other", async () => {
     const { id, ledger, nowMs } = await ground(subject);
     const other = await ground(subject, "other");
     const all = async (organization: number) => [
       ...(await subject.ledger.notes.all(organization, 0, 99)).map(({ entity }) => entity.id),
       ...(await subject.ledger.tasks.all(organization, 0, 99)).map(({ entity }) => entity.id),
     ];
+    const numbers = [1, 2, 3, 4, 5];
+    const setAside = async (organization: number) =>
+      (await subject.ledger.alerts.workedOn(organization, { users: numbers, accounts: numbers }, 0, 9))
+        .length;
     for (const organization of [id, other.id]) {
       for (const entity of [ada, engines, { kind: "user", id: "bob" } as const]) {
         await ledger.notes.add(organization, entity, "text", commandLine, nowMs);
         const task = { title: "title", dueDay: 1, assignee: null };
         await ledger.tasks.add(organization, entity, task, commandLine, nowMs);
+        await ledger.alerts.setCallAside(organization, entity, { snoozedUntil: 10 }, commandLine, nowMs);
       }
     }
     await ledger.erasures.begin(id, "ada");
     expect(await all(id)).toEqual(["engines", "bob", "engines", "bob"]);
+    expect(await setAside(id)).toBe(2);
     await ledger.erasures.beginAccount(id, "engines");
     await subject.reopen();
     expect(await all(id)).toEqual(["bob", "bob"]);
     expect(await all(other.id)).toHaveLength(6);
+    expect([await setAside(id), await setAside(other.id)]).toEqual([1, 3]);
   });
 }
 

@@ -214,6 +214,7 @@ async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void
   const done = await ledger.tasks.add(id, ada, task, commandLine, nowMs);
   await ledger.tasks.add(id, { kind: "user", id: oddText }, task, commandLine, nowMs);
   await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, commandLine, nowMs + 1);
+  await ledger.alerts.setCallAside(id, ada, { snoozedUntil: day + 5 }, commandLine, nowMs);
 }
 
 async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<void> {
@@ -334,6 +335,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     destinations: await ledger.destinations.list(id),
     deliveries: await ledger.deliveries.list(id, { limit: 99 }),
     work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
+    calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [
       ...[await ledger.alertRules.list(id, day), await ledger.ruleDecisions.toDecide(id)],
       ...[await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 })],

@@ -136,6 +136,8 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/users/{userId}/tasks": { title: "ours" },
   "POST /api/accounts/{accountId}/tasks": { title: "ours" },
   "PATCH /api/tasks/{id}": { isDone: true },
+  "PATCH /api/users/{userId}/call": { verdict: null },
+  "PATCH /api/accounts/{accountId}/call": { verdict: null },
   "PATCH /api/users/{userId}/churn-reason": { reason: null },
   "PATCH /api/accounts/{accountId}/churn-reason": { reason: null },
   "PATCH /api/users/{userId}/owner": { owner: null },

@@ -31,15 +31,15 @@ const scores: Scores = {
   ...{ horizonDays: 28, baseRate: 0.1, isProven: true, hasModel: true, lacksData: false },
   health: Array.from({ length: 12 }, (_, index) => healthOn(11 - index, 10 + (index % 2))),
   movement: [
-    { from: "healthy", to: "watch", count: 3 },
-    { from: "watch", to: "at_risk", count: 2 },
-    { from: "at_risk", to: "healthy", count: 4 },
-    { from: "watch", to: "churned", count: 1 },
-    { from: "onboarding", to: "churned", count: 1 },
-    { from: "churned", to: "watch", count: 1 },
-    { from: "onboarding", to: "healthy", count: 9 },
-    { from: null, to: "onboarding", count: 7 },
-    { from: "watch", to: "watch", count: 30 },
+    { from: "healthy", to: "watch", count: 3, byRules: 0 },
+    { from: "watch", to: "at_risk", count: 2, byRules: 0 },
+    { from: "at_risk", to: "healthy", count: 4, byRules: 0 },
+    { from: "watch", to: "churned", count: 1, byRules: 0 },
+    { from: "onboarding", to: "churned", count: 1, byRules: 0 },
+    { from: "churned", to: "watch", count: 1, byRules: 0 },
+    { from: "onboarding", to: "healthy", count: 9, byRules: 0 },
+    { from: null, to: "onboarding", count: 7, byRules: 0 },
+    { from: "watch", to: "watch", count: 30, byRules: 0 },
   ],
   call: {
     hasAccounts: true,
@@ -176,6 +176,20 @@ describe("health", () => {
     expect(about("health", {})?.text).toBe(
       "11 of 101 users at risk, 1 more than a week ago. Normal. Since 2026-03-25: 5 worse, 4 better, 2 churned, 1 returned.",
     );
+  });
+
+  test("leaves out what another model moved: as if it had been in use a week ago", () => {
+    const byModel = [
+      ...scores.movement,
+      { from: "watch", to: "at_risk", count: 39, byRules: 39 },
+      { from: "at_risk", to: "healthy", count: 7, byRules: 4 },
+    ];
+    const health = [...scores.health.slice(0, -1), healthOn(0, 11 + 39 - 4)];
+    const sentence = about("health", withScores({ health, movement: byModel }));
+    expect(sentence).toMatchObject({
+      text: "46 of 136 users at risk, 1 more than a week ago. Normal. Since 2026-03-25: 5 worse, 7 better, 2 churned, 1 returned.",
+      ...{ tone: "neutral", isUnusual: false },
+    });
   });
 
   test("that falls beyond the usual is bad news", () => {

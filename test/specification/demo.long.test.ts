@@ -4,12 +4,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Static } from "typebox";
+import { withApi } from "../../cli/actions/api.ts";
+import { addRules, addWork } from "../../cli/demo/team.ts";
+import type { AlertRulesAnswer } from "../../contract/actions/rule-schemas.ts";
+import type { SegmentsAnswer } from "../../contract/actions/segment-schemas.ts";
+import type { ContactsAnswer, NotesAnswer, TasksAnswer } from "../../contract/actions/work-schemas.ts";
 import { isBillingEvent } from "../../contract/billing/events.ts";
 import type { RevenueAnswer } from "../../contract/billing/revenue.ts";
 import type { JsonObject } from "../../contract/json.ts";
+import type { ViewsAnswer } from "../../contract/views.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Attributes, Tracked } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
+import { withEnvironment } from "../command-in-process.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
 import { becomes, until } from "../until.ts";
 
@@ -74,6 +81,122 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(await server.exported("events", "Twice")).toHaveLength(again[2] ?? 0);
   expect(await server.exported("users", "Twice")).toHaveLength(users);
   expect(await server.command("doctor")).toContain("Twice: ledger, events and rollups agree");
+});
+
+/** What its team has, each thing as often as it is there. Figures of the call list are not in it. */
+async function teamContent(organization: string) {
+  const key = (await server.command("key", "create", "--organization", organization)).trim();
+  const ask = async (path: string) => {
+    const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+    expect([path, response.status]).toEqual([path, 200]);
+    return response.json();
+  };
+  const { segments } = (await ask("/api/segments")) as Static<typeof SegmentsAnswer>;
+  const { rules } = (await ask("/api/alert-rules")) as Static<typeof AlertRulesAnswer>;
+  const { views } = (await ask("/api/views")) as Static<typeof ViewsAnswer>;
+  const { tasks } = (await ask("/api/tasks")) as Static<typeof TasksAnswer>;
+  const accounts = [...new Set(tasks.map(({ entity }) => entity.id))];
+  const work = await Promise.all(
+    accounts.map(async (id) => {
+      const path = `/api/accounts/${encodeURIComponent(id)}`;
+      const { notes } = (await ask(`${path}/notes`)) as Static<typeof NotesAnswer>;
+      const { contacts } = (await ask(`${path}/contacts`)) as Static<typeof ContactsAnswer>;
+      const ofTeam = contacts.filter(({ text }) => text !== null);
+      return [
+        tasks.filter(({ entity }) => entity.id === id).map(({ title }) => title),
+        notes.map(({ text }) => text),
+        ofTeam.map(({ kind }) => kind),
+      ];
+    }),
+  );
+  return {
+    segments: segments.map(({ name }) => name).sort(),
+    rules: rules.map(({ name, scope: { segment } }) => [name, typeof segment]).sort(),
+    decided: rules.every(({ decidedThrough }) => decidedThrough !== null),
+    views: views.map(({ name }) => name),
+    work: work.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+  };
+}
+
+const wholeContent = {
+  segments: ["Enterprise", "Renews within 60 days"],
+  rules: [
+    ["High churn risk", "undefined"],
+    ["No report in three weeks", "number"],
+    ["Weak before a renewal", "number"],
+  ],
+  decided: true,
+  views: ["Largest first"],
+  work: [
+    [["Ask what would make them stay"], [expect.stringContaining("head of operations")], []],
+    [["Find out who uses it now"], [], ["email"]],
+    [["Offer a yearly plan before they renew"], [], ["call"]],
+    [["Tell them when single sign-on comes"], [expect.stringContaining("single sign-on")], ["meeting"]],
+  ],
+};
+
+test("what a team has done is completed wherever the command was cut off, and nothing is done twice", async () => {
+  const options = ["--organization", "Cut", "--users", "100", "--weeks", "8", "--seed", "5"];
+  await server.command("demo", ...options, "--no-team");
+  await withEnvironment(environment(server.dataDir), () =>
+    withApi("Cut", async (api) => {
+      let made = 0;
+      const { accounts } = await api.ask("GET /api/accounts", { query: { limit: 4 } });
+      /** Takes one step that makes something, and dies at the next. Each time the call list has another order. @returns whether it came
+       * to the end */
+      const goesOn = async () => {
+        await server.exported("events", "Cut");
+        const rows = accounts.map((_, at) => accounts[(at + made) % accounts.length]);
+        let steps = 0;
+        const ask = ((route, sent) => {
+          if (route === "GET /api/call-list") return Promise.resolve({ rows });
+          if (!route.startsWith("POST ")) return api.ask(route, sent);
+          steps += 1;
+          if (steps > 1) throw new Error("killed");
+          made += 1;
+          return api.ask(route, sent);
+        }) as typeof api.ask;
+        const run = async () => {
+          await addRules({ ...api, ask });
+          await addWork({ ...api, ask }, undefined, Date.now());
+        };
+        return run().then(
+          () => steps === 0,
+          (error: Error) => {
+            expect(error.message).toBe("killed");
+            return false;
+          },
+        );
+      };
+      while (!(await goesOn()));
+      // Two segments, three rules, a view, four tasks, two notes and three contacts.
+      expect(made).toBe(15);
+    }),
+  );
+  const second = await server.command("demo", ...options, "--force");
+  expect(await teamContent("Cut")).toEqual(wholeContent);
+  expect(second).not.toContain("3 alert rules");
+});
+
+test("a load that is killed at its first segments is completed by --force", async () => {
+  const options = ["--organization", "Killed", "--users", "100", "--weeks", "8", "--seed", "5"];
+  await server.organization("Killed");
+  const key = (await server.command("key", "create", "--organization", "Killed")).trim();
+  const loading = rekindleInBackground("demo", ...options);
+  const segments = async () => {
+    const response = await fetch(`${server.url}/api/segments`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    // It is asked often, and the rate limit may refuse.
+    return response.ok ? ((await response.json()) as Static<typeof SegmentsAnswer>).segments.length : 0;
+  };
+  await until("the first segment is there", segments, (count) => count > 0, { everyMs: 20 });
+  loading.kill("SIGKILL");
+  await loading.exited;
+  await server.command("demo", ...options, "--force");
+  // Of so few users it depends on the hour who is to be called: the work is that of the test before.
+  const withoutWork = ({ work: _, ...rest }: { readonly work: unknown; readonly decided: boolean }) => rest;
+  await becomes(async () => withoutWork(await teamContent("Killed")), withoutWork(wholeContent));
 });
 
 test("the stored data equals the simulated: times, traits, owners and accounts as they are in the end", async () => {

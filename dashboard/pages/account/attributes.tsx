@@ -3,6 +3,7 @@ import type { ReactElement } from "react";
 import type { Asked, Reads } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { MemberName } from "../../parts/member-name.tsx";
+import { SaidByPage } from "../../parts/said-by-page.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { attributeName } from "../../text/attribute-names.ts";
@@ -20,11 +21,16 @@ export function AttributesPanel({
       asked={asked}
       loading={<Loading rows={6} />}
     >
-      {({ traits }) =>
+      {({ traits, saidByPages }) =>
         Object.keys(traits).length === 0 ? (
           <p className="text-soft">None were sent.</p>
         ) : (
-          <Tree values={traits} timezone={timezone} named={namedOf(traits)} />
+          <Tree
+            values={traits}
+            timezone={timezone}
+            named={namedOf(traits)}
+            beside={(trait) => <SaidByPage fields={saidByPages} field={`traits.${trait}`} />}
+          />
         )
       }
     </FigurePanel>

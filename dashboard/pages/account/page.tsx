@@ -13,6 +13,7 @@ import { ChurnReason } from "../../entity/work/churn-reason.tsx";
 import { Owner } from "../../entity/work/owner.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
+import { SaidByPage } from "../../parts/said-by-page.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, nothing } from "../../text/format.ts";
@@ -154,7 +155,8 @@ function AccountHeader(props: AccountHeaderProps): ReactElement {
 function Line({ account }: { account: Account }): ReactElement {
   return (
     <>
-      <span title="The account's id">{account.accountId}</span> ·{" "}
+      <span title="The account's id">{account.accountId}</span>{" "}
+      <SaidByPage fields={account.saidByPages} field="name" of="name" /> ·{" "}
       {account.firstSeenDay === null ? (
         <>
           known since <Instant instant={account.createdAt} />

@@ -232,25 +232,25 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
   const { kind, name } = row;
   const entity = { kind, id: idOf(row) };
   const [dialog, setDialog] = useState<"task" | "contact" | "snooze">();
-  const change = useAlertChange(alerts, onChanged);
+  const change = useCallChange();
+  const setAside = (body: CallBody, back: CallBody, text: string) => {
+    change(entity, alerts, body);
+    onChanged({ text, entity, alerts, body: back });
+  };
   const close = () => setDialog(undefined);
   return (
     <>
       <Menu trigger={<IconButton label={`Actions for ${name}`} icon="more" />}>
         <MenuItem onSelect={() => setDialog("task")}>Add task</MenuItem>
         <MenuItem onSelect={() => setDialog("contact")}>Log contact</MenuItem>
-        {alerts.length > 0 && (
-          <>
-            <MenuItem onSelect={() => setDialog("snooze")}>Snooze</MenuItem>
-            <MenuItem
-              onSelect={() =>
-                change({ verdict: "notUseful" }, { verdict: null }, `${name} is marked as not useful.`)
-              }
-            >
-              Not useful
-            </MenuItem>
-          </>
-        )}
+        <MenuItem onSelect={() => setDialog("snooze")}>Snooze</MenuItem>
+        <MenuItem
+          onSelect={() =>
+            setAside({ verdict: "notUseful" }, { verdict: null }, `${name} is marked as not useful.`)
+          }
+        >
+          Not useful
+        </MenuItem>
       </Menu>
       <TaskDialog task={undefined} entity={entity} isOpen={dialog === "task"} onClose={close} />
       <Dialog isOpen={dialog === "contact"} onClose={close} title={`Log contact: ${name}`}>
@@ -260,7 +260,7 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
         <SnoozeForm
           onSnooze={(snoozedUntil) => {
             close();
-            change(
+            setAside(
               { snoozedUntil },
               { snoozedUntil: null },
               `${name} is off the list until ${dayText(snoozedUntil)}.`,
@@ -272,37 +272,41 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
   );
 }
 
-type AlertBody = { readonly verdict: Alert["verdict"] } | { readonly snoozedUntil: string | null };
+type CallBody = { readonly verdict: Alert["verdict"] } | { readonly snoozedUntil: string | null };
+type Entity = { readonly kind: Row["kind"]; readonly id: string };
 
 /** What was done last on the card, and how it is taken back. */
 interface Undo {
   readonly text: string;
-  readonly alerts: readonly number[];
-  readonly body: AlertBody;
+  readonly entity: Entity;
+  readonly alerts: readonly Alert[];
+  readonly body: CallBody;
 }
 
-/** Changes all open alerts of a row: while one of them is snoozed or judged, the row is off the list. */
-function useAlertChange(alerts: readonly Alert[], onChanged: ActionsProps["onChanged"]) {
-  const { mutate } = useChange("PATCH /api/alerts/:id");
-  const tell = useTell();
-  return (body: AlertBody, back: AlertBody, text: string) => {
-    const ids = alerts.map(({ id }) => id);
-    for (const id of ids) mutate({ path: { id }, body }, { onError: tell.failed });
-    onChanged({ text, alerts: ids, body: back });
+/** Changes all open alerts of a row, or else the row: while one of them is snoozed or judged, the row is off the list. */
+function useCallChange() {
+  const ofAlert = useChange("PATCH /api/alerts/:id");
+  const ofUser = useChange("PATCH /api/users/:userId/call");
+  const ofAccount = useChange("PATCH /api/accounts/:accountId/call");
+  const { failed: onError } = useTell();
+  return ({ kind, id }: Entity, alerts: readonly Alert[], body: CallBody) => {
+    for (const alert of alerts) ofAlert.mutate({ path: { id: alert.id }, body }, { onError });
+    if (alerts.length > 0) return;
+    if (kind === "user") ofUser.mutate({ path: { userId: id }, body }, { onError });
+    else ofAccount.mutate({ path: { accountId: id }, body }, { onError });
   };
 }
 
 function UndoLine({
-  undo: { text, alerts, body },
+  undo: { text, entity, alerts, body },
   onDone,
 }: {
   undo: Undo;
   onDone: () => void;
 }): ReactElement {
-  const { mutate } = useChange("PATCH /api/alerts/:id");
-  const tell = useTell();
+  const change = useCallChange();
   const takeBack = () => {
-    for (const id of alerts) mutate({ path: { id }, body }, { onError: tell.failed });
+    change(entity, alerts, body);
     onDone();
   };
   return (

@@ -61,8 +61,8 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
           />{" "}
           {plural[kind]}
         </Rate>
-        <Rate name="Base rate" rate={baseRate}>
-          {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
+        <Rate name="Usual" rate={baseRate}>
+          {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the past`}
         </Rate>
       </div>
       {weeks.length > 1 && <RiskChart kind={kind} answer={answer} />}

@@ -122,7 +122,7 @@ export function GroupsPanel({
   return (
     <Panel
       title={`By ${split === "plan" ? "plan" : trait}`}
-      note="Grouped by what each payer has today"
+      note={`Grouped by today’s ${split === "plan" ? "plan" : trait}`}
       isFlush
       actions={
         shown !== undefined && (

@@ -13,6 +13,7 @@ import { Owner } from "../../entity/work/owner.tsx";
 import { EmailLink } from "../../parts/email-link.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
+import { SaidByPage } from "../../parts/said-by-page.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
@@ -105,7 +106,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
 }
 
 function Line({ user }: { user: User }): ReactElement {
-  const { email, userId, account, isAccountOwner } = user;
+  const { email, userId, account, isAccountOwner, saidByPages } = user;
   return (
     <>
       {email === null ? (
@@ -126,7 +127,8 @@ function Line({ user }: { user: User }): ReactElement {
             label={account.name}
             title={account.name || account.id}
             className="inline-block max-w-full truncate align-bottom font-medium text-ink underline decoration-edge underline-offset-3"
-          />
+          />{" "}
+          <SaidByPage fields={saidByPages} field="account" />
         </>
       )}
     </>

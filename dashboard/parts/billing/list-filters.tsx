@@ -1,13 +1,12 @@
 /** The fields of the filters by subscriptions. Without subscriptions they are absent, unless the address has one. */
-import { type FormEvent, type ReactElement, useState } from "react";
+import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
 import { moneyIn } from "../../text/money.ts";
-import { Button } from "../form/button.tsx";
 import { type Choice, Input } from "../form/field.tsx";
 import { FilterChip } from "../list/filter-chip.tsx";
+import { FilterForm, FilterPopover } from "../list/filter-popover.tsx";
 import { setValues, type Values } from "../list/filters.ts";
 import { Pick } from "../list/pick.tsx";
-import { Popover } from "../menu.tsx";
 import type { Billing } from "./columns.tsx";
 import { billingFilters, statuses } from "./filters.ts";
 import { type SubscriptionStatus, statusWord } from "./words.tsx";
@@ -63,15 +62,14 @@ export function BillingFilters({ kind, billing, values, onChange }: FiltersProps
         ]}
         onChoose={(chosen) => onChange({ renewsWithinDays: chosen === "" ? undefined : Number(chosen) })}
       />
-      {billing != null && <MrrFilter billing={billing} values={values} onChange={onChange} />}
+      {billing != null && <MrrFilter kind={kind} billing={billing} values={values} onChange={onChange} />}
     </>
   );
 }
 
-type MrrProps = Omit<FiltersProps, "kind" | "billing"> & { readonly billing: NonNullable<Billing> };
+type MrrProps = Omit<FiltersProps, "billing"> & { readonly billing: NonNullable<Billing> };
 
-function MrrFilter({ billing, values, onChange }: MrrProps): ReactElement {
-  const [isOpen, setOpen] = useState(false);
+function MrrFilter({ kind, billing, values, onChange }: MrrProps): ReactElement {
   const { mrrFrom, mrrTo } = values;
   const { short } = moneyIn(billing.reportingCurrency);
   const parts = [
@@ -87,39 +85,34 @@ function MrrFilter({ billing, values, onChange }: MrrProps): ReactElement {
     );
   }
   return (
-    <Popover
-      label="Filter by MRR"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      trigger={
-        <Button isSmall icon="plus" className="h-8! justify-self-start">
-          MRR
-        </Button>
-      }
-    >
-      <MrrForm
-        billing={billing}
-        onDone={(range) => {
-          setOpen(false);
-          onChange(range);
-        }}
-      />
-    </Popover>
+    <FilterPopover name="MRR" label="Filter by MRR">
+      {(close) => (
+        <MrrForm
+          kind={kind}
+          billing={billing}
+          onDone={(range) => {
+            close();
+            onChange(range);
+          }}
+        />
+      )}
+    </FilterPopover>
   );
 }
 
 function MrrForm({
+  kind,
   billing: { reportingCurrency, currencyDigits },
   onDone,
 }: {
+  kind: FiltersProps["kind"];
   billing: NonNullable<Billing>;
   onDone: (range: Pick<BillingValues, "mrrFrom" | "mrrTo">) => void;
 }): ReactElement {
   const [{ from, to }, set] = useState({ from: "", to: "" });
   const minorUnits = (text: string) =>
     text === "" ? undefined : Math.round(Number(text) * 10 ** currencyDigits);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
+  const send = () => {
     onDone({ mrrFrom: minorUnits(from), mrrTo: minorUnits(to) });
   };
   const amount = {
@@ -130,7 +123,7 @@ function MrrForm({
     autoComplete: "off",
   } as const;
   return (
-    <form onSubmit={send} className="grid gap-3">
+    <FilterForm rows={kind} onSend={send}>
       <Input
         {...amount}
         label={`MRR from, in ${reportingCurrency}`}
@@ -144,9 +137,6 @@ function MrrForm({
         value={to}
         onChange={({ target }) => set({ from, to: target.value })}
       />
-      <Button type="submit" look="primary" isSmall>
-        Show these
-      </Button>
-    </form>
+    </FilterForm>
   );
 }

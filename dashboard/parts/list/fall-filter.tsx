@@ -1,9 +1,8 @@
 /** Adds a filter by a fall: of use against the four weeks before, or of health within some days. What is set is a chip. */
-import { type FormEvent, type ReactElement, useState } from "react";
+import { type ReactElement, useState } from "react";
 import type { MovementValues } from "../figure/figure-filters.ts";
-import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
-import { Popover } from "../menu.tsx";
+import { FilterForm, FilterPopover } from "./filter-popover.tsx";
 
 interface FallProps {
   readonly kind: "users" | "accounts";
@@ -12,27 +11,19 @@ interface FallProps {
 }
 
 export function FallFilter({ kind, values, onChange }: FallProps): ReactElement | null {
-  const [isOpen, setOpen] = useState(false);
   if (values.usageFellPercent !== undefined && values.healthFellPoints !== undefined) return null;
   return (
-    <Popover
-      label="Filter by a fall"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      trigger={
-        <Button isSmall icon="plus" className="h-8! justify-self-start">
-          Fall
-        </Button>
-      }
-    >
-      <FallForm
-        kind={kind}
-        onDone={(changed) => {
-          setOpen(false);
-          onChange(changed);
-        }}
-      />
-    </Popover>
+    <FilterPopover name="Fall" label="Filter by a fall">
+      {(close) => (
+        <FallForm
+          kind={kind}
+          onDone={(changed) => {
+            close();
+            onChange(changed);
+          }}
+        />
+      )}
+    </FilterPopover>
   );
 }
 
@@ -51,8 +42,7 @@ function FallForm({
   const [of, setOf] = useState<(typeof falls)[number]["value"]>("use");
   const [by, setBy] = useState("25");
   const [days, setDays] = useState("28");
-  const send = (event: FormEvent) => {
-    event.preventDefault();
+  const send = () => {
     onDone(
       of === "use"
         ? { usageFellPercent: Number(by) }
@@ -61,7 +51,7 @@ function FallForm({
   };
   const whole = { type: "number", required: true, min: 1, step: 1, autoComplete: "off" } as const;
   return (
-    <form onSubmit={send} className="grid gap-3">
+    <FilterForm rows={kind} onSend={send}>
       <Select label="What fell" value={of} choices={falls} onChoose={setOf} />
       <Input
         {...whole}
@@ -79,9 +69,6 @@ function FallForm({
           onChange={({ target }) => setDays(target.value)}
         />
       )}
-      <Button type="submit" look="primary" isSmall>
-        Show these {kind}
-      </Button>
-    </form>
+    </FilterForm>
   );
 }

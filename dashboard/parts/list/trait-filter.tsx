@@ -1,11 +1,10 @@
 /** Filters by traits of users or attributes of accounts: of each its name, how it is compared, and with what. */
-import { type FormEvent, type ReactElement, useState } from "react";
+import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { attributeName } from "../../text/attribute-names.ts";
-import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
-import { Popover } from "../menu.tsx";
 import { FilterChip } from "./filter-chip.tsx";
+import { FilterForm, FilterPopover } from "./filter-popover.tsx";
 import { objectsFilter } from "./filters.ts";
 
 export type TraitMatch = NonNullable<Reads["/api/users"]["query"]["match"]>;
@@ -74,7 +73,6 @@ export function TraitFilters({
   traits: Traits;
   onChange: (filters: readonly TraitFilter[]) => void;
 }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
   return (
     <>
       {filters.map((filter) => (
@@ -85,26 +83,22 @@ export function TraitFilters({
         />
       ))}
       {filters.length < maxFilters && (
-        <Popover
+        <FilterPopover
+          name={titles[what[0]]}
           label={`Filter by ${what[0] === "trait" ? "a trait" : "an attribute"}`}
-          isOpen={isOpen}
-          onOpenChange={setOpen}
-          trigger={
-            <Button isSmall icon="plus" className="h-8! justify-self-start">
-              {titles[what[0]]}
-            </Button>
-          }
         >
-          <TraitForm
-            what={what}
-            traits={traits}
-            onDone={(chosen) => {
-              setOpen(false);
-              const isThere = filters.some((one) => traitWords(one) === traitWords(chosen));
-              if (!isThere) onChange([...filters, chosen]);
-            }}
-          />
-        </Popover>
+          {(close) => (
+            <TraitForm
+              what={what}
+              traits={traits}
+              onDone={(chosen) => {
+                close();
+                const isThere = filters.some((one) => traitWords(one) === traitWords(chosen));
+                if (!isThere) onChange([...filters, chosen]);
+              }}
+            />
+          )}
+        </FilterPopover>
       )}
     </>
   );
@@ -121,12 +115,11 @@ function TraitForm({
 }): ReactElement {
   const [{ trait, match, value }, set] = useState<TraitFilter>({ trait: "", match: "is", value: "" });
   const known = traits.find((one) => one.trait === trait);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
+  const send = () => {
     onDone({ trait, match, value: needsValue(match) ? value : "" });
   };
   return (
-    <form onSubmit={send} className="grid gap-3">
+    <FilterForm rows={rows} onSend={send}>
       <Input
         label={titles[name]}
         required
@@ -163,9 +156,6 @@ function TraitForm({
           help={match === "contains" ? "Upper and lower case are the same." : "Exact match"}
         />
       )}
-      <Button type="submit" look="primary" isSmall>
-        Show these {rows}
-      </Button>
-    </form>
+    </FilterForm>
   );
 }

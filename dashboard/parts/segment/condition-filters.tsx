@@ -1,11 +1,10 @@
 /** The conditions of a list on events and segments: each as a chip, and a button for one more. */
-import { type FormEvent, type ReactElement, useState } from "react";
+import { type ReactElement, useState } from "react";
 import { segmentLimits } from "../../../contract/actions/segments.ts";
 import { useRead } from "../../api/query.ts";
-import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
 import { FilterChip } from "../list/filter-chip.tsx";
-import { Popover } from "../menu.tsx";
+import { FilterForm, FilterPopover } from "../list/filter-popover.tsx";
 import { eventWords, segmentWords } from "./condition-words.ts";
 import type { ConditionValues, EventCondition, SegmentCondition } from "./conditions.ts";
 import { segmentsOf } from "./saved-filter.ts";
@@ -27,7 +26,6 @@ export function ConditionFilters(props: FiltersProps): ReactElement {
 }
 
 function EventFilters({ kind, values: { events }, onChange }: FiltersProps): ReactElement {
-  const [isOpen, setOpen] = useState(false);
   const change = (changed: EventCondition[]) => onChange({ events: changed });
   return (
     <>
@@ -39,25 +37,18 @@ function EventFilters({ kind, values: { events }, onChange }: FiltersProps): Rea
         />
       ))}
       {events.length < segmentLimits.events && (
-        <Popover
-          label="Filter by an event"
-          isOpen={isOpen}
-          onOpenChange={setOpen}
-          trigger={
-            <Button isSmall icon="plus" className="h-8! justify-self-start">
-              Event
-            </Button>
-          }
-        >
-          <EventForm
-            kind={kind}
-            onDone={(chosen) => {
-              setOpen(false);
-              const words = eventWords(chosen);
-              change([...events.filter((one) => eventWords(one) !== words), chosen]);
-            }}
-          />
-        </Popover>
+        <FilterPopover name="Event" label="Filter by an event">
+          {(close) => (
+            <EventForm
+              kind={kind}
+              onDone={(chosen) => {
+                close();
+                const words = eventWords(chosen);
+                change([...events.filter((one) => eventWords(one) !== words), chosen]);
+              }}
+            />
+          )}
+        </FilterPopover>
       )}
     </>
   );
@@ -81,8 +72,7 @@ function EventForm({
   const [match, setMatch] = useState<"atLeast" | "fewerThan">("atLeast");
   const [times, setTimes] = useState("1");
   const [days, setDays] = useState("28");
-  const send = (submit: FormEvent) => {
-    submit.preventDefault();
+  const send = () => {
     onDone({
       ...{ event, days: Number(days) },
       ...(match === "fewerThan" && { match }),
@@ -91,7 +81,7 @@ function EventForm({
   };
   const whole = { type: "number", required: true, min: 1, step: 1, autoComplete: "off" } as const;
   return (
-    <form onSubmit={send} className="grid gap-3">
+    <FilterForm rows={kind} onSend={send}>
       <Input
         label="Event"
         required
@@ -120,15 +110,11 @@ function EventForm({
         onChange={({ target }) => setDays(target.value)}
         help="The last of them is today. Fewer than 1 time: not at all."
       />
-      <Button type="submit" look="primary" isSmall>
-        Show these {kind}
-      </Button>
-    </form>
+    </FilterForm>
   );
 }
 
 function SegmentFilters({ kind, values, onChange }: FiltersProps): ReactElement | null {
-  const [isOpen, setOpen] = useState(false);
   const names = useSegmentNames();
   const chosen = segmentsOf(values);
   // Both parameters become one when one of them is changed.
@@ -144,26 +130,19 @@ function SegmentFilters({ kind, values, onChange }: FiltersProps): ReactElement 
         />
       ))}
       {chosen.length < segmentLimits.segments && choices.length > 0 && (
-        <Popover
-          label="Filter by a segment"
-          isOpen={isOpen}
-          onOpenChange={setOpen}
-          trigger={
-            <Button isSmall icon="plus" className="h-8! justify-self-start">
-              Segment
-            </Button>
-          }
-        >
-          <SegmentForm
-            kind={kind}
-            choices={choices}
-            onDone={(condition) => {
-              setOpen(false);
-              const others = chosen.filter(({ segment }) => segment !== condition.segment);
-              change([...others, condition]);
-            }}
-          />
-        </Popover>
+        <FilterPopover name="Segment" label="Filter by a segment">
+          {(close) => (
+            <SegmentForm
+              kind={kind}
+              choices={choices}
+              onDone={(condition) => {
+                close();
+                const others = chosen.filter(({ segment }) => segment !== condition.segment);
+                change([...others, condition]);
+              }}
+            />
+          )}
+        </FilterPopover>
       )}
     </>
   );
@@ -185,12 +164,11 @@ function SegmentForm({
 }): ReactElement {
   const [segment, setSegment] = useState(choices[0]?.value ?? "");
   const [match, setMatch] = useState<"isIn" | "isNotIn">("isIn");
-  const send = (submit: FormEvent) => {
-    submit.preventDefault();
+  const send = () => {
     onDone({ segment: Number(segment), ...(match === "isNotIn" && { match }) });
   };
   return (
-    <form onSubmit={send} className="grid gap-3">
+    <FilterForm rows={kind} onSend={send}>
       <Select
         label={kind === "users" ? "Users are" : "Accounts are"}
         value={match}
@@ -198,9 +176,6 @@ function SegmentForm({
         onChoose={setMatch}
       />
       <Select label="Segment" value={segment} choices={choices} onChoose={setSegment} />
-      <Button type="submit" look="primary" isSmall>
-        Show these {kind}
-      </Button>
-    </form>
+    </FilterForm>
   );
 }

@@ -30,7 +30,7 @@ import {
   risksOfDays,
 } from "../../analytics/analytics.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
-import type { EntitiesByNumber, Organization, SharedLedger, WorkOnAlert } from "../../ledger/ledger.ts";
+import type { EntitiesByNumber, Organization, SharedLedger, WorkOnCall } from "../../ledger/ledger.ts";
 import { expectedLossOfPayer } from "../../revenue/revenue.ts";
 import {
   absoluteRiskScale,
@@ -295,12 +295,12 @@ async function setAside(ground: Ground, some: readonly Ranked[]): Promise<readon
   });
 }
 
-function keyOfWork({ user, account }: Pick<WorkOnAlert, "user" | "account">): string {
+function keyOfWork({ user, account }: Pick<WorkOnCall, "user" | "account">): string {
   return user > 0 ? `user ${user}` : `account ${account}`;
 }
 
 /** When it was handled last, within its horizon. */
-function lastHandled(own: readonly WorkOnAlert[], { nowMs, horizonDays }: CallGround): number | undefined {
+function lastHandled(own: readonly WorkOnCall[], { nowMs, horizonDays }: CallGround): number | undefined {
   const times = own.flatMap(({ verdictAtMs }) =>
     verdictAtMs !== null && verdictAtMs > nowMs - horizonDays * msPerDay ? [verdictAtMs] : [],
   );
@@ -315,7 +315,7 @@ function riskKey({ kind, facts }: Call, { zone }: Ground, handledMs: number): st
 async function risksThen(
   ground: Ground,
   some: readonly Ranked[],
-  workOn: (call: Call) => readonly WorkOnAlert[],
+  workOn: (call: Call) => readonly WorkOnCall[],
 ): Promise<ReadonlyMap<string, number | null>> {
   const found = new Map<string, number | null>();
   for (const kind of ["account", "user"] as const) {

@@ -1,6 +1,8 @@
 /** The digest as a message. It has ids and names of users and accounts, and no e-mail address. Pure. */
+
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
+import { counted } from "../../../contract/counted.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { OutgoingMessage } from "../../ledger/ledger.ts";
 import { silenceSentence } from "../notices/notices.ts";
@@ -159,10 +161,6 @@ function lossOf({ expectedLoss }: DigestEntity, currency: string): string {
 
 function callWords(call: DigestCall, currency: string): string {
   return [call.reason, worthWords(call, currency)].filter((words) => words !== "").join(". ");
-}
-
-function counted(count: number, singular: string): string {
-  return `${count} ${singular}${count === 1 ? "" : "s"}`;
 }
 
 const textCharacters = 200;

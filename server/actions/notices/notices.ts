@@ -1,8 +1,10 @@
 /** Messages about a whole organization: which ones a destination gets, by what is known now. Pure. They name no user and no account. */
+
 import { createHash } from "node:crypto";
 import type { MessageType, NoticeType } from "../../../contract/actions/destinations.ts";
 import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
+import { counted } from "../../../contract/counted.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Delivery, DestinationWithCounts, OutgoingMessage } from "../../ledger/ledger.ts";
@@ -125,9 +127,7 @@ function message(type: MessageType, key: readonly unknown[], link: string, facts
 }
 
 function scoresText(name: string, { day, kinds }: CompletedScores): Facts {
-  const counts = kinds.flatMap(({ kind, highRisk }) =>
-    highRisk === null ? [] : [`${highRisk} ${kind}${highRisk === 1 ? "" : "s"}`],
-  );
+  const counts = kinds.flatMap(({ kind, highRisk }) => (highRisk === null ? [] : [counted(highRisk, kind)]));
   const risk = counts.length === 0 ? "No churn risk is known." : `At high risk: ${counts.join(", ")}.`;
   return {
     text: `${name}: the scores of ${formatDay(day)} are ready. ${risk}`,

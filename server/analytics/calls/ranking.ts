@@ -1,5 +1,7 @@
 /** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons. Pure. */
+
 import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
+import { counted } from "../../../contract/counted.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
 import { expectedLossOfPayer } from "../../revenue/revenue.ts";
 import { type EntityKind, sharpFallPoints } from "../../scoring/scoring.ts";
@@ -211,10 +213,6 @@ function reasonWords(reason: string): string {
 /** Whole per cent, rounded down as everywhere: 100 × 0.29 is 28.999999999999996. */
 function percentDown(share: number): string {
   return `${Math.floor(Number((share * 100).toPrecision(14)))}%`;
-}
-
-function counted(count: number, singular: string): string {
-  return `${count} ${singular}${count === 1 ? "" : "s"}`;
 }
 
 function capital(text: string): string {

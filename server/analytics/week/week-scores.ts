@@ -52,6 +52,8 @@ export interface ScoresOfWeek {
     readonly from: string | null;
     readonly to: string | null;
     readonly count: number;
+    /** Of them: moved by another model, scale or other settings alone. */
+    readonly byRules: number;
   }[];
   readonly call: ToCallFirst;
 }
@@ -97,7 +99,17 @@ function healthSentence(
   const there = now.healthy + now.watch + now.atRisk + now.onboarding;
   const byWeek = new Map(health.map((each) => [Math.floor((now.day - each.day) / 7), each.atRisk]));
   const oldest = Math.max(...byWeek.keys());
-  const judged = judgeChange(Array.from({ length: oldest + 1 }, (_, week) => byWeek.get(week) ?? null));
+  // The weeks before as they would have been by the rules of now: another model is no news about users.
+  const byRules = movement.reduce(
+    (sum, each) => sum + (Number(each.to === "at_risk") - Number(each.from === "at_risk")) * each.byRules,
+    0,
+  );
+  const judged = judgeChange(
+    Array.from({ length: oldest + 1 }, (_, week) => {
+      const atRisk = byWeek.get(week) ?? null;
+      return atRisk === null || week === 0 ? atRisk : atRisk + byRules;
+    }),
+  );
   return sentence(
     "health",
     toneOf(judged, "below"),
@@ -132,7 +144,10 @@ function atRiskCompared(judged: JudgedChange | undefined): Piece {
 
 function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece {
   const sum = (counts: (from: string | null, to: string | null) => boolean) =>
-    movement.reduce((total, { from, to, count }) => (counts(from, to) ? total + count : total), 0);
+    movement.reduce(
+      (total, { from, to, count, byRules }) => (counts(from, to) ? total + count - byRules : total),
+      0,
+    );
   const better = (from: string | null, to: string | null) => {
     const [before, after] = [ranks[from ?? ""], ranks[to ?? ""]];
     return before !== undefined && after !== undefined && after > before;

@@ -61,7 +61,15 @@ const alertCalls = [
 const noteCalls = ["ofEntity", "all"] as const;
 const taskCalls = ["entities", "ofEntity", "openOf", "all"] as const;
 const personDataCalls = [
-  ...(["identity", "rejectedEvents", "auditEntries", "alertStates", "holdOutEntries", "deliveries"] as const),
+  ...([
+    "identity",
+    "rejectedEvents",
+    "auditEntries",
+    "alertStates",
+    "calls",
+    "holdOutEntries",
+    "deliveries",
+  ] as const),
 ] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
@@ -75,6 +83,7 @@ const ledgerCalls = [
   "populations",
   "freshness",
   "findUser",
+  "findAccount",
   "rebuildsPending",
   "rebuildBegun",
   "rebuildDone",

@@ -6,7 +6,7 @@ import { type AccountListRow, accountWithId, userList } from "../../analytics/an
 import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { listedAccount, listedUser } from "./rows.ts";
+import { listedAccount, listedUser, saidByPages } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
 import { controlField, controlsOf } from "./work/controls.ts";
 import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
@@ -25,16 +25,18 @@ export const accountsHandlers = {
       ...{ run: undefined, earlier: undefined, search: "", accountId: account.accountId },
       ...({ sort: "lastSeen", descending: true, ...context.query } as const),
     };
-    const [users, owners, controls, userControls] = await Promise.all([
+    const [users, owners, controls, userControls, stored] = await Promise.all([
       userList(context.warehouse, question),
       ownersOfOrganization(context),
       controlsOf(context, "account"),
       controlsOf(context, "user"),
+      context.ledger.findAccount(context.organization.id, account.accountId),
     ]);
     const listed = listedAccount(account);
     const { isOwnerOfAccount: _, ...owner } = ownerDetail(owners, listed.traits);
     return {
       ...{ ...listed, ...owner, ...controlField(controls, account.account) },
+      saidByPages: stored === undefined ? [] : saidByPages(stored),
       users: users.map((row) => ({ ...listedUser(row), ...controlField(userControls, row.user) })),
     };
   },

@@ -9,9 +9,15 @@ import type {
   UserListRow,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { StoredExclusionRule } from "../../ledger/ledger.ts";
+import { fieldsOfPages } from "../../intake/intake.ts";
+import type { FieldTimestamps, StoredExclusionRule } from "../../ledger/ledger.ts";
 import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
 import { baseRateOf, type Run, riskScaleOfRun } from "./score-context.ts";
+
+/** The fields of a user or an account that a page said last, as `saidByPages` names them. */
+export function saidByPages(of: FieldTimestamps): string[] {
+  return fieldsOfPages(of).map((field) => field.replace(/^properties\./, "traits."));
+}
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {

@@ -8,7 +8,7 @@ import type { UserAndAccount } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { eventOfUser, exclusionRule, instant } from "./rows.ts";
+import { eventOfUser, exclusionRule, instant, saidByPages } from "./rows.ts";
 import { controlField, controlsOf } from "./work/controls.ts";
 import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 
@@ -40,6 +40,7 @@ export const usersHandlers = {
         account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
       ...ownerDetail(owners, user.traits, account?.traits),
       ...controlField(controls, user.number),
+      saidByPages: saidByPages(user),
       firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
       updatedAt: instant(user.updatedAtMs),
       firstSeenDay: span === undefined ? null : formatDay(span.firstDay),

@@ -7,13 +7,14 @@ import {
 import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
-import type { AlertChange, AlertRule, Organization } from "../../ledger/ledger.ts";
+import type { AlertChange, AlertRule, EntityRef, Organization } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
 import { instant } from "../figures/rows.ts";
 import { alertAnswer } from "../figures/work/alerts.ts";
 import { defaultExemption } from "./default-exemption.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
+import { notFound } from "./work.ts";
 
 type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
   Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions">> & {
@@ -68,6 +69,11 @@ export const alertRuleHandlers = {
     if (alert === undefined) throw noSuch("alert");
     return { answer: alertAnswer(alert) };
   },
+
+  "PATCH /api/users/:userId/call": (context) =>
+    setCallAside(context, { kind: "user", id: context.path.userId }),
+  "PATCH /api/accounts/:accountId/call": (context) =>
+    setCallAside(context, { kind: "account", id: context.path.accountId }),
 } satisfies Partial<IntakeHandlers>;
 
 interface Changing extends Pick<IntakeParts, "ledger"> {
@@ -139,6 +145,25 @@ function ruleAnswer(rule: AlertRule) {
     decidedThrough: decidedThrough === null ? null : formatDay(decidedThrough),
     ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
   };
+}
+
+type Called = Parameters<IntakeHandlers["PATCH /api/users/:userId/call"]>[0];
+
+/** @throws ApiError for an unknown user or account, and for a day that is in no calendar */
+async function setCallAside(
+  { ledger, place, body, nowMs }: Pick<Called, "ledger" | "place" | "body" | "nowMs">,
+  entity: EntityRef,
+) {
+  const { snoozedUntil, verdict } = body;
+  const change = {
+    ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
+    ...(verdict !== undefined && { verdict }),
+  };
+  const { organization, actor } = place;
+  if (!(await ledger.alerts.setCallAside(organization.id, entity, change, actor, nowMs))) {
+    throw notFound(entity);
+  }
+  return {};
 }
 
 function snoozeDay(text: string | null): number | null {

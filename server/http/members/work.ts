@@ -188,7 +188,8 @@ async function memberWith(
   );
 }
 
-function notFound({ kind }: EntityRef): ApiError {
+/** The error of a path with an unknown user or account. */
+export function notFound({ kind }: EntityRef): ApiError {
   return new ApiError(
     "not_found",
     kind === "user" ? errorMessages.userNotFound : errorMessages.accountNotFound,

@@ -46,3 +46,12 @@ export function isOfVisit({ fieldTimestampsMs }: FieldTimestamps, request: PageR
 export function isSaidByPage({ fieldTimestampsMs }: FieldTimestamps, field: string): boolean {
   return Object.hasOwn(fieldTimestampsMs, fieldMark(field));
 }
+
+/** The fields that a page said last, as `FieldTimestamps` names them. */
+export function fieldsOfPages({ fieldTimestampsMs }: FieldTimestamps): string[] {
+  const beginning = fieldMark("");
+  return Object.keys(fieldTimestampsMs)
+    .filter((key) => key.startsWith(beginning))
+    .map((key) => key.slice(beginning.length))
+    .sort();
+}

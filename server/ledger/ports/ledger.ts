@@ -18,7 +18,7 @@ import type { NoteStore, TaskStore } from "./actions/work.ts";
 import type { WorkTimeline } from "./actions/work-timeline.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
-import type { UserAndAccount } from "./entities.ts";
+import type { Account, UserAndAccount } from "./entities.ts";
 import type { Deletions, Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
@@ -101,6 +101,8 @@ export interface Ledger {
   freshness(organization: number): Promise<LedgerFreshness>;
   /** The user with this id and the account that the user belongs to. */
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
+  /** The account with this id. */
+  findAccount(organization: number, accountId: string): Promise<Account | undefined>;
 
   /** When it resolves, the ledger's tables contain all rows that were acknowledged before the call. Other processes can
    * read them there. */

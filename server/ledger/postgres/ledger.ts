@@ -2,7 +2,7 @@
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import { systemTime } from "../../process/process.ts";
-import type { UserAndAccount } from "../ports/entities.ts";
+import type { Account, UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
 import type { RebuildBegun } from "../ports/health.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
@@ -21,7 +21,7 @@ import { forgetFinished, inboxWriter, sealSegment } from "./inbox/inbox-segments
 import { refuseUnfinished } from "./move/unfinished-move.ts";
 import { PostgresDeletions } from "./write/deletions.ts";
 import { PostgresErasures } from "./write/erasures.ts";
-import { findUserAndAccount } from "./write/finders.ts";
+import { findAccount, findUserAndAccount } from "./write/finders.ts";
 import { forgetMessageIds } from "./write/message-ids.ts";
 import { Transactor } from "./write/transact.ts";
 
@@ -165,6 +165,10 @@ export class PostgresLedger extends LedgerStores implements Ledger {
 
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
     return findUserAndAccount(this.#sql, organization, userId);
+  }
+
+  findAccount(organization: number, accountId: string): Promise<Account | undefined> {
+    return findAccount(this.#sql, organization, accountId);
   }
 
   /** A database that was dumped and restored has another. A replica that takes over keeps it. */

@@ -1,4 +1,5 @@
 /** Entries of the audit log and errors for changes of people. Both databases use them. */
+import { counted } from "../../../contract/counted.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
@@ -83,10 +84,6 @@ export function removedNote(
       ...(alerts > 0 && { alerts }),
     },
   };
-}
-
-function counted(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** The entry of an invitation that was made. */

@@ -3,6 +3,7 @@
  * rows of an organization adds the organization's entry, and each later one updates it. After a crash the entry has the
  * number of rows that were changed.
  */
+import { counted } from "../../../contract/counted.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
 import type { RejectedEventSelection } from "../ports/rejected-events.ts";
 
@@ -58,7 +59,7 @@ export class RejectedEventEntries {
 function rejectedEventsNote(change: Change, rows: number, ids: readonly number[] | undefined): AuditNote {
   return {
     action: change === "retry" ? "rejected_events.retried" : "rejected_events.dropped",
-    summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} rejected event${rows === 1 ? "" : "s"}`,
+    summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${counted(rows, "rejected event")}`,
     detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsListed) }) },
   };
 }

@@ -1,7 +1,7 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import type { UserAndAccount } from "../ports/entities.ts";
+import type { Account, UserAndAccount } from "../ports/entities.ts";
 import type { Inbox } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
@@ -71,6 +71,10 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     const user = this.#parts.users.find(organization, userId);
     if (user === undefined) return undefined;
     return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
+  }
+
+  async findAccount(organization: number, accountId: string): Promise<Account | undefined> {
+    return this.#parts.accounts.find(organization, accountId);
   }
 
   async flush(): Promise<void> {

@@ -74,7 +74,7 @@ export function changeText({ before, now }: ChangeInput, health: Change): string
   const isSilent = today.idleDays >= leastSilentDays && today.idleDays > then.idleDays;
   const rules = Math.round(health.settings);
   const facts = [
-    ...(today.hasLeft && !then.hasLeft ? ["met the churn target"] : []),
+    ...(today.hasLeft && !then.hasLeft ? ["churned"] : []),
     `active on ${days(today.activeDays28)} of 28, ${comparedWith(then.activeDays28, today.activeDays28)}`,
     ...(then.members === null || today.members === null
       ? []

@@ -56,6 +56,15 @@ export async function* alertStatesOf({ ledger, organization, user }: OfPerson): 
   }));
 }
 
+/** What team members said about the person's row of the call list. */
+export async function* callsOf({ ledger, organization, user }: OfPerson): Pages {
+  const calls = await ledger.personData.calls(organization, user);
+  yield calls.map(({ snoozedUntil, verdict, verdictAtMs }) => ({
+    ...{ snoozedUntil: dayOrNull(snoozedUntil), verdict },
+    verdictAt: verdictAtMs === null ? null : instant(verdictAtMs),
+  }));
+}
+
 /** Entries of the person into hold-outs. */
 export async function* holdOutEntriesOf({ ledger, organization, user }: OfPerson): Pages {
   const entries = await ledger.personData.holdOutEntries(organization, user);

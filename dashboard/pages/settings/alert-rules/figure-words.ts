@@ -60,5 +60,5 @@ function untouchedSentence(
   const range = `${numbers.wholeShare(interval.low)} to ${numbers.wholeShare(interval.high)}`;
   const lead =
     medianLeadDays === null ? "" : ` Median lead time to churn: ${numbers.decimal(medianLeadDays)} days.`;
-  return `Precision: ${numbers.wholeShare(rate)} of ${counted(mature, "untouched alert")} were followed by churn (${range}). Base rate: ${numbers.wholeShare(baseRate)}.${lead}`;
+  return `${numbers.wholeShare(rate)} of ${counted(mature, "untouched alert")} churned (${range}). Of all: ${numbers.wholeShare(baseRate)}.${lead}`;
 }

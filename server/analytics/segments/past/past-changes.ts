@@ -7,8 +7,10 @@ import {
   fallCondition,
   fellSharply,
   type HealthBand,
+  isMovedByRules,
   movedConditionsBy,
   type State,
+  shiftsOfPairs,
   uncalledBands,
 } from "../../../scoring/scoring.ts";
 import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
@@ -50,7 +52,7 @@ export function fellInPast(
 ): Promise<DaySets> {
   return changedWhere(warehouse, past, {
     ...{ lookbackDays: days, column: columnOfFall[of] },
-    ...condition(fallCondition(of, "{fellBy:Float64}", "0"), { fellBy: by }),
+    ...condition(fallCondition(of, "{fellBy:Float64}"), { fellBy: by }),
   });
 }
 
@@ -59,13 +61,22 @@ export function toCallInPast(warehouse: Warehouse, past: PastScores): Promise<Da
   return changedWhere(warehouse, past, { lookbackDays: callChangeDays, ...condition(isToCall) });
 }
 
-/** A condition over `state`, `healthBand` and `healthBandBefore` as numbers, `value`, that of the run `before`, and their difference `change`,
- * which are NaN where they are unknown, and `isHigh`: the risk band. */
+/** A condition over `state`, `healthBand` and `healthBandBefore` as numbers, `value`, that of the run `before`, and the `change` of health
+ * between them, which are NaN where they are unknown, and `isHigh`: the risk band. What changed rules changed is left out, as in lists of
+ * today: `byRules` are points of health, and who changed the band by rules alone has the new one before, too. */
 interface ChangeCondition extends Sql {
   readonly lookbackDays: number;
   /** Of scores, for `value`. Default: health. */
   readonly column?: (typeof columnOfFall)[keyof typeof columnOfFall];
 }
+
+/** The number of a state or a band. @param name an expression */
+const codeOfBand = (name: string) =>
+  `transform(toString(${name}), {names:Array(String)}, {codes:Array(UInt8)}, 0)`;
+/** Over `before` and `now`, and `byRules`: the bands before the first change of rules and after the last, four bits each. */
+const movedByRules = isMovedByRules("before", "now")
+  .replaceAll("bandFirst", "bitShiftRight(byRules, 4)")
+  .replaceAll("bandLast", "bitAnd(byRules, 15)");
 
 /** Those whose scores of the newest run match a condition, compared with those of the run before. */
 function changedWhere(warehouse: Warehouse, past: PastScores, asked: ChangeCondition): Promise<DaySets> {
@@ -97,11 +108,26 @@ function changesSql(past: PastScores, asked: ChangeCondition): Sql {
   const [first, last] = [read[0]?.run.day ?? 0, read.at(-1)?.run.day ?? -1];
   const shifted = (array: string, nothing: string) => `arrayPopBack(arrayPushFront(${array}, ${nothing}))`;
   const roles = read.flatMap((one) => one.roles);
+  const later = readRuns(past).map(({ run }) => run);
+  const earlierOf = new Map(
+    earlierRuns(past, lookbackDays).flatMap(({ run, of }) => of.map((one) => [one.run, run])),
+  );
+  const numbers = `${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32}`;
+  const rows = `
+    SELECT ${kind} AS entity, transform(toInt32(day), {runDays:Array(Int32)}, {places:Array(UInt16)}, 0) AS place,
+      ifNull(${column}, nan) AS value,
+      arrayJoin(arraySlice({roles:Array(UInt16)}, {rolesFrom:Array(UInt16)}[place], {rolesOf:Array(UInt16)}[place])) AS role,
+      toUInt32(intDiv(role, 2)) AS pair,
+      toUInt32(role * 512 + ifNull(risk >= {highRisks:Array(Float64)}[place], false) * 256
+        + ${codeOfBand("colour")} * 16 + ${codeOfBand("state")}) AS mark
+    FROM ${kind}_scores FINAL
+    WHERE organization = {organization:UInt32} AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
+      AND ${numbers} AND place > 0 AND version >= {versions:Array(UInt64)}[place] ${kind === "user" ? `AND ${isIncluded("user")}` : ""}`;
   return {
     text: `
-      SELECT entity, arrayReduce('groupBitOr', arrayMap((key, isLater, state, healthBand, healthBandBefore, value, before, change, isHigh) ->
+      SELECT entity, arrayReduce('groupBitOr', arrayMap((key, isLater, state, healthBand, healthBandBefore, value, before, byRules, change, isHigh) ->
           if(isLater AND (${condition}), {bits:Array(UInt128)}[key], toUInt128(0)),
-        keys, areLater, states, bands, bandsBefore, values, befores, changes, areHigh)) AS bits
+        keys, areLater, states, bands, bandsBefore, values, befores, shifts, changes, areHigh)) AS bits
       FROM (
         SELECT entity, groupArray(mark) AS read, arraySort(read) AS marks,
           arraySort((value, mark) -> mark, groupArray(value), read) AS values,
@@ -111,26 +137,25 @@ function changesSql(past: PastScores, asked: ChangeCondition): Sql {
           arrayMap(mark -> toUInt8(bitAnd(bitShiftRight(mark, 4), 15)), marks) AS bands,
           arrayMap(mark -> toUInt8(bitAnd(mark, 15)), marks) AS states,
           arrayMap((key, before) -> key = before, keys, ${shifted("keys", "toUInt8(0)")}) AS areCompared,
-          arrayMap((isCompared, before) -> if(isCompared, before, 0), areCompared, ${shifted("bands", "toUInt8(0)")}) AS bandsBefore,
+          arraySort((value, mark) -> mark, groupArray(byRules), read) AS shifts,
+          arraySort((value, mark) -> mark, groupArray(bandsByRules), read) AS shiftedBands,
+          arrayMap((isCompared, before, now, byRules) -> multiIf(NOT isCompared, 0, ${movedByRules}, now, before),
+            areCompared, ${shifted("bands", "toUInt8(0)")}, bands, shiftedBands) AS bandsBefore,
           arrayMap((isCompared, before) -> if(isCompared, before, nan), areCompared, ${shifted("values", "nan")}) AS befores,
-          arrayMap((value, before) -> value - before, values, befores) AS changes
+          arrayMap((value, before, byRules) -> value - before - byRules, values, befores, shifts) AS changes
         FROM (
-          SELECT ${kind} AS entity, transform(toInt32(day), {runDays:Array(Int32)}, {places:Array(UInt16)}, 0) AS place,
-            ifNull(${column}, nan) AS value,
-            arrayJoin(arraySlice({roles:Array(UInt16)}, {rolesFrom:Array(UInt16)}[place], {rolesOf:Array(UInt16)}[place])) AS role,
-            toUInt32(role * 512 + ifNull(risk >= {highRisks:Array(Float64)}[place], false) * 256
-              + transform(toString(colour), {names:Array(String)}, {codes:Array(UInt8)}, 0) * 16
-              + transform(toString(state), {names:Array(String)}, {codes:Array(UInt8)}, 0)) AS mark
-          FROM ${kind}_scores FINAL
-          WHERE organization = {organization:UInt32} AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
-            AND ${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32}
-            AND place > 0 AND version >= {versions:Array(UInt64)}[place] ${kind === "user" ? `AND ${isIncluded("user")}` : ""})
+          SELECT entity, value, mark, byRules, toUInt8(${codeOfBand("bandFirst")} * 16 + ${codeOfBand("bandLast")}) AS bandsByRules
+          FROM (${rows}) AS scores
+          LEFT JOIN ${shiftsOfPairs(kind, "earlierDays", "laterDays", numbers)} AS shifts USING (entity, pair))
         GROUP BY entity)`,
     parameters: {
       ...asked.parameters,
       ...{ organization: past.organization, firstDay: first, lastDay: last },
       ...{ names: Object.keys(codes), codes: Object.values(codes) },
       bits: readRuns(past).map(({ bits }) => bits),
+      laterDays: later.map(({ day }) => day),
+      // Without an earlier run there is nothing between the two.
+      earlierDays: later.map((run) => earlierOf.get(run)?.day ?? run.day),
       runDays: read.map(({ run }) => run.day),
       places: read.map((_, at) => at + 1),
       versions: read.map(({ run }) => run.rowsVersion),

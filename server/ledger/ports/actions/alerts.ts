@@ -81,8 +81,11 @@ function highestFirst(a: number | null, b: number | null): number {
   return b - a;
 }
 
-/** What team members did about an alert of a user or an account: a verdict, or else a snooze. */
-export interface WorkOnAlert extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
+/** What team members did about an alert of a user or an account, or about a row of the call list: a verdict, or else a snooze. */
+export interface WorkOnCall extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
+
+/** A row of the call list is snoozed, judged, or with null put back. */
+export type CallChange = Pick<AlertChange, "snoozedUntil" | "verdict">;
 
 export type AlertChange = Partial<{
   /** The person's id. */
@@ -137,14 +140,23 @@ export interface AlertStore {
   withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
-  /** The alerts of some users and accounts that have a verdict since a time, or that are open and snoozed. @param today in the
-   * organization's timezone */
+  /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open and snoozed. @param today in
+   * the organization's timezone */
   workedOn(
     organization: number,
     among: EntitiesByNumber,
     sinceMs: number,
     today: number,
-  ): Promise<readonly WorkOnAlert[]>;
+  ): Promise<readonly WorkOnCall[]>;
+  /** Sets the row of a user or an account on the call list aside, whether or not there is an alert.
+   * @returns false when there is no such user or account */
+  setCallAside(
+    organization: number,
+    entity: EntityRef,
+    change: CallChange,
+    by: Actor,
+    nowMs: number,
+  ): Promise<boolean>;
   /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */
   all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
   /** Alerts that fired on some days, the newest first. */
@@ -168,6 +180,15 @@ export interface AlertStore {
     today: number,
     nowMs: number,
   ): Promise<Alert | undefined>;
+}
+
+/** The entry of a row of the call list that was set aside or put back. @param fields the names of those that changed */
+export function callNote(entity: EntityNumbers, fields: readonly string[]): AuditNote {
+  return {
+    action: "call.set_aside",
+    summary: `Changed ${fields.join(", ")} of a call to ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { ...numberOf(entity), fields: [...fields] },
+  };
 }
 
 /** The entry of a changed alert. The note is not in the log: it may name a person. */

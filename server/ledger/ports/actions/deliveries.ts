@@ -1,5 +1,7 @@
 /** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or have failed for good. */
+
 import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
+import { counted } from "../../../../contract/counted.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { Destination } from "./destinations.ts";
@@ -112,7 +114,7 @@ export function heldSettledNote(
   held: "send" | "drop",
   messages: number,
 ): AuditNote {
-  const what = `${messages} held message${messages === 1 ? "" : "s"} of the destination ${name}`;
+  const what = `${counted(messages, "held message")} of the destination ${name}`;
   return {
     ...(held === "send"
       ? { action: "destination.held_sent", summary: `Sent ${what}` }

@@ -5,6 +5,7 @@ import type { StoredAuditEntry } from "../audit.ts";
 import type { HeldEvent, PersonId } from "../held-events.ts";
 import type { StoredRejectedEvent } from "../rejected-events.ts";
 import type { IngestionWarning } from "../warnings.ts";
+import type { CallChange } from "./alerts.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { EntityStateRow } from "./rules.ts";
 
@@ -40,6 +41,12 @@ export interface PersonHoldOutEntry extends OfRule {
   readonly outcome: string | null;
 }
 
+/** What team members said about the user's row of the call list. */
+export interface PersonCall extends Required<CallChange> {
+  /** Null without a verdict. */
+  readonly verdictAtMs: number | null;
+}
+
 /** A message that names a user, and its destination. */
 export interface PersonDelivery extends Omit<Delivery, "organization" | "destination" | "said"> {
   readonly destination: string;
@@ -58,6 +65,8 @@ export interface PersonDataStore {
   ): Promise<readonly StoredRejectedEvent[]>;
   /** The states that alert rules keep of a user, in the order of the rules. */
   alertStates(organization: number, user: number): Promise<readonly PersonAlertState[]>;
+  /** What was said about the user's row of the call list: one, or none. */
+  calls(organization: number, user: number): Promise<readonly PersonCall[]>;
   /** The entries of a user into hold-outs, the oldest first. */
   holdOutEntries(organization: number, user: number): Promise<readonly PersonHoldOutEntry[]>;
   /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other users, too.

@@ -15,7 +15,7 @@ import {
 } from "../../stores/actions/tables/alert-tables.ts";
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
-import { workTables } from "../../stores/actions/tables/work-tables.ts";
+import { callsSetAsideTable, workTables } from "../../stores/actions/tables/work-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
@@ -124,6 +124,7 @@ export const migrations: readonly Migration[] = [
   controlsOfErasedUsers(postgresTypes),
   alertsOnceAVersion,
   bulkLoadTimes("bigint"),
+  callsSetAsideTable(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -51,6 +51,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "destinations", encoded: ["name", "address", "stopped_because"] },
   { name: "deliveries", encoded: ["message_id", "body", "said"] },
   { name: "notes", encoded: ["text"] },
+  { name: "calls_set_aside" },
   { name: "tasks", encoded: ["title", "former_assignee"] },
   { name: "segments", encoded: ["name"] },
   { name: "segment_blocks" },

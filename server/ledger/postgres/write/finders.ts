@@ -105,3 +105,15 @@ export async function findUserAndAccount(
     SELECT ${accountColumns(sql)} FROM accounts WHERE organization = ${organization} AND number = ${user.account}`;
   return { user: userOf(user), account: account === undefined ? null : accountOf(account) };
 }
+
+/** Finds an account, outside of a transaction. */
+export async function findAccount(
+  sql: Sql,
+  organization: number,
+  accountId: string,
+): Promise<Account | undefined> {
+  const [account] = await sql<AccountRow[]>`
+    SELECT ${accountColumns(sql)} FROM accounts
+    WHERE organization = ${organization} AND account_id = ${storable(accountId)}`;
+  return account === undefined ? undefined : accountOf(account);
+}

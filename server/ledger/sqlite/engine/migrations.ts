@@ -20,7 +20,7 @@ import {
 } from "../../stores/actions/tables/alert-tables.ts";
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
-import { workTables } from "../../stores/actions/tables/work-tables.ts";
+import { callsSetAsideTable, workTables } from "../../stores/actions/tables/work-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
@@ -285,6 +285,7 @@ const migrations: readonly Migration[] = [
   controlsOfErasedUsers(sqliteTypes),
   alertsOnceAVersion,
   bulkLoadTimes("INTEGER"),
+  callsSetAsideTable(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

@@ -9,11 +9,15 @@ import {
   type AlertStore,
   type AlertWeight,
   alertNote,
+  type CallChange,
   type Control,
+  callNote,
   type FiredQuestion,
   type FiredRecord,
-  type WorkOnAlert,
+  type WorkOnCall,
 } from "../../ports/actions/alerts.ts";
+import type { PersonCall } from "../../ports/actions/person-data.ts";
+import type { EntityRef } from "../../ports/actions/work.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
 import { ids, onSqlite } from "../engine/dialect.ts";
@@ -34,7 +38,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
-import { lockOrganization } from "../organization-rows.ts";
+import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
 import { entityOfNumbers } from "./alert-states.ts";
 import { findControls } from "./hold-outs.ts";
 import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
@@ -44,6 +48,7 @@ import {
   entityOf,
   isAmongEach,
   isOfEntity,
+  lockEntity,
   namedEntity,
   namedPerson,
   refuseStranger,
@@ -124,8 +129,16 @@ export function alertStore(engine: Engine): AlertStore {
 
     workedOn: (organization, among, sinceMs, today) =>
       engine.alone(select(workRow)`
-        FROM alerts WHERE ${isAmongEach("alerts", organization, among)} AND ${isNamed(organization, today)}
-          AND (verdict_at_ms >= ${sinceMs} OR ${isSnoozed(today)})`),
+        FROM (
+          SELECT user_number, account_number, snoozed_until, verdict_at_ms FROM alerts
+          WHERE ${isAmongEach("alerts", organization, among)} AND ${isNamed(organization, today)}
+            AND (verdict_at_ms >= ${sinceMs} OR ${isSnoozed(today)})
+          UNION ALL SELECT user_number, account_number, snoozed_until, verdict_at_ms FROM calls_set_aside
+          WHERE ${isAmongEach("calls_set_aside", organization, among)}
+            AND (verdict_at_ms >= ${sinceMs} OR (verdict IS NULL AND snoozed_until > ${today}))) AS worked`),
+
+    setCallAside: (organization, entity, change, by, nowMs) =>
+      engine.transaction((audit) => setCallAside(audit, { organization, entity }, change, by, nowMs)),
 
     all: (organization, today, after, limit) =>
       engine.alone(
@@ -171,7 +184,7 @@ const weightRow = new RowOf<AlertWeight>({
   risk: nullable(real()),
 });
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
-const workRow = new RowOf<WorkOnAlert>({
+const workRow = new RowOf<WorkOnCall>({
   ...{ user: integer("user_number"), account: integer("account_number") },
   ...{ snoozedUntil: nullable(integer()), verdictAtMs: nullable(integer()) },
 });
@@ -319,6 +332,39 @@ function* changeAlert(
   yield* audit.note(organization, alertNote(id, numbers, fields), by, nowMs);
   const [changed] = yield* findAlerts(where);
   return changed;
+}
+
+/** A row of `calls_set_aside`. */
+export const callRow = new RowOf<PersonCall>({
+  ...{ snoozedUntil: nullable(integer()), verdict: nullable(word()), verdictAtMs: nullable(integer()) },
+});
+
+function* setCallAside(
+  audit: AuditLog,
+  { organization, entity }: { readonly organization: number; readonly entity: EntityRef },
+  change: CallChange,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  yield* lockKnownOrganization(organization);
+  const numbers = yield* lockEntity(organization, entity);
+  if (numbers === undefined) return false;
+  const { user, account } = numbers;
+  const where = part`WHERE organization = ${organization} AND user_number = ${user} AND account_number = ${account}`;
+  const [stored] = yield* select(callRow)`FROM calls_set_aside ${where}`;
+  const { verdictAtMs, ...before } = stored ?? { snoozedUntil: null, verdict: null, verdictAtMs: null };
+  const after = { ...before, ...change };
+  const fields = (["snoozedUntil", "verdict"] as const).filter((name) => before[name] !== after[name]);
+  if (fields.length === 0) return true;
+  const judgedAtMs = fields.includes("verdict") ? (after.verdict === null ? null : nowMs) : verdictAtMs;
+  yield* run`DELETE FROM calls_set_aside ${where}`;
+  if (after.snoozedUntil !== null || after.verdict !== null) {
+    yield* run`
+      INSERT INTO calls_set_aside (organization, user_number, account_number, snoozed_until, verdict, verdict_at_ms)
+      VALUES (${organization}, ${user}, ${account}, ${after.snoozedUntil}, ${after.verdict}, ${judgedAtMs})`;
+  }
+  yield* audit.note(organization, callNote(numbers, fields), by, nowMs);
+  return true;
 }
 
 /** Leaves the open alerts of a person who is removed without an assignee, snoozed ones and those of controls among them.

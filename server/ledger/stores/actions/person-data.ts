@@ -28,6 +28,7 @@ import {
 import { linkedTo } from "../events/held-event-rows.ts";
 import { findRowsOfUser } from "../events/rejected-event-rows.ts";
 import { findWarningsOf } from "../warnings.ts";
+import { callRow } from "./alerts.ts";
 import { isKept } from "./which-alerts.ts";
 
 const linkRow = new RowOf<{ readonly id: string; readonly atMs: number }>({ id: text(), atMs: integer() });
@@ -85,6 +86,9 @@ export function personDataStore(engine: Engine): PersonDataStore {
         WHERE alert_states.organization = ${organization} AND user_number = ${user} AND account_number = 0
           AND ${isKept}
         ORDER BY alert_rules.id`),
+    calls: (organization, user) =>
+      engine.alone(select(callRow)`
+        FROM calls_set_aside WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0`),
     holdOutEntries: (organization, user) => engine.alone(entriesOf(organization, user)),
     deliveries: (organization, user, after, limit) =>
       engine.alone(select(deliveryRow)`

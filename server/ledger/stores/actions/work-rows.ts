@@ -126,7 +126,7 @@ export function isAmong(among: EntitiesByNumber | undefined): Fragment {
 
 /** A condition on rows of these users and accounts, for few of them: it reads the table's index by entity. */
 export function isAmongEach(
-  table: "tasks" | "alerts",
+  table: "tasks" | "alerts" | "calls_set_aside",
   organization: number,
   { users, accounts }: EntitiesByNumber,
 ): Fragment {
@@ -187,9 +187,9 @@ export function* refuseStranger(organization: number, person: number | null): Wo
   if (!isMember) throw noTeamMember();
 }
 
-/** Deletes the notes and tasks of an erased user or account. */
+/** Deletes the notes and tasks of an erased user or account, and that a call was set aside. */
 export function* deleteWorkOf(organization: number, { user, account }: EntityNumbers): Work<void> {
-  for (const table of ["notes", "tasks"]) {
+  for (const table of ["notes", "tasks", "calls_set_aside"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${user}
         AND account_number = ${account}`;

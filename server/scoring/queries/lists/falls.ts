@@ -12,12 +12,12 @@ export interface Fall {
   readonly by: number;
 }
 
-/** The condition of a fall, over the `value` of a day and that of the day `before`. Without use before there is nothing to fall.
- * @param by a bound number, an expression @param byRules the points that changed rules changed, an expression */
-export function fallCondition(of: Fall["of"], by: string, byRules = "byRules"): string {
+/** The condition of a fall, over the `value` of a day, that of the day `before`, and the points `byRules` that changed rules changed.
+ * Without use before there is nothing to fall. @param by a bound number, an expression */
+export function fallCondition(of: Fall["of"], by: string): string {
   return of === "use"
     ? `(before > 0 AND value <= before * (1 - ${by} / 100))`
-    : `(before + ${byRules} - value >= ${by})`;
+    : `(before + byRules - value >= ${by})`;
 }
 
 /** The column of scores that falls. */
