@@ -85,11 +85,11 @@ export interface Size extends Group {
 }
 
 export const sizes: readonly Size[] = [
-  { name: "1-10", weight: 34, risk: 1.35, fewestSeats: 1, mostSeats: 6, plans: [50, 40, 10, 0] },
-  { name: "11-50", weight: 32, risk: 1, fewestSeats: 4, mostSeats: 18, plans: [25, 45, 28, 2] },
-  { name: "51-200", weight: 20, risk: 0.85, fewestSeats: 8, mostSeats: 36, plans: [10, 35, 45, 10] },
-  { name: "201-1000", weight: 10, risk: 0.7, fewestSeats: 16, mostSeats: 70, plans: [5, 15, 50, 30] },
-  { name: "1001+", weight: 4, risk: 0.55, fewestSeats: 30, mostSeats: 120, plans: [0, 5, 40, 55] },
+  { name: "1-10", weight: 67, risk: 1.5, fewestSeats: 1, mostSeats: 2, plans: [25, 60, 15, 0] },
+  { name: "11-50", weight: 18, risk: 1, fewestSeats: 2, mostSeats: 6, plans: [20, 48, 30, 2] },
+  { name: "51-200", weight: 9, risk: 0.8, fewestSeats: 4, mostSeats: 12, plans: [10, 35, 45, 10] },
+  { name: "201-1000", weight: 4, risk: 0.55, fewestSeats: 8, mostSeats: 24, plans: [5, 15, 50, 30] },
+  { name: "1001+", weight: 2, risk: 0.4, fewestSeats: 15, mostSeats: 45, plans: [0, 5, 40, 55] },
 ];
 
 /** Segments, and the trades of their companies. */

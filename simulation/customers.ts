@@ -7,8 +7,8 @@ import { type Group, plans, type Size, workKinds } from "./catalogue.ts";
 import type { Random } from "./random.ts";
 import type { AccountState, AccountTruth, Change, UserKind, UserState, UserTruth } from "./truth.ts";
 
-/** Of an average account, a day: about one in forty leaves within 28 days. */
-const accountLeavingHazard = 0.0009;
+/** Of an average account, a day: about one in ninety leaves within 28 days. More end because their users leave or hardly use it. */
+const accountLeavingHazard = 0.0004;
 /** The share of leaving accounts that are won back. */
 const wonBackShare = 0.2;
 const billingPeriodDays = 30;
@@ -116,7 +116,7 @@ export class Account {
     const age = day - this.facts.createdDay;
     if (age === 0 || age % billingPeriodDays !== 0) return "nothing";
     const goesUp = this.state === "subscribed" && random.chance(0.07 * this.facts.maturity);
-    const goesDown = random.chance(this.state === "leaving" ? 0.3 : 0.012);
+    const goesDown = random.chance(this.state === "leaving" ? 0.2 : 0.008);
     const plan = Math.min(plans.length - 1, Math.max(0, this.plan + Number(goesUp) - Number(goesDown)));
     if (plan === this.plan) return "nothing";
     this.plan = plan;
@@ -134,6 +134,9 @@ export class Account {
 const userLeavingHazard = 0.002;
 /** The share of leaving users who fade over weeks; the others leave from one day to the next. */
 const fadingShare = 0.65;
+/** How much likelier than others the only user of an account is to leave. With this user the account ends: at 1 more than half of the
+ * small accounts ended within a year. */
+const aloneRisk = 0.3;
 const alreadyFadingShare = 0.05;
 /** The share of fading users who recover. */
 const recoveringShare = 0.25;
@@ -211,7 +214,7 @@ export class Person {
     this.rhythm = random.within(least, most);
     this.#week = random.chance(0.1) ? everyDay : officeWeek;
     this.peakHour = random.normal(12.5, 2.5);
-    this.eventsPerDay = Math.exp(random.normal(1.2, 0.45));
+    this.eventsPerDay = Math.exp(random.normal(0.9, 0.45));
     this.tastes = workKinds.map(() => random.within(0.4, 1.6));
     this.adopted = workKinds.map(({ role }) => role !== "advanced");
     this.#driftDay = random.between(0, 6);
@@ -269,12 +272,18 @@ export class Person {
       this.#become("healthy", day);
     }
     const drawn = random.next();
-    if (drawn < this.#hazard * this.#newness(day)) return this.#beginToLeave(day, random);
+    const alone = this.account.members.size === 1 ? aloneRisk : 1;
+    if (drawn < this.#hazard * this.#newness(day) * alone) return this.#beginToLeave(day, random);
     if (drawn > 1 - sleepingHazard) this.#fallAsleep(day, random);
     else if (drawn > 1 - sleepingHazard - holidayHazard) this.#awayUntilDay = day + random.between(4, 15);
     else if (drawn > 1 - sleepingHazard - holidayHazard - burstHazard)
       this.#burstUntilDay = day + random.between(3, 7);
     return false;
+  }
+
+  /** Ends a sleep: whoever acts for the account is awake. */
+  wake(day: number): void {
+    if (this.state === "asleep") this.#become("healthy", day);
   }
 
   /** Ends them. */

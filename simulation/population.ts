@@ -7,8 +7,8 @@ import type { Random } from "./random.ts";
 import type { UserKind } from "./truth.ts";
 import { type Day, momentOf } from "./work.ts";
 
-/** With 2,000 users, 160 accounts. */
-const usersPerAccount = 12.5;
+/** With 3,000 users, 1,420 accounts. */
+const usersPerAccount = 2.1;
 /** The e-mail domain of the vendor's own staff, test users and monitor. `rekindle demo` excludes it from all figures. */
 export const vendorDomain = "vendor.example";
 

@@ -29,6 +29,10 @@ export interface SimulationOptions {
   readonly zone: Zone;
 }
 
+/** What `rekindle demo` simulates without options. Of 1,420 accounts 780 pay in the end, and 430 to 520 departures are in the 54 weeks from
+ * which the model of accounts learns. */
+export const demonstrationSize = { users: 3_000, weeks: 60 } as const;
+
 export interface SimulatedDay {
   readonly day: number;
   /** In time order. */
@@ -129,6 +133,16 @@ export class Simulation {
   #live(day: Day, arrivals: number): Item[] {
     const items: Item[] = [];
     const population = this.#population;
+    // The last day is cut off before it is over: what changes on it would not be sent.
+    if (day.day < this.lastDay) this.#step(day, items);
+    for (let arrival = 0; arrival < arrivals; arrival += 1) this.#arrive(day, items);
+    for (const person of population.present) addWork(person, day, this.#random, items);
+    return items;
+  }
+
+  /** The people and the accounts live the night before a day. */
+  #step(day: Day, items: Item[]): void {
+    const population = this.#population;
     for (const person of population.present) {
       if (person.kind === "person" && person.step(day.day, this.#random)) this.#remove(person, day, items);
     }
@@ -136,9 +150,6 @@ export class Simulation {
       if (account.facts.seats > 0) this.#liveAccount(account, day, items);
     }
     population.present = population.present.filter(({ state }) => state !== "gone");
-    for (let arrival = 0; arrival < arrivals; arrival += 1) this.#arrive(day, items);
-    for (const person of population.present) addWork(person, day, this.#random, items);
-    return items;
   }
 
   #arrive(day: Day, items: Item[]): void {
@@ -170,6 +181,7 @@ export class Simulation {
     const timeMs = momentOf(day, 14, 1.5, this.#random);
     const agent = [...account.members].find(({ state }) => state !== "asleep") ?? account.owner;
     if (agent === undefined) return;
+    agent.wake(day.day);
     if (step === "cancels") {
       items.push(event(agent, timeMs, "subscription_canceled", { plan: account.planName }));
       return;

@@ -53,7 +53,8 @@ interface BillingDay {
   readonly properties: Properties;
 }
 
-interface MemberLog {
+/** The active days of a member and the volume of each. */
+export interface MemberLog {
   readonly days: number[];
   readonly volumes: number[];
 }
@@ -97,7 +98,7 @@ export function accountAt(contracts: Contracts, number: number, cutoffDays: read
 }
 
 /** One event of each active day. */
-function firstsOfDays(events: readonly DayEvent[]): DayEvent[] {
+export function firstsOfDays(events: readonly DayEvent[]): DayEvent[] {
   return events.filter(({ day }, index) => day !== events[index - 1]?.day);
 }
 
@@ -105,7 +106,8 @@ function daysOf(events: readonly DayEvent[]): number[] {
   return events.map(({ day }) => day);
 }
 
-function note(members: Map<string, MemberLog>, userId: string, day: number, volume: number): void {
+/** Adds to the volume of a member's day, the newest one. */
+export function note(members: Map<string, MemberLog>, userId: string, day: number, volume: number): void {
   const log = members.get(userId) ?? { days: [], volumes: [] };
   members.set(userId, log);
   if (log.days.at(-1) !== day) {
@@ -149,13 +151,17 @@ function rowAt(
   const label = log.billing.some(
     ({ day, name }) => name === endEvent && day >= cutoffDay && day < cutoffDay + horizonDays,
   );
-  const memberCells = users.flatMap(({ cell, volume28, idleDays }) =>
-    cell === null || volume28 === 0 ? [] : [{ cell, idleDays }],
-  );
   return {
     features: { ...features, cell: features.cell },
-    ...{ memberCells, label, endProbability },
+    ...{ memberCells: activeCells(users), label, endProbability },
   };
+}
+
+/** Histories of the users who have been active within the horizon. */
+export function activeCells(users: readonly UserAt[]): UserCell[] {
+  return users.flatMap(({ cell, volume28, idleDays }) =>
+    cell === null || volume28 === 0 ? [] : [{ cell, idleDays }],
+  );
 }
 
 /** The contract as its events have said it before the cut-off; undefined unless one runs. */
@@ -185,7 +191,7 @@ function billingAt(events: readonly BillingDay[], cutoffDay: number): BillingFea
 }
 
 /** A user on a cut-off day. */
-interface UserAt {
+export interface UserAt {
   readonly cell: Cell | null;
   readonly idleDays: number;
   readonly volume28: number;
@@ -193,7 +199,8 @@ interface UserAt {
   readonly isActive90: boolean;
 }
 
-function userAt({ days, volumes }: MemberLog, cutoffDay: number): UserAt {
+/** A member as of a cut-off day. */
+export function userAt({ days, volumes }: MemberLog, cutoffDay: number): UserAt {
   const windowDays = days.filter(
     (day) => day < cutoffDay && day >= cutoffDay - daysPerPeriod * windowPeriods,
   );
@@ -212,7 +219,8 @@ function userAt({ days, volumes }: MemberLog, cutoffDay: number): UserAt {
   };
 }
 
-function membersOf(users: readonly UserAt[]): MemberFeatures {
+/** What models see of the users of an account. */
+export function membersOf(users: readonly UserAt[]): MemberFeatures {
   const volumes = users.map(({ volume28 }) => volume28);
   const all = volumes.reduce((sum, volume) => sum + volume, 0);
   return {

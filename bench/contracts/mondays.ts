@@ -20,7 +20,7 @@ import { isCanceling } from "../../server/scoring/scores/billing.ts";
 import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
-import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
+import { type AccountAt, accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** The day after the log is a Monday, and so is the first day of each of the simulation's months of 28 days. */
 const endDay = Date.UTC(2026, 5, 15) / msPerDay;
@@ -35,6 +35,8 @@ export interface Company {
   readonly truth: ReadonlyMap<number, ReadonlyMap<number, number>>;
   /** The Mondays on which it is scored, the newest last. */
   readonly mondays: readonly number[];
+  /** Events that have columns however rare they are; none unless given. */
+  readonly keyEvents?: readonly string[];
 }
 
 /** Simulates a company. @param scoredWeeks its last Mondays, with known outcomes */
@@ -43,14 +45,24 @@ export function companyOf(options: { seed: number; accounts: number }, scoredWee
   const { firstDay } = contracts;
   const days: number[] = [];
   for (let day = endDay - horizonDays; day >= firstDay + 112; day -= 7) days.unshift(day);
+  const lives = Array.from({ length: options.accounts }, (_, number) => accountAt(contracts, number, days));
+  const { snapshots, truth } = snapshotsOf(days, lives);
+  return { firstDay, snapshots, truth, mondays: days.slice(-scoredWeeks) };
+}
+
+/** The snapshots of these days, and the true probabilities where accounts have them. @param lives each account on each of the days */
+export function snapshotsOf(
+  days: readonly number[],
+  lives: readonly (readonly AccountAt[])[],
+): Pick<Company, "snapshots" | "truth"> {
   const read = days.map((day) => ({
     day,
     cells: new Map<string, CountedCell>(),
     userCells: new Map<string, CountedCell>(),
     rows: [] as (ContractRow & { readonly entity: number })[],
   }));
-  for (let number = 0; number < options.accounts; number += 1) {
-    for (const [index, { cell, userCells, row }] of accountAt(contracts, number, days).entries()) {
+  for (const [number, life] of lives.entries()) {
+    for (const [index, { cell, userCells, row }] of life.entries()) {
       const on = read[index];
       if (on === undefined) continue;
       if (cell !== null) count(on.cells, cell);
@@ -59,7 +71,6 @@ export function companyOf(options: { seed: number; accounts: number }, scoredWee
     }
   }
   return {
-    firstDay,
     snapshots: new Map(read.map((on) => [on.day, snapshotOf(on)])),
     truth: new Map(
       read.map(({ day, rows }) => [
@@ -67,7 +78,6 @@ export function companyOf(options: { seed: number; accounts: number }, scoredWee
         new Map(rows.flatMap(({ entity, endProbability: p }) => (p === null ? [] : [[entity, p]]))),
       ]),
     ),
-    mondays: days.slice(-scoredWeeks),
   };
 }
 
@@ -103,6 +113,8 @@ function snapshotOf(on: {
 export interface Week {
   readonly choice: Choice;
   readonly backtest: Backtest;
+  /** Departures in the data of training. */
+  readonly departures: number;
   /** Null without a model. */
   readonly riskOf: ((features: ScoredFeatures) => number) | null;
   readonly incumbent: Incumbent | null;
@@ -118,11 +130,12 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
   const training = trainingDaysFor(monday, company.firstDay, horizonDays).map(at);
   const scoring = at(monday);
   const kept = before?.passed === true ? before : undefined;
+  const { keyEvents } = company;
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = backtest(
     planFolds(company.firstDay, monday, horizonDays).map((fold) => ({
       ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-      kept: kept?.rung,
+      ...{ kept: kept?.rung, keyEvents },
     })),
     horizonDays,
     fits,
@@ -132,14 +145,14 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
     ...{ horizonDays, counts, isDeclared: true, kept: kept?.rung, ridge: judged.ridge },
     bgbb: (scoring.fit ?? fitBgbb(scoring.cells)).parameters,
     rows: training.flatMap((each) => (fits.get(each) ?? atOnce(fitSnapshot(each, horizonDays))).rows),
-    design: designFor(training[0]?.rows ?? [], [], horizonDays),
+    design: designFor(training[0]?.rows ?? [], keyEvents, horizonDays),
   });
   const names = rungs.map(({ rung }) => rung);
   const choice = chooseRung(counts, judged, names, before, true);
   const model = rungs.find(({ rung }) => rung === choice.rung) ?? null;
   const score = model && riskScorer(model);
   return {
-    ...{ choice, backtest: judged },
+    ...{ choice, backtest: judged, departures: counts.churnedLabels },
     riskOf: score && ((features) => score(features).risk),
     // All groups of features are there from the first Monday on.
     incumbent: incumbentOf(choice, judged),

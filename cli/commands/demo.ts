@@ -1,6 +1,7 @@
 /** `rekindle demo` */
 import { Command, InvalidArgumentError } from "commander";
 import type { Time } from "../../server/process/process.ts";
+import { demonstrationSize } from "../../simulation/simulation.ts";
 import { loadDemo } from "../demo/load.ts";
 import { withInstallation } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -14,8 +15,18 @@ export function demoCommand(time: Time): Command {
     )
     .option("--organization <name>", "the organization; it is created if needed", "Demo")
     .option("--owner <email>", "its owner: at once with a verified e-mail, else by a link", readEmail)
-    .option("--users <number>", "how many users, 10 to 100000", wholeNumber(10, 100_000), 2_000)
-    .option("--weeks <number>", "how many weeks of events, up to now", wholeNumber(1, 104), 60)
+    .option(
+      "--users <number>",
+      "how many users, 10 to 100000",
+      wholeNumber(10, 100_000),
+      demonstrationSize.users,
+    )
+    .option(
+      "--weeks <number>",
+      "how many weeks of events, up to now",
+      wholeNumber(1, 104),
+      demonstrationSize.weeks,
+    )
     .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it differs from where it listens", readUrl)
     .option("--no-team", "without segments, alert rules, alerts, tasks, notes and contacts")

@@ -110,8 +110,9 @@ function returnAfter(startMs: number, customer: Customer): Start | undefined {
   return customer.planAt(startMs) > 0 ? { startMs, isTrial: false } : startAfter(startMs, customer);
 }
 
-/** The next change from the free plan to a paid one. */
+/** A minute after the next change from the free plan to a paid one: plans change at one minute of the day, and a renewal at the
+ * instant of a change would leave open which of the two plans is the later one. */
 function startAfter(timeMs: number, { planChanges }: Customer): Start | undefined {
   const change = planChanges.find((each) => each.timeMs > timeMs && each.plan > 0);
-  return change === undefined ? undefined : { startMs: change.timeMs, isTrial: false };
+  return change === undefined ? undefined : { startMs: change.timeMs + 60_000, isTrial: false };
 }

@@ -30,13 +30,20 @@ export const refundShare = 0.2;
 /** The chance in a month that a monthly subscription of the two smallest plans is paused for the next one. */
 export const pauseChance = 0.006;
 /** An account that has users on a smaller share of its seats gives up half of the others, by chance at each renewal. */
-export const givingUp = { belowShare: 0.7, chance: 0.4 } as const;
-/** Accounts that work little pay in some months only. At a renewal the chance of an end falls from `chance` with the work of the users,
- * and is half of it at `worthwhileWork` users who are active each working day. In each later month an account subscribes again with
- * `returnChance`, while users of it work. */
-export const breaks = { chance: 0.6, worthwhileWork: 0.8, steepness: 4, returnChance: 0.75 } as const;
+export const givingUp = { belowShare: 0.7, chance: 0.25 } as const;
+/** Accounts that work little pay in some months only. At a renewal the chance of an end falls from `chance` with the work of the users.
+ * It is half of it where each user is active on `workPerUser` of the working days, or where all of them together do the work of
+ * `worthwhileWork` users who are active on each. In each later month an account subscribes again with `returnChance`, while users of
+ * it work. */
+export const breaks = {
+  chance: 0.6,
+  workPerUser: 0.14,
+  worthwhileWork: 0.3,
+  steepness: 4,
+  returnChance: 0.4,
+} as const;
 /** The share of subscriptions whose payment fails for good once the account has no users. The others are canceled. */
-export const unpaidShare = 0.75;
+export const unpaidShare = 0.5;
 
 /** Reasons of scheduled cancellations. */
 export const reasons: readonly {

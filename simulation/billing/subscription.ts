@@ -184,8 +184,11 @@ export class Subscription {
   /** Whether its users work so little that it is not renewed. */
   #isGivenUp(timeMs: number): boolean {
     if (this.#hasLapsed(timeMs) || this.#dueEnd !== undefined) return false;
-    const worth = (this.#customer.workAt(timeMs) / breaks.worthwhileWork) ** breaks.steepness;
-    return this.#random.chance(breaks.chance / (1 + worth));
+    const { chance, workPerUser, worthwhileWork, steepness } = breaks;
+    const users = Math.max(1, this.#customer.usersAt(timeMs));
+    const worthwhile = Math.min(worthwhileWork, workPerUser * users);
+    const worth = (this.#customer.workAt(timeMs) / worthwhile) ** steepness;
+    return this.#random.chance(chance / (1 + worth));
   }
 
   /** Each user needs a seat. Seats without users are given up at a renewal. */

@@ -73,7 +73,7 @@ export async function shownBy(ask: Ask) {
 /** What is missing of that. */
 export function missingOf(shown: Awaited<ReturnType<typeof shownBy>>): string[] {
   const isThere: Record<keyof typeof shown, boolean> = {
-    departures: shown.departures >= 30,
+    departures: shown.departures >= 400,
     model: shown.model !== null,
     mrrAtRisk: shown.mrrAtRisk > 0,
     toCall: shown.toCall === 10,

@@ -2,8 +2,7 @@
 import { expect, test } from "bun:test";
 import { demonstrated, missingOf, shownBy, starts } from "./demonstrated.ts";
 
-/** Each day's demonstration is another, and a model that is right fails its back-test on one day of five. On this day it passes.
- * bench/demonstration.ts tries all of them. */
+/** Each day's demonstration is another. bench/demonstration.ts tries all of them. */
 const [day, seed] = starts[0] ?? [Number.NaN, Number.NaN];
 
 test("a model passes every gate, MRR is at risk, and there is work to look at", async () => {

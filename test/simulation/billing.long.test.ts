@@ -14,13 +14,17 @@ import {
 } from "../../server/revenue/revenue.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type Item, type Tracked, wireItem } from "../../simulation/items.ts";
-import { Simulation } from "../../simulation/simulation.ts";
+import { demonstrationSize, Simulation, type SimulationOptions } from "../../simulation/simulation.ts";
 import { stateOn } from "../../simulation/truth.ts";
 
 const utc = new Zone("UTC");
 const endMs = Date.UTC(2026, 5, 17, 9, 30);
-/** As `rekindle demo` does by default. */
-const size = { users: 2_000, weeks: 60, zone: utc, endMs };
+const size: Omit<SimulationOptions, "seed"> = {
+  users: demonstrationSize.users,
+  weeks: demonstrationSize.weeks,
+  zone: utc,
+  endMs,
+};
 
 function simulate(seed: number, options: Partial<typeof size> = {}) {
   const simulation = new Simulation({ ...size, ...options, seed });
