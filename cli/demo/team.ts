@@ -8,7 +8,7 @@ import type { Api } from "../actions/api.ts";
 /** Segments of accounts. */
 const segments = [
   { name: "Enterprise", filter: { subscriptionPlan: "enterprise" } },
-  { name: "Renews within 60 days", filter: { renewsWithinDays: 60 } },
+  { name: "Larger renewals in 60 days", filter: { renewsWithinDays: 60, mrrFrom: 5_000 } },
 ] as const;
 
 /** Rules about accounts, two of them about those of the second segment. Who is inside at the first scores has an alert. */

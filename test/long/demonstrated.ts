@@ -81,7 +81,7 @@ export function missingOf(shown: Awaited<ReturnType<typeof shownBy>>): string[] 
     alerts: shown.alerts.length === 3 && shown.alerts.every((open) => open > 0),
     owned: shown.owned > 0,
     views: shown.views === 1,
-    tasks: shown.tasks === 3,
+    tasks: shown.tasks === 4,
     notes: shown.notes === 2,
     contacts: shown.contacts >= 3,
   };

@@ -119,7 +119,7 @@ async function teamContent(organization: string) {
 }
 
 const wholeContent = {
-  segments: ["Enterprise", "Renews within 60 days"],
+  segments: ["Enterprise", "Larger renewals in 60 days"],
   rules: [
     ["High churn risk", "undefined"],
     ["No report in three weeks", "number"],
