@@ -41,7 +41,7 @@ const parts = (description: string) => Type.Record(Type.String(), Type.Number(),
 
 export const RiskModelName = Type.Enum([...riskModels]);
 export const riskModelText =
-  "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `recency`, `period-end`: the days since the last activity, or to the end of the paid period, alone, while no model is clearly better. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Then there is an order by activity.";
+  "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `recency`, `period-end`: the days since the last activity, or to the end of the paid period, alone, while no model is clearly better. `base-rate`: everybody has the share that churned, after a model failed and until one passes. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Then there is an order by activity.";
 
 const isProven = Field.boolean("Whether it passed the back-test.");
 const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");

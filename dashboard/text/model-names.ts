@@ -41,6 +41,12 @@ export const modelNames: readonly Name[] = [
     term: "logistic regression on days to the end of the period",
     from: () => "how soon the paid period ends, and how many left at its end",
   },
+  {
+    model: "base-rate",
+    name: "Base rate",
+    term: "the share that churned",
+    from: (those) => `how many ${those} left: no model tells them apart now`,
+  },
 ];
 
 /** Why there is no churn risk, and what takes its place. @param kind users or accounts */

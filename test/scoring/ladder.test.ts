@@ -305,6 +305,37 @@ describe("the ladder", () => {
       expect(of(better, { rung: 4, passed: true })).toMatchObject({ rung: 3, isProven: true });
     });
 
+    test("the base rate takes over from what failed, until a model passes", () => {
+      const all = [...withBaselines, 6] as const;
+      const choose = (backtest: Backtest, before: Incumbent | null, isDeclared: boolean) =>
+        chooseRung(plenty, backtest, all, before, isDeclared);
+      const useless = { ...recency, metrics: { ...recency.metrics, logLoss: 0.67 } };
+      const nothing: Backtest = { ...tested(), results: [judged(3, { logLoss: 0.68 }), useless] };
+      for (const isDeclared of [true, false]) {
+        const once = choose(nothing, { rung: 3, passed: true }, isDeclared);
+        expect(once).toMatchObject({ rung: 3, isProven: false });
+        const twice = choose(nothing, incumbentOf(once, nothing), isDeclared);
+        expect(twice).toMatchObject({ rung: 6, isProven: false, next: { rung: 3 } });
+        const later = choose(nothing, incumbentOf(twice, nothing), isDeclared);
+        expect(later).toMatchObject({ rung: 6 });
+        // As any new model it has to be 2 % better than recency.
+        const again = tested(judged(3, { logLoss: 0.589 }));
+        expect(choose(again, incumbentOf(later, again), isDeclared).rung).not.toBe(3);
+        const better = tested(judged(3, { logLoss: 0.58 }));
+        expect(choose(better, incumbentOf(later, better), isDeclared)).toMatchObject({
+          rung: 3,
+          isProven: true,
+        });
+        // What never had a risk gets none, and neither do those whose training knew no base rate.
+        expect(choose(nothing, null, isDeclared)).toMatchObject({ rung: null });
+        expect(
+          chooseRung(plenty, nothing, withBaselines, { rung: 3, passed: false }, isDeclared),
+        ).toMatchObject({
+          rung: null,
+        });
+      }
+    });
+
     test("has a provisional claim below 100 departures, and none below 30", () => {
       const few = (departures: number): Backtest => ({ ...tested(), results: [{ ...recency, departures }] });
       expect(of(few(99))).toMatchObject({ rung: 4, isProvisional: true });

@@ -44,6 +44,7 @@ const names: Readonly<Record<ModelName, string>> = {
   recency: "recency alone",
   hiatus: "hiatus rule",
   "period end": "days to the end of the period alone",
+  "base rate": "the base rate",
 };
 
 const head = [

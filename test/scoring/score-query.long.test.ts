@@ -156,6 +156,10 @@ function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
     { ...common, rung: 2, platt },
     { ...common, rung: 2, platt, churnedPlatt },
     ridgeModel(random, kind),
+    {
+      ...{ ...common, rung: 6, design: { hasMembers: false, traits: [] } },
+      ridge: { intercept: -2.7, columns: [], isConverged: true },
+    },
   ];
 }
 

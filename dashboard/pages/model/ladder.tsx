@@ -52,9 +52,10 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
   );
 }
 
-/** The end of a period is of subscriptions. */
-function stepsOf({ models }: Card): typeof steps {
-  return steps.filter(({ model }) => model !== "period-end" || models.some((one) => one.model === model));
+/** The end of a period is of subscriptions, and the base rate is there when it serves. */
+function stepsOf({ models, model: inUse }: Card): typeof steps {
+  const isHere = (model: RiskModel) => model === inUse || models.some((one) => one.model === model);
+  return steps.filter(({ model }) => (model !== "period-end" && model !== "base-rate") || isHere(model));
 }
 
 /** Why a model is not in use: missing data, or a failure in the back-test. */

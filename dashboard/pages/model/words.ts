@@ -9,7 +9,7 @@ export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
 function isBaseline(model: RiskModel): boolean {
-  return model === "recency" || model === "period-end";
+  return model === "recency" || model === "period-end" || model === "base-rate";
 }
 
 const hows: Readonly<Record<RiskModel, string>> = {
@@ -22,6 +22,7 @@ const hows: Readonly<Record<RiskModel, string>> = {
   recency: "Looks at the days since the last visit alone. It serves while no model is clearly better.",
   "period-end":
     "Looks at the days to the end of the paid period alone. It serves while no model is clearly better.",
+  "base-rate": "Gives everybody the same risk. It takes over from a model that failed, until one passes.",
 };
 
 /** The order by activity and the models, the simplest first, and then the baselines, which have no number. */
@@ -52,6 +53,7 @@ export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
   if (model === "hiatus") return "Baseline: inactive for at least a fixed number of days";
   if (model === "period-end") return "Baseline: days to the end of the period";
+  if (model === "base-rate") return "Baseline: the base rate";
   if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;
 }
@@ -140,6 +142,12 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       text: lacksData
         ? tooLittleData(kind)
         : `In the back-test, the risks of no model came true often enough. A misleading number is worse than none, so none is shown: ${kind}s are ordered by activity. The models are tested again every week.`,
+    };
+  }
+  if (model === "base-rate") {
+    return {
+      title: `The same risk for all ${kind}s`,
+      text: `No model passed the last back-test, so nothing tells those who will leave from the others. Every ${kind} has the share that left before. The call list is ordered by money. The models are tested again every week.`,
     };
   }
   const result = servingResult(card);

@@ -38,12 +38,18 @@ export interface Fold {
   readonly keptGroups?: readonly FeatureGroup[] | undefined;
 }
 
-export type ModelName = `rung ${Exclude<Rung, 4 | 5>}` | "recency" | "hiatus" | "period end";
+export type ModelName =
+  | `rung ${Exclude<Rung, 4 | 5 | 6>}`
+  | "recency"
+  | "hiatus"
+  | "period end"
+  | "base rate";
 
 /** The name of a rung's model. */
 export function modelOfRung(rung: Rung): ModelName {
   if (rung === 4) return "recency";
-  return rung === 5 ? "period end" : `rung ${rung}`;
+  if (rung === 5) return "period end";
+  return rung === 6 ? "base rate" : `rung ${rung}`;
 }
 
 /** A model's mean log loss at one cut-off. */
@@ -255,7 +261,7 @@ function* predictFold(
     const score = riskScorer(model);
     return predict((features) => score(features).risk);
   };
-  const trained = yield* trainRungSteps(training);
+  const trained = (yield* trainRungSteps(training)).filter(({ rung }) => rung !== 6);
   const predictions = new Map<ModelName, readonly Prediction[]>([
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
     ...trained.map((model): [ModelName, Prediction[]] => [modelOfRung(model.rung), by(model)]),

@@ -14,6 +14,13 @@ interface LabelledRow {
 /** λ on standardized values: nearly separable rows drove a regression without one to a log loss of .83 on other days. */
 const penalty = 1;
 
+/** The columns of each. */
+const facts = {
+  4: ["idle"],
+  5: ["days to the end of the period", "days to the end of the period, unknown"],
+  6: [],
+} as const;
+
 interface BaselineInput {
   readonly horizonDays: number;
   readonly bgbb: BgbbParameters;
@@ -25,19 +32,17 @@ interface BaselineInput {
  * - 4: logistic regression on ln(1+idle) alone.
  * - 5: on ln(1+days to the end of the period) and on whether that is unknown, for entities that all pay, as with the target
  *   `subscription`. Null for others, and when no row has a period's end.
+ * - 6: the share that churned, for everybody.
  * @param counts how many entities each row stands for, with a mean of 1; one unless given
  */
 export function baselineModel(
-  rung: 4 | 5,
+  rung: 4 | 5 | 6,
   { horizonDays, bgbb, rows }: BaselineInput,
   counts?: readonly number[],
 ): RidgeChurnModel | null {
   if (!hasBothClasses(rows) || (rung === 5 && !tellPeriodEnds(rows))) return null;
   const design: Design = { hasMembers: false, traits: [], hasBilling: rung === 5 };
-  const columns = columnsNamed(
-    design,
-    rung === 4 ? ["idle"] : ["days to the end of the period", "days to the end of the period, unknown"],
-  );
+  const columns = columnsNamed(design, facts[rung]);
   const ridge = fitRidge(
     columns.map(({ name, group }) => ({ name, group })),
     // No column is of BG/BB.

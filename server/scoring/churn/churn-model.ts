@@ -21,11 +21,11 @@ import type { DesignColumn, FeatureGroup, TraitValue } from "./columns.ts";
 import { columnsNamed, type Design, rowOf } from "./design.ts";
 
 /** Steps of the ladder: 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. Beside it, as baselines that
- * serve while nothing beats them: 4 recency, 5 days to the end of the period. Records have these numbers. */
-export type Rung = 0 | 1 | 2 | 3 | 4 | 5;
+ * serve while nothing beats them: 4 recency, 5 days to the end of the period, 6 the base rate. Records have these numbers. */
+export type Rung = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 /** Whether a rung is a baseline. */
-export function isBaseline(rung: Rung): rung is 4 | 5 {
+export function isBaseline(rung: Rung): rung is 4 | 5 | 6 {
   return rung >= 4;
 }
 
@@ -45,9 +45,9 @@ export type ChurnModel =
   | (AnyModel & { readonly rung: 2; readonly platt: Platt })
   | RidgeChurnModel;
 
-/** Baselines are logistic regressions on one fact. */
+/** Baselines are logistic regressions on one fact, or on none. */
 export type RidgeChurnModel = AnyModel & {
-  readonly rung: 3 | 4 | 5;
+  readonly rung: 3 | 4 | 5 | 6;
   readonly design: Design;
   readonly ridge: RidgeModel;
 };

@@ -132,7 +132,8 @@ export function entropyOf(rate: number): number {
 /**
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
  * @param trained the rungs of the last training; rung 1 needs no labels and is always available
- * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running. While it is proven it needs
+ * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running; then the base rate serves until a
+ * model passes. While it is proven it needs
  * less data than a new one
  * @param isDeclared whether the churn target is a declared one, which no rung predicts without labels
  */
@@ -158,7 +159,9 @@ export function chooseRung(
               shortagesOf(rung, counts, isDeclared, isKept(rung)).length === 0,
           )
           .flatMap((rung) => candidateOf(rung, backtest, isKept(rung)));
+  const base = incumbent !== null && trained.includes(6) ? baseRateChoice(next(6)) : undefined;
   if (judgement !== null && candidates.length === 0) {
+    if (isDeclared && base !== undefined) return base;
     const isFitted = !isDeclared && shortagesOf(1, counts).length === 0;
     return {
       rung: isFitted ? 1 : null,
@@ -174,6 +177,7 @@ export function chooseRung(
   const best = ranked.find(({ failures }) => failures.length === 0);
   const elected = stays(ranked, best, incumbent) ?? best;
   if (elected === undefined) {
+    if (base !== undefined) return base;
     const why = candidates.length === 0 ? tooLittle : nonePassed;
     return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
   }
@@ -183,6 +187,12 @@ export function chooseRung(
     ...{ rung, isProven, isProvisional: isProven && departures < leastSettledDepartures },
     ...{ why: whyElected(elected, elected === best), next: next(rung) },
   };
+}
+
+/** Instead of a model that failed: its kind has had a churn risk, and keeps one. */
+function baseRateChoice(next: NextRung | null): Choice {
+  const why = "no model passed the back-test, so everybody has the base rate until one does";
+  return { rung: 6, isProven: false, isProvisional: false, why, next };
 }
 
 const tooLittle = "there is too little data for a churn risk";
@@ -263,17 +273,18 @@ function whyElected({ rung, shareOfRecency, departures, failures }: Candidate, i
   }
   const doubt =
     departures < leastSettledDepartures ? `; provisional, its back-test has ${departures} departures` : "";
-  if (isBaseline(rung)) return `no model is better than ${baselineWords[rung]}, which is calibrated${doubt}`;
+  if (rung === 4 || rung === 5)
+    return `no model is better than ${baselineWords[rung]}, which is calibrated${doubt}`;
   const gain = `${Math.round(100 * (1 - shareOfRecency))}% below recency alone`;
   return isBest
     ? `it has the least log loss of the models that are proven, ${gain}${doubt}`
     : `it served before, and no proven model has a log loss 0.5% below its own, ${gain}${doubt}`;
 }
 
-const baselineWords = {
+const baselineWords: Readonly<Record<4 | 5, string>> = {
   4: "the time since the last activity",
   5: "the days to the end of the period",
-} as const;
+};
 
 /** The model of a choice as the next training meets it; null when none served. */
 export function incumbentOf(choice: Pick<Choice, "rung" | "isProven">, backtest: Backtest): Incumbent | null {

@@ -11,6 +11,7 @@ const names: Readonly<Record<ModelName, JudgedModel>> = {
   recency: "recency",
   hiatus: "hiatus",
   "period end": "period-end",
+  "base rate": "base-rate",
 };
 
 /** The name of a model of the back-test. */

@@ -51,7 +51,7 @@ export interface Shortage {
 /** Of the rungs that predict silence. Departures by a declared target say themselves whether there are enough. */
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = {
-  ...{ 0: 0, 1: 0, 2: 50, 3: 100, 4: 50, 5: 50 },
+  ...{ 0: 0, 1: 0, 2: 50, 3: 100, 4: 50, 5: 50, 6: 0 },
 };
 /** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;
@@ -60,7 +60,7 @@ const leastDeclaredLabels = 30;
 export const replacingShareOfLoss = 0.995;
 /** The rungs that are trained. The lower ones predict silence, and no declared departure; the end of a period is of subscriptions. */
 export function rungsFor(isDeclared: boolean): readonly Rung[] {
-  return isDeclared ? [3, 4, 5] : [0, 1, 2, 3, 4];
+  return isDeclared ? [3, 4, 5, 6] : [0, 1, 2, 3, 4, 6];
 }
 
 /** λ of a declared target: the first until a back-test says which has the least log loss. With 30 to 150 departures 40 was best on three simulated
@@ -75,9 +75,10 @@ export function ridgeKinds(isDeclared: boolean, keptGroups?: readonly FeatureGro
   return [...penalties.map((penalty) => ({ penalty, groups: keptGroups })), ...kinds];
 }
 
-/** The rungs that may serve. Rung 0 says 35 % for every newcomer: it is back-tested, and gives no churn risk. */
+/** The rungs that a back-test may elect. Rung 0 says 35 % for every newcomer: it is back-tested, and gives no churn risk. Rung 6 takes over
+ * from what failed: no back-test can prove what others are measured by. */
 export function servingRungs(isDeclared: boolean): readonly Rung[] {
-  return rungsFor(isDeclared).filter((rung) => rung !== 0);
+  return rungsFor(isDeclared).filter((rung) => rung !== 0 && rung !== 6);
 }
 
 /** Missing data of a rung; empty when it can be trained. Always empty for rung 0.

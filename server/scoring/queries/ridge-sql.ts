@@ -13,6 +13,9 @@ export function ridgeLogOddsSql({ design, ridge }: RidgeChurnModel): Query {
     design,
     columns.map(({ name }) => name),
   );
+  if (designed.length === 0) {
+    return { sql: "{ridgeIntercept:Float64}", parameters: { ridgeIntercept: intercept } };
+  }
   const values = designed.map(({ sql }) => `toNullable(toFloat64(${sql}))`);
   return {
     sql: `{ridgeIntercept:Float64} + arraySum((value, mean, slope) -> ifNull(value - mean, 0) * slope,
