@@ -51,11 +51,11 @@ async function ladderOf(organization: number, accounts: number, days = 320) {
 
 test("accounts with too few labels have no third rung, beside users who have", async () => {
   const { users, accounts } = await ladderOf(subject.newOrganization(), 170);
-  expect(users.rungs).toEqual([0, 1, 2, 3, 4]);
+  expect(users.rungs).toEqual([0, 1, 2, 3, 4, 6]);
   const { churnedLabels, retainedLabels } = accounts.run.counts;
   expect(churnedLabels).toBeWithin(50, 100);
   expect(retainedLabels).toBeGreaterThan(100);
-  expect(accounts.rungs).toEqual([0, 1, 2, 4]);
+  expect(accounts.rungs).toEqual([0, 1, 2, 4, 6]);
   expect(accounts.run.choice.rung).toBeOneOf([null, 1, 2, 4]);
   if (accounts.run.choice.next?.rung === 3) {
     expect(accounts.run.choice.next.missing).toEqual([
@@ -68,7 +68,7 @@ test("accounts with a hundred labels of each class have it, with what their memb
   const { accounts } = await ladderOf(subject.newOrganization(), 250);
   const { churnedLabels, retainedLabels } = accounts.run.counts;
   expect(Math.min(churnedLabels, retainedLabels)).toBeGreaterThanOrEqual(100);
-  expect(accounts.rungs).toEqual([0, 1, 2, 3, 4]);
+  expect(accounts.rungs).toEqual([0, 1, 2, 3, 4, 6]);
   const design = accounts.third?.rung === 3 ? accounts.third.design : null;
   expect(design).toMatchObject({ hasMembers: true, traits: [] });
 });
