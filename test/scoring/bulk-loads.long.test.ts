@@ -40,6 +40,29 @@ test("a load that does not end keeps scores waiting for an hour, and not for goo
   expect([await installation.work(), await runDays(organization)]).toEqual([1, [200]]);
 });
 
+test("a first run in which a load in bulk was noticed is of a part of it, and later ones keep what they scored", async () => {
+  const installation = new Installation(subject, 200);
+  installation.restForBulkLoad = { overAfterMs: 30_000, longestMs: 3_600_000 };
+  installation.restart();
+  const organization = installation.organization();
+  await installation.insert(all(organization, 6, [170, 185, 190]));
+  const duringRun = () => {
+    installation.beforeStatement = async (sql) => {
+      if (sql.includes("INSERT INTO user_snapshots")) installation.lastBulkLoadAtMs = 200.5 * msPerDay;
+    };
+  };
+  duringRun();
+  await installation.work();
+  expect(await runDays(organization)).toEqual([]);
+  installation.beforeStatement = async () => undefined;
+  expect([await installation.work(), await runDays(organization)]).toEqual([0, []]);
+  installation.lastBulkLoadAtMs = null;
+  expect([await installation.work(), await runDays(organization)]).toEqual([1, [200]]);
+  duringRun();
+  await installation.work();
+  expect((await runDays(organization)).length).toBeGreaterThan(1);
+});
+
 describe("a run whose data grows while it is under way", () => {
   /** Inserts events while the first runs compute features, until there are scores. */
   async function grown(times: number, users: number) {

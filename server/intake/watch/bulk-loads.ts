@@ -1,6 +1,7 @@
 /**
  * Notices organizations whose past comes in bulk: a first load, a repair, the history of another tool. Scores wait for its end.
- * Counts in memory, and writes down every few seconds until when it lasted. A process that is killed forgets those seconds.
+ * Counts in memory. Writes down at once that a load has begun, so that it is known before its rows are in the warehouse, and every few
+ * seconds until when it lasted. A process that is killed forgets those seconds.
  */
 import type { Ledger } from "../../ledger/ledger.ts";
 
@@ -23,6 +24,8 @@ export class BulkLoads {
   readonly #recent = new Map<number, Recent>();
   /** By organization: until when a load lasted that is not written down yet. */
   readonly #lasted = new Map<number, number>();
+  /** By organization: the last instant that was written down. */
+  readonly #noted = new Map<number, number>();
 
   constructor(ledger: Pick<Ledger, "noteBulkLoad">) {
     this.#ledger = ledger;
@@ -31,19 +34,28 @@ export class BulkLoads {
   /** Counts events of earlier days that were stored at an instant, by organization. */
   stored(rows: ReadonlyMap<number, number>, atMs: number): void {
     for (const [organization, count] of rows) {
-      if (this.#count(organization, count, atMs) >= bulk.rows) this.#lasted.set(organization, atMs);
+      if (this.#count(organization, count, atMs) < bulk.rows) continue;
+      this.#lasted.set(organization, atMs);
+      const notedMs = this.#noted.get(organization) ?? Number.NEGATIVE_INFINITY;
+      // What cannot be written now is kept for `flush`.
+      if (Math.abs(atMs - notedMs) >= bulk.withinMs) this.#note(organization, atMs).catch(() => undefined);
     }
+  }
+
+  async #note(organization: number, atMs: number): Promise<void> {
+    this.#noted.set(organization, atMs);
+    await this.#ledger.noteBulkLoad(organization, atMs);
+    if (this.#lasted.get(organization) === atMs) this.#lasted.delete(organization);
   }
 
   /** Writes down what was noticed. What cannot be written is kept for the next call. */
   async flush(): Promise<void> {
-    for (const [organization, atMs] of [...this.#lasted]) {
-      await this.#ledger.noteBulkLoad(organization, atMs);
-      if (this.#lasted.get(organization) === atMs) this.#lasted.delete(organization);
-    }
+    for (const [organization, atMs] of [...this.#lasted]) await this.#note(organization, atMs);
     const oldest = Math.max(0, ...[...this.#recent.values()].map(({ part }) => part)) - parts;
     for (const [organization, { part }] of this.#recent) {
-      if (part <= oldest) this.#recent.delete(organization);
+      if (part > oldest) continue;
+      this.#recent.delete(organization);
+      this.#noted.delete(organization);
     }
   }
 

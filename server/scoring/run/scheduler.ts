@@ -404,7 +404,7 @@ export class Scheduler {
       const mayBeOvertaken = memory.overtaken < maxOvertaken;
       const { isOvertaken } = await scoring.scoreAsOf(
         asPublished,
-        { day, isOfPast, mayBeOvertaken },
+        { day, isOfPast, mayBeOvertaken, isLoading: () => this.#waitsForBulkLoad(memory, organization.id) },
         () => undefined,
       );
       memory.overtaken = isOvertaken ? memory.overtaken + 1 : 0;

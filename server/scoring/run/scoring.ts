@@ -16,6 +16,7 @@ import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { markStale } from "./records.ts";
 import { type DayRequest, type KindSummary, Overtaken, scoreDay } from "./score-day.ts";
+import { hasShownScores } from "./status.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -179,14 +180,19 @@ export class Scoring implements ScoringService {
   }
 
   /** Scores an organization as of a day, a statement at a time, after other runs of it. With `mayBeOvertaken`, nothing is kept of a run
-   * whose data grew so much meanwhile that its scores, scale and model would be of a part of it. */
+   * whose data grew so much meanwhile that its scores, scale and model would be of a part of it.
+   * @param about `isLoading`: whether the past comes in bulk. Then nothing is kept of an organization's first run, either */
   async scoreAsOf(
     organization: ScoredOrganization,
     {
       day,
       isOfPast = false,
       mayBeOvertaken = false,
-    }: Pick<DayRequest, "day" | "isOfPast"> & { readonly mayBeOvertaken?: boolean },
+      isLoading = async () => false,
+    }: Pick<DayRequest, "day" | "isOfPast"> & {
+      readonly mayBeOvertaken?: boolean;
+      readonly isLoading?: () => Promise<boolean>;
+    },
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const { host, nowMs } = this.#parts;
@@ -203,8 +209,10 @@ export class Scoring implements ScoringService {
       };
       const events = () => eventsBefore(warehouse, organization.id, day);
       const eventsAtFirst = await events();
+      const isFirst = !(await hasShownScores(warehouse, organization.id));
       const isOvertaken = async () =>
-        mayBeOvertaken && (await events()) > eventsAtFirst * (1 + overtakingShare);
+        mayBeOvertaken &&
+        ((await events()) > eventsAtFirst * (1 + overtakingShare) || (isFirst && (await isLoading())));
       try {
         if (await isFirstOfMany(warehouse, organization.id, day)) {
           await scoreDay(warehouse, { ...request, isOvertaken, beforeTraining: true });
