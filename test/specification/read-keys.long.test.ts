@@ -127,6 +127,7 @@ describe("what is asked for", () => {
       excludedBy: [],
       account: { id: "a1", name: "Söhne", avatar: null },
       ...{ owner: null, ownerId: null, isOwnerOfAccount: false, unknownOwner: null, controlUntil: null },
+      saidByPages: [],
       firstIdentifiedAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
       firstSeenDay: "2026-05-14",
