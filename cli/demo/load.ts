@@ -93,7 +93,9 @@ async function scoreWithTeam(
   const scored = await scoreLoaded(installation, organization);
   if (!team || scored === undefined) return { scored, hasTeam: false };
   const hasNewWork = await addWork(api, owner, nowMs);
-  return { scored, hasTeam: (hasNewRules || hasNewWork) && (await untilDecided(api)) };
+  // Also after a load that was killed when it had its rules.
+  const isDecided = await untilDecided(api);
+  return { scored, hasTeam: (hasNewRules || hasNewWork) && isDecided };
 }
 
 /** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */

@@ -165,7 +165,9 @@ async function hasContact({ ask }: Api, accountId: string, text: string): Promis
 export async function untilDecided({ ask }: Api): Promise<boolean> {
   const endMs = performance.now() + alertPatienceMs;
   const isDecided = async () =>
-    (await ask("GET /api/alert-rules")).rules.every(({ decidedThrough }) => decidedThrough !== null);
+    (await ask("GET /api/alert-rules")).rules.every(
+      ({ decidedThrough, isPaused }) => isPaused || decidedThrough !== null,
+    );
   while (!(await isDecided())) {
     if (performance.now() > endMs) return false;
     await Bun.sleep(200);
