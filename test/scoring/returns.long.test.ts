@@ -61,6 +61,7 @@ describe("the calibration of the churned", () => {
       [2, true],
       [3, true],
       [4, true],
+      [6, true],
     ]);
     expect(calibrated(49).filter(([, is]) => is)).toEqual([]);
     const [with_, without] = [models(50)[2], models(49)[2]].map(
