@@ -92,6 +92,14 @@ test("a baseline that serves is said to be one, and what it looks at", () => {
   expect(verdict({ ...card, model: null, models: [] }).text).toContain("the risks of no model came true");
 });
 
+test("the base rate is said to tell nobody apart", () => {
+  const base: Card = { ...card, model: "base-rate", isProven: false, kind: "account", models: [judged] };
+  expect(verdict(base)).toEqual({
+    title: "The same risk for all accounts",
+    text: expect.stringContaining("Every account has the share that left before."),
+  });
+});
+
 test("a churn event that has stopped coming is named with its day", () => {
   const stopped = {
     ...card,

@@ -1,7 +1,9 @@
 /** A run whose training cannot be used, or fails. */
+
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import type { ChurnModel } from "../../server/scoring/churn/churn-model.ts";
 import type { ModelBody, RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
@@ -169,33 +171,53 @@ describe("a run", () => {
     for (const risk of risks) expect(risk).toBeWithin(0, 1);
   });
 
-  test("keeps a model that failed once, and withdraws it when it failed in two trainings running", async () => {
-    const organization = subject.newOrganization();
-    const days = Array.from({ length: 20 }, (_, index) => 90 + 5 * index);
-    await insertEvents(subject, all(organization, 60, days));
-    const { backtest } = mondaysModel;
-    const failing = backtest.results.map((result) => ({
-      ...result,
-      metrics: { ...result.metrics, ece: 0.2 },
-    }));
-    const chosen = [];
-    for (const [week, results] of [backtest.results, failing, failing].entries()) {
-      const day = monday + 7 * (week - 1);
-      const key = { organization, kind: "user", what: "model" } as const;
-      const body = { ...mondaysModel, backtest: { ...backtest, results } };
-      await keepRecord(subject.warehouse, key, { day, version: 1, body });
-      // On Wednesday the same training serves.
-      for (const scoredDay of [day, day + 2]) {
-        await scoreAs(organization, scoredDay)();
-        const { rung, isProven } = (await runOf(organization, scoredDay)).choice;
-        chosen.push([rung, isProven]);
+  /** A model of the base rate: a quarter leaves. */
+  const baseRate: ChurnModel = {
+    ...{ rung: 6, horizonDays: 28, bgbb: mondaysModel.bgbb, isByDay: true, referenceLogOdds: -Math.log(3) },
+    design: { hasMembers: false, traits: [] },
+    ridge: { intercept: -Math.log(3), columns: [], isConverged: true },
+  };
+
+  test.each([
+    ["and then nobody has a risk where no base rate was trained", [], null, []],
+    ["and then everybody has the base rate", [baseRate], 6, [0.25]],
+  ] as const)(
+    "keeps a model that failed once, withdraws it when it failed in two trainings running, %s",
+    async (_, more, then, risks) => {
+      const organization = subject.newOrganization();
+      const days = Array.from({ length: 20 }, (_, index) => 90 + 5 * index);
+      await insertEvents(subject, all(organization, 60, days));
+      const { backtest } = mondaysModel;
+      const failing = backtest.results.map((result) => ({
+        ...result,
+        metrics: { ...result.metrics, ece: 0.2 },
+      }));
+      const chosen = [];
+      for (const [week, results] of [backtest.results, failing, failing].entries()) {
+        const day = monday + 7 * (week - 1);
+        const key = { organization, kind: "user", what: "model" } as const;
+        const rungs = [...mondaysModel.rungs, ...more];
+        const body = { ...mondaysModel, rungs, backtest: { ...backtest, results } };
+        await keepRecord(subject.warehouse, key, { day, version: 1, body });
+        // On Wednesday the same training serves.
+        for (const scoredDay of [day, day + 2]) {
+          await scoreAs(organization, scoredDay)();
+          const { rung, isProven } = (await runOf(organization, scoredDay)).choice;
+          chosen.push([rung, isProven]);
+        }
       }
-    }
-    const [passed, failed, withdrawn] = [
-      [1, true],
-      [1, false],
-      [null, false],
-    ] as const;
-    expect(chosen as unknown[]).toEqual([passed, passed, failed, failed, withdrawn, withdrawn]);
-  });
+      const [passed, failed, withdrawn] = [
+        [1, true],
+        [1, false],
+        [then, false],
+      ] as const;
+      expect(chosen as unknown[]).toEqual([passed, passed, failed, failed, withdrawn, withdrawn]);
+      const stored = await subject.warehouse.rows<{ risk: number }>(
+        `SELECT DISTINCT round(risk, 6) AS risk FROM user_scores
+       WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32}) AND risk IS NOT NULL`,
+        { organization, day: monday + 9 },
+      );
+      expect(stored.map(({ risk }) => risk)).toEqual([...risks]);
+    },
+  );
 });
