@@ -243,7 +243,7 @@ interface Remembering {
   readonly live: LiveView;
 }
 
-/** Forgets what other nodes change, and takes this node's share of the limits. */
+/** Forgets what other nodes change, and takes this node's share of the limits and of loads in bulk. */
 function joinNodes(
   node: ClusterNode,
   {
@@ -275,6 +275,7 @@ function joinNodes(
     authorizers.shareOver(shared);
     gate.shareOver(shared);
     unknownTokens.shareOver(shared);
+    intake.shareOver(shared);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
 
 import { contactEvent } from "../../contract/api/contacts.ts";
+import { limits } from "../../contract/limits.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../../server/calendar/calendar.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
@@ -39,6 +40,7 @@ export interface DemoOptions {
   readonly owner?: string;
 }
 
+const tokenName = "demo";
 /** Higher than one sender can reach, so that the limit does not slow it down. */
 const itemsPerSecondWhileLoading = 1_000_000;
 /** How long the loader may make no progress before the command stops waiting. */
@@ -58,8 +60,8 @@ export async function loadDemo(
   const startedMs = performance.now();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${resumeHint(options)}`));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const wanted = { organization: organization.id, name: "demo", nowMs: nowMs() };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
+  const wanted = { organization: organization.id, name: tokenName, nowMs: nowMs() };
   const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
   try {
     const whileLoading = {
@@ -165,10 +167,26 @@ async function organizationFor(
   const found = (await ledger.organizations.list()).find((organization) => organization.name === name);
   if (found === undefined) return newOrganization(ledger, name, nowMs);
   const { users } = await ledger.populations(found.id);
-  if (users === 0 || options.force) return found;
+  if (users === 0 || options.force) return withoutRemains(ledger, found, nowMs);
   throw new Refusal(
     `the organization ${JSON.stringify(name)} has ${users} users already: give another name with --organization, or --force.`,
   );
+}
+
+/** Resets what a load that was killed left: raised limits, and an open token. */
+async function withoutRemains(
+  { organizations, tokens }: SharedLedger,
+  found: Organization,
+  nowMs: number,
+): Promise<Organization> {
+  if (found.itemsPerSecondSet !== itemsPerSecondWhileLoading) return found;
+  const usual = { requestsPerSecond: limits.defaultRequestsPerSecond, itemsPerSecondSet: null };
+  await organizations.set(found.id, usual, settingUp, nowMs);
+  const left = (await tokens.list(found.id)).filter(
+    ({ name, revokedAtMs }) => name === tokenName && revokedAtMs === null,
+  );
+  for (const { id } of left) await tokens.revoke(id, settingUp, nowMs);
+  return { ...found, ...usual };
 }
 
 async function sendAll(

@@ -174,6 +174,11 @@ export class Intake {
     this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail, message });
   }
 
+  /** Over how many nodes requests are spread. */
+  shareOver(nodes: number): void {
+    this.#bulkLoads.shareOver(nodes);
+  }
+
   /** Writes the counted warnings down. Called every few seconds. */
   recordWarnings(): Promise<void> {
     return this.#warnings.flush();

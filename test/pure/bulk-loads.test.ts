@@ -54,3 +54,12 @@ test("what could not be written is written later", async () => {
   await loads.flush();
   expect(written).toEqual([second]);
 });
+
+test("of rows that are spread over three nodes, the node with the most notes the load", async () => {
+  const nodes = [333, 333, 334].map((rows) => ({ rows, ...noted() }));
+  for (const { loads, stored, rows } of nodes) {
+    loads.shareOver(3);
+    stored(rows, second);
+  }
+  expect(nodes.map(({ written }) => written)).toEqual([[], [], [second]]);
+});

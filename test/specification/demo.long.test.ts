@@ -335,20 +335,52 @@ test("the commands that it prints work as they stand", async () => {
   expect(stdout).not.toContain("validation_error");
 });
 
-test("an organization is created when there is none, and an interruption leaves no open door", async () => {
-  const loading = rekindleInBackground("demo", "--users", "30000");
+/** A load that has raised the limits. */
+async function loadUnderWay(name: string) {
+  const loading = rekindleInBackground("demo", "--organization", name, "--users", "30000");
   await until(
     "the limit is raised",
-    () => settingsOf("Demo"),
+    () => settingsOf(name),
     (settings) => settings[5] === "1000000",
     { everyMs: 20 },
   );
+  return loading;
+}
+
+test("an organization is created when there is none, and an interruption leaves no open door", async () => {
+  const loading = await loadUnderWay("Demo");
   loading.kill("SIGINT");
   expect(await loading.exited).toBe(1);
   expect(await new Response(loading.stderr).text()).toContain("--force");
   expect((await settingsOf("Demo")).slice(2, 4)).toEqual(["UTC", "1000"]);
   expect((await settingsOf("Demo"))[5]).toBe("10000");
   expect(await revokedAt("Demo")).toEqual([expect.stringMatching(/^\d{4}-/)]);
+});
+
+test("a closed terminal leaves no open door, and the next load closes that of one that was killed", async () => {
+  const closed = await loadUnderWay("Closed");
+  closed.kill("SIGHUP");
+  expect(await closed.exited).toBe(1);
+  expect((await settingsOf("Closed"))[5]).toBe("10000");
+
+  const killed = await loadUnderWay("Killed");
+  killed.kill("SIGKILL");
+  await killed.exited;
+  expect((await settingsOf("Killed"))[5]).toBe("1000000");
+  await server.command(
+    "demo",
+    "--organization",
+    "Killed",
+    "--users",
+    "20",
+    "--weeks",
+    "3",
+    "--force",
+    "--no-team",
+  );
+  expect((await settingsOf("Killed")).slice(3, 6)).toEqual(["1000", expect.anything(), "10000"]);
+  const day = expect.stringMatching(/^\d{4}-/);
+  expect(await revokedAt("Killed")).toEqual([day, day]);
 });
 
 function rekindleInBackground(...parameters: string[]) {

@@ -26,15 +26,21 @@ export class BulkLoads {
   readonly #lasted = new Map<number, number>();
   /** By organization: the last instant that was written down. */
   readonly #noted = new Map<number, number>();
+  #nodes = 1;
 
   constructor(ledger: Pick<Ledger, "noteBulkLoad">) {
     this.#ledger = ledger;
   }
 
+  /** Over how many nodes rows are spread. Each counts its own, and one of them sees at least its share of a load. */
+  shareOver(nodes: number): void {
+    this.#nodes = nodes;
+  }
+
   /** Counts events of earlier days that were stored at an instant, by organization. */
   stored(rows: ReadonlyMap<number, number>, atMs: number): void {
     for (const [organization, count] of rows) {
-      if (this.#count(organization, count, atMs) < bulk.rows) continue;
+      if (this.#count(organization, count, atMs) < bulk.rows / this.#nodes) continue;
       this.#lasted.set(organization, atMs);
       const notedMs = this.#noted.get(organization) ?? Number.NEGATIVE_INFINITY;
       // What cannot be written now is kept for `flush`.
