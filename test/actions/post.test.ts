@@ -104,6 +104,8 @@ describe("an address is refused", () => {
     "https://[fd00:ec2::254]/",
     "https://[fd20:ce::254]/",
     "https://[::ffff:127.0.0.1]/",
+    "https://[::127.0.0.1]/",
+    "https://[::a01:203]/",
     "https://[::ffff:7f00:1]/",
     "https://[64:ff9b::7f00:1]/",
     "https://[2002:7f00:1::]/",
