@@ -10,7 +10,8 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { formatDay, msPerDay } from "../server/calendar/calendar.ts";
-import { openChdbWarehouse, warehouseFolder } from "../server/warehouse/warehouse.ts";
+import { warehouseFolder } from "../server/process/process.ts";
+import { openChdbWarehouse } from "../server/warehouse/warehouse.ts";
 import { ImportBench } from "../test/import/support.ts";
 import { accountOf, historyItems } from "./history/history.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/sqlite.ts";
 import { isMoving, markMove, refuseMoved } from "./moved.ts";
-import { messageOf, type Time, takeLock } from "./process/process.ts";
+import { messageOf, type Time, takeLock, warehouseFolder } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 import type { ServerWarehouse, Warehouse } from "./warehouse/warehouse.ts";
 import {
@@ -30,7 +30,6 @@ import {
   openClickHouseWarehouse,
   refuseFilledTables,
   takeAnalysisLock,
-  warehouseFolder,
 } from "./warehouse/warehouse.ts";
 
 /** Where to. */

@@ -6,8 +6,17 @@ import type { Config } from "./config.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
+import { refuseLostLedger, refuseLostWarehouse } from "./lost-store.ts";
 import { refuseMoved } from "./moved.ts";
-import { type Peer, socketPath, socketPeer, type Time, takeLock, waitUpTo } from "./process/process.ts";
+import {
+  type Peer,
+  socketPath,
+  socketPeer,
+  type Time,
+  takeLock,
+  waitUpTo,
+  warehouseFolder,
+} from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
@@ -44,11 +53,10 @@ export async function openStores(
   const own = socketPeer(socketPath(config.dataDir, "analysis"));
   if (config.cluster === null) {
     refuseMoved(config.dataDir);
-    const ledger = await openSqliteLedger({
-      file: ledgerFile(config.dataDir),
-      clock: time.nowMs,
-      ...options,
-    });
+    const [file, warehouse] = [ledgerFile(config.dataDir), warehouseFolder(config.dataDir)];
+    refuseLostLedger(file, warehouse);
+    const ledger = await openSqliteLedger({ file, clock: time.nowMs, ...options });
+    refuseLostWarehouse((await ledger.inbox.backlog()).loadedUptoInboxId, warehouse);
     const close = async () => {
       await ledger.close();
       lock.release();

@@ -14,7 +14,7 @@ import {
   refuseInstallation,
   undoRestore,
 } from "./ledger/sqlite/sqlite.ts";
-import { messageOf, syncTree, takeLock } from "./process/process.ts";
+import { messageOf, syncTree, takeLock, warehouseFolder } from "./process/process.ts";
 import {
   eventsIn,
   extractBackupFile,
@@ -25,7 +25,6 @@ import {
   restoreWarehouse,
   takeAnalysisLock,
   verifyBackupFiles,
-  warehouseFolder,
 } from "./warehouse/warehouse.ts";
 
 export interface RestoreSummary {

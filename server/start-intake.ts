@@ -3,7 +3,7 @@
  * without one write request noticing.
  */
 import type { Registry } from "prom-client";
-import { newOutbox } from "./actions/actions.ts";
+import { newOutbox, type Outbox } from "./actions/actions.ts";
 import { ledgerOperations } from "./between/remote/remote.ts";
 import type { Config } from "./config.ts";
 import type { PeopleGate } from "./http/http.ts";
@@ -91,7 +91,6 @@ export async function startIntake(
   const authorizers = authorizersOf(ledger, node?.isFresh);
   const importer = new Importer(ledger, () => intake.closedBecause, nowMs, intake.warnings);
   const registry = createRegistry("intake");
-  addGauges(registry, intake, nowMs);
   await intake.room.check();
   await pauseCopies(ledger, log, nowMs());
   const address = (): string => publicAddress(config, http.port);
@@ -106,6 +105,7 @@ export async function startIntake(
     log,
     nowMs,
   );
+  addGauges(registry, intake, outbox, nowMs);
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
   const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
   const http: HttpServer = startHttp(
@@ -176,7 +176,14 @@ function limitsOf(
   return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens, nowMs) };
 }
 
-function addGauges(registry: Registry, intake: Intake, nowMs: () => number): void {
+function addGauges(registry: Registry, intake: Intake, outbox: Outbox, nowMs: () => number): void {
+  gauge(registry, "rekindle_messages_under_way", "Messages to destinations that wait for an answer.", () => {
+    return outbox.underWay.messages;
+  });
+  gauge(registry, "rekindle_message_wait_seconds", "For how long the oldest of them has waited.", () => {
+    const { sinceMs } = outbox.underWay;
+    return sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000;
+  });
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
     intake.closedBecause === undefined ? 1 : 0,
   );

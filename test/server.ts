@@ -6,8 +6,8 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { warehouseFolder } from "../server/process/data-folder.ts";
 import { systemTime, type Time } from "../server/process/process.ts";
-import { warehouseFolder } from "../server/warehouse/analysis.ts";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
 import {

@@ -2,7 +2,7 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
 import { openPool } from "../server/ledger/postgres/client/connect.ts";
-import { warehouseFolder } from "../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { openClickHouseWarehouse } from "../server/warehouse/engine/clickhouse.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";

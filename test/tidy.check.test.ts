@@ -3,10 +3,11 @@
  * that it still works. Then it finds none in the project.
  */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { mutants, mutated } from "./mutants/by-hand.ts";
 import { brokenLinks } from "./tidy/links.ts";
 import { alternatives } from "./tidy/named-paths.ts";
-import { listPaths, readSourceFiles } from "./tidy/source-files.ts";
+import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
   clocksOfTheirOwn,
@@ -246,6 +247,20 @@ describe("tests wait on conditions, and a sleep says why it is one", () => {
   test("in the project", () => {
     expect(unexplainedSleeps(files, mayWait)).toEqual([]);
   });
+});
+
+/** No registry that we reach has the engine for other platforms, so nobody here can vouch for them. */
+const unseenEngines = ["darwin-arm64", "darwin-x64", "linux-arm64-gnu"].map(
+  (platform) => `node_modules/@chdb/lib-${platform}`,
+);
+
+test("npm checks every package that it installs", async () => {
+  const lock: unknown = await Bun.file(join(root, "package-lock.json")).json();
+  const { packages } = lock as { packages: Record<string, { integrity?: string; link?: boolean }> };
+  const unchecked = Object.entries(packages).flatMap(([path, { integrity, link }]) =>
+    path === "" || link === true || /^sha512-/.test(integrity ?? "") ? [] : [path],
+  );
+  expect(unchecked.sort()).toEqual(unseenEngines);
 });
 
 test("every mutant still finds its place in the code, and its test", () => {

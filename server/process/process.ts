@@ -15,6 +15,7 @@ export {
   socketPeer,
   Unreachable,
 } from "./control.ts";
+export { warehouseFolder } from "./data-folder.ts";
 export { type Asker, FairTurns, sharedPlaces } from "./fair-turns.ts";
 export { syncPath, syncTree, unfinishedPath } from "./files.ts";
 export { type Lock, takeLock, wasTaken } from "./lock.ts";

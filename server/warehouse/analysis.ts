@@ -8,7 +8,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
-import { type Lock, type Time, takeLock } from "../process/process.ts";
+import { type Lock, type Time, takeLock, warehouseFolder } from "../process/process.ts";
 import type { Logger } from "../telemetry/telemetry.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
@@ -90,11 +90,6 @@ export interface AnalysisStatus {
   readonly state: "ready" | "rebuilding";
   readonly loader: LoaderStatus;
   readonly rebuild: RebuildStatus | null;
-}
-
-/** The warehouse's folder in a data folder. */
-export function warehouseFolder(dataDir: string): string {
-  return join(dataDir, "warehouse");
 }
 
 /** An analysis process that lost its intake takes a moment to finish and to leave. */

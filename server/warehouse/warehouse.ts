@@ -10,7 +10,6 @@ export {
   openAnalysis,
   type ServedAnalysis,
   takeAnalysisLock,
-  warehouseFolder,
 } from "./analysis.ts";
 export type { BackupRequest, BackupSummary } from "./copies/backup.ts";
 export {

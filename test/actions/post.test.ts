@@ -68,6 +68,21 @@ describe("a receiver", () => {
     expect(await post(to("/cut"), allowed())).toMatchObject({ status: 200, said: "begun" });
   });
 
+  test.each([
+    ["changes the protocol", "/switch", "The receiver changes the protocol (101): a webhook has to answer."],
+    [
+      "sends interim answers without end",
+      "/interim",
+      "The receiver sends interim answers (1xx) without end.",
+    ],
+  ])("that %s has failed at once", async (_, path, said) => {
+    expect(await post(to(path), allowed())).toEqual({ status: null, said, retryAfterMs: null });
+  });
+
+  test("that hints at its answer has the message", async () => {
+    expect(await post(to("/hints"), allowed())).toMatchObject({ status: 200, said: "status 200" });
+  });
+
   test("that sends without end is read up to the limit", async () => {
     const sent = await post(to("/endless"), allowed());
     expect(sent.status).toBe(200);
@@ -89,6 +104,8 @@ describe("an address is refused", () => {
     "https://[fd00:ec2::254]/",
     "https://[fd20:ce::254]/",
     "https://[::ffff:127.0.0.1]/",
+    "https://[::127.0.0.1]/",
+    "https://[::a01:203]/",
     "https://[::ffff:7f00:1]/",
     "https://[64:ff9b::7f00:1]/",
     "https://[2002:7f00:1::]/",

@@ -13,7 +13,8 @@ export interface Receiver {
   /** For ALLOW_PRIVATE_DESTINATIONS: the name `hooks.internal` at the receiver's port. */
   readonly allowed: string;
   readonly got: readonly Got[];
-  /** `/hang` never answers, `/drip` never ends, `/cut` closes the connection within the body, `/endless` sends without end, `/404` answers 404. */
+  /** `/hang` never answers, `/drip` never ends, `/cut` closes the connection within the body, `/endless` sends without end, `/404` answers 404.
+   * `/switch` changes the protocol and says nothing more, `/interim` sends answers of 1xx without end, `/hints` one before its answer. */
   address(path: string): string;
   stop(): void;
 }
@@ -30,7 +31,20 @@ export async function startReceiver(): Promise<Receiver> {
     request.on("end", () => {
       got.push({ path, headers: request.headers as Record<string, string>, body });
       if (path === "/hang") return;
-      if (path === "/drip") {
+      const { socket } = request;
+      if (path === "/switch") {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
+      } else if (path === "/interim") {
+        const more = () => {
+          if (socket.destroyed) return;
+          socket.write("HTTP/1.1 100 Continue\r\n\r\n".repeat(10));
+          setImmediate(more);
+        };
+        socket.on("error", () => undefined);
+        more();
+      } else if (path === "/hints") {
+        response.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => response.end("status 200"));
+      } else if (path === "/drip") {
         response.writeHead(200);
         const timer = setInterval(() => response.write("."), 20);
         response.on("close", () => clearInterval(timer));

@@ -151,6 +151,22 @@ describe("a text is only ever a text", () => {
     await expectError(await get("/api/accounts/%ED%A0%80"), "not_found");
   });
 
+  test.each(["users", "accounts"])(
+    "half a surrogate pair in JSON of %s is refused by its place",
+    async (kind) => {
+      const half = String.raw`"\ud83d"`;
+      for (const [name, json, place] of [
+        ["traits", `[{"trait":${half},"value":"x"}]`, "traits.0.trait"],
+        ["traits", `[{"trait":"plan","value":${half}}]`, "traits.0.value"],
+        ["events", `[{"event":${half},"days":7}]`, "events.0.event"],
+        ["segments", `[{${half}:1}]`, "segments.0"],
+      ] as const) {
+        const response = await get(`/api/${kind}?${name}=${encodeURIComponent(json)}`);
+        await expectError(response, "validation_error", place);
+      }
+    },
+  );
+
   test("the limits of time and pages are taken", async () => {
     for (const path of [
       "/api/lifecycle?period=month&periods=800&to=1970-01-01",

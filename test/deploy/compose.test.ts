@@ -56,6 +56,15 @@ describe("every service of ours", () => {
     expect(config.metricsToken).toBeNull();
   });
 
+  test.each(services)("%s gets what the example file has, and cannot take the machine", (name, service) => {
+    const file = name === "rekindle" ? "single.env.example" : "cluster.env.example";
+    const offered = Object.keys(assignments(deployFile(file))).filter((one) => known.has(one));
+    expect(offered).toContain("SMTP_URL");
+    expect(Object.keys(service.environment ?? {})).toEqual(expect.arrayContaining(offered));
+    expect(service.mem_limit).toMatch(/^\d+g$/);
+    expect(Number(service.pids_limit)).toBeGreaterThan(100);
+  });
+
   test.each(services)(
     "%s keeps its data, is restarted, and gets the time that it takes to leave",
     (name, service) => {

@@ -68,6 +68,8 @@ export interface Service {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly restart?: string;
+  readonly mem_limit?: string;
+  readonly pids_limit?: number | string;
   readonly read_only?: boolean;
   readonly stop_grace_period?: string;
   readonly healthcheck?: { readonly test: readonly string[] };

@@ -2,7 +2,7 @@
  * server. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 
 const dataDir = process.argv[2] ?? "";

@@ -1,7 +1,7 @@
 /** Opens the warehouse of a stopped server and waits until the engine has removed the parts that it replaced.
  * The engine waits a second for that here instead of 8 minutes. `support.ts` runs it in a process of its
  * own. */
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { until } from "../until.ts";
 

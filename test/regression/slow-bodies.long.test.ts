@@ -1,5 +1,7 @@
 /** A token, a key or a timezone that changes while a body is on its way: the request is judged by what holds when it is there. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Route } from "../../contract/api/route.ts";
+import { routes } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { send, user } from "../specification/support.ts";
@@ -106,4 +108,28 @@ test("a read key that is revoked meanwhile changes nothing", async () => {
   const revoke = () => server.command("key", "revoke", id);
   expect(await interrupted({ line: "PATCH /api/settings", secret, body }, revoke)).toEqual([401]);
   expect(await settings()).toBe(before);
+});
+
+test("no route that needs a session or a key reads the body of a stranger", async () => {
+  const names = Object.entries<Route>(routes).flatMap(([name, { access }]) =>
+    access !== "anybody" && /^(POST|PUT|PATCH) /.test(name) ? [name] : [],
+  );
+  expect(names.length).toBeGreaterThan(40);
+  const lines = ["Host: 127.0.0.1", "Content-Type: application/json", `Content-Length: ${8 * 1024 * 1024}`];
+  const seen: unknown[] = [];
+  for (const name of names) {
+    await until("the address may ask again", async () => {
+      const connection = await RawConnection.open(server);
+      connection.write(head(`${name.replaceAll(/:\w+/g, "1")} HTTP/1.1`, ...lines));
+      connection.write(" ".repeat(64 * 1024));
+      await connection.answered(1);
+      const [status] = connection.statuses;
+      const held = await heldBytes();
+      connection.leave();
+      if (status === 429) return false;
+      seen.push([name, status, held]);
+      return true;
+    });
+  }
+  expect(seen).toEqual(names.map((name) => [name, 401, 0]));
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Static } from "typebox";
 import type { HistoryAnswer, MoversAnswer, ScoreAnswer } from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { quick } from "../served-as.ts";

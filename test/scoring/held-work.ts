@@ -6,6 +6,7 @@
  */
 import { Zone } from "../../server/calendar/zone.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import type { Population } from "../../server/scoring/queries/engagement-events.ts";
 import { healthByWeek } from "../../server/scoring/queries/lists/health-by-week.ts";
 import { historyOf } from "../../server/scoring/queries/lists/reading.ts";
@@ -13,7 +14,6 @@ import { read } from "../../server/scoring/queries/query.ts";
 import { computedRows, storedRows } from "../../server/scoring/queries/snapshot-rows.ts";
 import { listRuns, recordOf } from "../../server/scoring/run/records.ts";
 import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { thinScores } from "../../server/warehouse/upkeep/thin-scores.ts";
 import { holdStatements } from "../durability/held-process.ts";

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import { isKept } from "../../server/warehouse/upkeep/thin-scores.ts";
 import type { HoldPoint } from "../durability/hold-points.ts";
 import { killProcessAt } from "../durability/holds.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Static } from "typebox";
 import type { HistoryAnswer, ModelAnswer, MoversAnswer } from "../../contract/api/scores.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { warehouseFolder } from "../../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { isKept } from "../../server/warehouse/upkeep/thin-scores.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";

@@ -10,6 +10,9 @@ import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { Refusal } from "../../../contract/refusal.ts";
 import { type PrivateDestination, publicMetadataAddress } from "../../config.ts";
 
+/** Addresses of IPv4 in a form that IPv6 has given up: ::127.0.0.1. */
+const embeddedIpv4 = "::/96";
+
 /**
  * The agent for requests to an address. It refuses to connect to private, loopback, link-local, reserved and metadata addresses.
  * @param about `exceptions`: private services that the installation allows, by name and port
@@ -24,7 +27,7 @@ export function agentFor(
   const exception = exceptionOf(url, exceptions);
   if (exception === undefined) {
     return new RequestFilteringHttpsAgent({
-      denyIPAddressList: [publicMetadataAddress],
+      denyIPAddressList: [publicMetadataAddress, embeddedIpv4],
       lookup: about.lookup,
     });
   }
@@ -59,7 +62,7 @@ const refused = {
     ...["224.0.0.0/3", `${publicMetadataAddress}/32`],
   ]),
   ipv6: blockListOf("ipv6", [
-    ...["::/128", "::1/128", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"],
+    ...[embeddedIpv4, "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"],
     ...["100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"],
     ...["5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"],
   ]),

@@ -10,6 +10,7 @@ import { Sender } from "./sender.ts";
 
 export interface Outbox {
   readonly settings: PostingSettings;
+  readonly underWay: Sender["underWay"];
   /** Sends what is due, as far as there is room: about once a second, and when something was added. */
   work(): Promise<unknown>;
   /** Tells owners by e-mail of destinations that failures have disabled. */
@@ -36,6 +37,9 @@ export function newOutbox(
     settings.mail === null ? mailIsOff : ((await poster.post(one)) ?? stopped);
   return {
     settings,
+    get underWay() {
+      return sender.underWay;
+    },
     work: () => sender.work(),
     tellOwners: async () => {
       if (settings.mail !== null) await tellOwners({ ledger, mail, address, nowMs, log });

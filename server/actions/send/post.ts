@@ -57,6 +57,9 @@ export async function post(message: Message, rules: PostRules): Promise<Sent> {
   }
 }
 
+/** Interim answers before the answer: a receiver may say that it works on it, or hint at what comes. */
+const maxInterim = 20;
+
 /** Why there is no connection. The agent's own words about an address that is not allowed name its library's settings. */
 function whyNot(message: string): string {
   const [, address] = /^DNS lookup (\S+?)\(family:.* is not allowed\./.exec(message) ?? [];
@@ -80,7 +83,25 @@ function answerOf(
       signal,
       headers: { ...headers, "content-length": bytes.length },
     };
-    send(address, options, done).on("error", failed).end(bytes);
+    const request = send(address, options, done);
+    const giveUp = (why: string) => {
+      request.destroy();
+      failed(new Error(why));
+    };
+    let interim = 0;
+    request
+      .on("error", failed)
+      .on("information", () => {
+        interim += 1;
+        if (interim > maxInterim) giveUp("The receiver sends interim answers (1xx) without end.");
+      })
+      .on("upgrade", (_answer, socket) => {
+        socket.destroy();
+        giveUp("The receiver changes the protocol (101): a webhook has to answer.");
+      })
+      .end(bytes);
+    // The client tells of neither in some states of a connection.
+    signal.addEventListener("abort", () => giveUp("aborted"), { once: true });
   });
 }
 

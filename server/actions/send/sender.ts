@@ -45,7 +45,10 @@ interface Outcome extends TriedDelivery {
 export class Sender {
   readonly #parts: SenderParts;
   /** By the id of the delivery. */
-  readonly #sending = new Map<number, ClaimedDelivery & { readonly ended: Promise<void> }>();
+  readonly #sending = new Map<
+    number,
+    ClaimedDelivery & { readonly begunMs: number; readonly ended: Promise<void> }
+  >();
   #outcomes: Outcome[] = [];
   /** The commit of the outcomes. */
   #recording: Promise<void> | undefined;
@@ -61,6 +64,12 @@ export class Sender {
    * @returns how many messages were begun */
   work(): Promise<number> {
     return this.#begin(underWay.most);
+  }
+
+  /** How many messages are under way, and since when the oldest, in milliseconds of the monotonic clock. */
+  get underWay(): { readonly messages: number; readonly sinceMs: number | undefined } {
+    const [oldest] = this.#sending.values();
+    return { messages: this.#sending.size, sinceMs: oldest?.begunMs };
   }
 
   /** Begins nothing more, and waits until nothing is under way. */
@@ -89,7 +98,7 @@ export class Sender {
     for (const one of begun) {
       // In the next microtask: a message that fails at once ends after it is in the map.
       const ended = Promise.resolve(one).then((next) => this.#send(next));
-      this.#sending.set(one.delivery.id, { ...one, ended });
+      this.#sending.set(one.delivery.id, { ...one, begunMs: performance.now(), ended });
     }
     return begun.length;
   }

@@ -6,7 +6,7 @@ import { explainInvalid } from "../../../contract/explain.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { type Invalid, isInvalid, parseBody } from "../../intake/intake.ts";
+import { type Invalid, isInvalid, parseBody, whyUnstorable } from "../../intake/intake.ts";
 import { readBody } from "../port/body.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 
@@ -75,6 +75,8 @@ function readQuery(
     if (name === "format" || others.includes(name)) continue;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     query[name] = isJsonObject(property) ? parsed(property, text) : text;
+    const problem = whyUnstorable({ [name]: query[name] }, () => undefined);
+    if (problem !== undefined) throw new ApiError("validation_error", problem.invalid);
   }
   return query;
 }

@@ -1,6 +1,7 @@
 /**
  * The JSON API in the intake process: routes about people, their organizations and settings. They change the ledger and work
- * while analysis is away, except the default exemption of a hold-out and the tasks of a segment. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
+ * while analysis is away, except the default exemption of a hold-out and the tasks of a segment. A stranger's body is not read, and what holds when the body is there decides:
+ * limit, origin, session, body, session again, organization, right, parameters, schema.
  * Some routes also take a read key. A request with an Authorization header counts by its key alone there, and its cookie does not count.
  */
 import type { Static, TSchema } from "typebox";
@@ -150,19 +151,22 @@ export class IntakeApi {
     parameters: URLSearchParams,
     connection: Connection,
   ): Promise<Response> {
-    const { gate } = this.#parts;
+    const { gate, bodies } = this.#parts;
     const { route } = found;
-    const sent = await this.#read(request, route);
-    if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const cookie = gate.sent(request, connection);
-    const isSignIn = route.access === "anybody" && request.method === "POST";
+    const isOpen = route.access === "anybody";
+    const isSignIn = isOpen && request.method === "POST";
     const from = await gate.from(request, connection, cookie, isSignIn);
     // A request without a cookie has nothing that another site's page could use: its answer is that of a missing session.
-    const isSession = route.access !== "anybody" && cookie.secret !== undefined;
+    const isSession = !isOpen && cookie.secret !== undefined;
     const foreign = gate.refuseForeign(request, isSession);
     if (foreign !== undefined) return foreign;
-    const signedIn = from.before;
-    if (route.access !== "anybody" && signedIn === undefined) throw notSignedIn(takesReadKeys(route));
+    if (isOpen) bodies.open(request);
+    else if (from.before === undefined) throw notSignedIn(takesReadKeys(route));
+    const sent = await this.#read(request, route);
+    if (isInvalid(sent)) return failure("validation_error", sent.invalid);
+    const signedIn = await gate.signedIn(cookie);
+    if (!isOpen && signedIn === undefined) throw notSignedIn(takesReadKeys(route));
     const place = signedIn && (await this.#place(route, signedIn, parameters));
     parameters.delete(organizationParameter);
     const placeNow = () => this.#placeNow(route, cookie, place);
