@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
 import { admitBatch, readBatch } from "../../server/intake/admission/batch.ts";
 import { isInvalid, parseBody, parseObject } from "../../server/intake/admission/json.ts";
-import { mayRoundIntegers, NumberTexts } from "../../server/intake/admission/number-texts.ts";
+import { isLost, mayRoundIntegers, NumberTexts } from "../../server/intake/admission/number-texts.ts";
 import { countValues } from "../../server/intake/admission/value-count.ts";
 import { arrivalIn, seeded } from "./support.ts";
 
@@ -78,19 +78,29 @@ test("the digits of each number are found at its path, and those of no other", (
         unusual += isUsual ? 0 : 1;
         expect(numbers.at(JSON.parse(path))).toBe(isUsual ? undefined : digits);
       }
-      const all: string[] = [];
-      numbers.find(JSON.parse(text), (digits) => {
-        all.push(digits);
-        return false;
-      });
-      const usual = (digits: string) => String(Number(digits)) === digits;
-      const odd = [...expected.values()].filter((digits) => !usual(digits));
+      const lost = NumberTexts.lost(text);
+      const allLost = [...expected].filter(([, digits]) => isLost(digits));
+      for (const [path, digits] of expected) {
+        expect(lost.at(JSON.parse(path))).toBe(isLost(digits) ? digits : undefined);
+      }
       // A text that is one number has a path of no keys, which the reviver's map leaves out.
-      if (typeof JSON.parse(text) === "object") expect(all).toEqual(odd);
+      const value: unknown = JSON.parse(text);
+      if (typeof value !== "object") return;
+      const [first] = allLost.map(([path, digits]) => ({ path: JSON.parse(path), digits }));
+      expect(lost.first(value)).toEqual(first);
     }),
     options,
   );
   expect(unusual).toBeGreaterThan(500);
+});
+
+test("numbers further inside than the levels that are asked for are left out", () => {
+  const numbers = NumberTexts.of('{"a":1.50,"b":{"c":1.50,"d":[1.50]}}', 2);
+  expect([["a"], ["b", "c"], ["b", "d", "0"]].map((path) => numbers.at(path))).toEqual([
+    "1.50",
+    "1.50",
+    undefined,
+  ]);
 });
 
 test("a run of 16 digits is seen wherever it begins, and none of 15", () => {

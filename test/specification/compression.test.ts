@@ -1,5 +1,7 @@
 /** Compressed bodies: what is taken, what is refused and why, and that a small body never becomes a large one. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
 import {
@@ -220,14 +222,32 @@ test("a batch is compressed as others are, under its own limit", async () => {
     201,
     { success: true, accepted: 100, duplicates: 0, rejected: [] },
   ]);
-  const spaces = (bytes: number) => gzipSync(Buffer.alloc(bytes, " "));
-  await expectError(
-    await server.post("/batch", token, spaces(8_388_608), headers),
-    "validation_error",
-    "JSON",
-  );
-  const past = await server.post("/batch", token, spaces(8_388_609), headers);
+  // White space that shrinks to a fifth, as JSON does at least.
+  const blanks = (bytes: number) => gzipSync(randomBytes(bytes).map((byte) => (byte < 128 ? 0x20 : 0x0a)));
+  const posted = (body: Buffer) => server.post("/batch", token, body, headers);
+  await expectError(await posted(blanks(8_388_608)), "validation_error", "JSON");
+  const past = await posted(blanks(8_388_609));
   await expectError(past, "validation_error", "body inflates to more than 8388608 bytes", "send less");
+});
+
+test("what inflates to more than a MiB and 100 times its size is no application's data", async () => {
+  const headers = (encoding: string) => ({ "Content-Encoding": encoding });
+  const spaces = gzipSync(Buffer.alloc(1_048_577, " "));
+  const refused = [
+    "validation_error",
+    "body inflates to more than 1048576 bytes",
+    "compress it less",
+  ] as const;
+  await expectError(await server.post("/batch", token, spaces, headers("gzip")), ...refused);
+  await expectError(await server.post("/batch", token, gzipSync(spaces), headers("gzip, gzip")), ...refused);
+  for (const path of ["/v1/batch", "/v1/track", "/capture/"]) {
+    // Some clients do not say that they compress.
+    for (const said of [headers("gzip"), {}]) {
+      const response = await server.post(path, token, spaces, said);
+      expect([path, response.status]).toEqual([path, path === "/capture/" ? 413 : 400]);
+      expect(await response.text()).toContain("inflates to more than 1048576 bytes");
+    }
+  }
 });
 
 test("bombs are refused, and ten of 100 MB take less memory than one that was inflated", async () => {

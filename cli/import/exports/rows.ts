@@ -67,16 +67,14 @@ async function* rowsOfList(path: string): AsyncIterable<Row> {
   const { list, text } = listIn(path) ?? { list: [], text: "" };
   const mayBeLost = mayLoseValues(text);
   const isBare = /^\s*\[/.test(text.slice(0, 100));
-  const numbers = mayBeLost ? NumberTexts.of(text).below(...(isBare ? [] : ["data"])) : undefined;
+  const numbers = mayBeLost ? NumberTexts.lost(text).below(...(isBare ? [] : ["data"])) : undefined;
   for (const [index, element] of list.entries()) {
     const line = index + 1;
     const tooDeep = mayBeLost ? whyTooDeep(element) : undefined;
     if (tooDeep !== undefined) yield { line, unreadable: tooDeep.invalid };
     else {
       const { value, changed } =
-        numbers === undefined
-          ? { value: element, changed: [] }
-          : keptValue(element, numbers.below(String(index)));
+        numbers === undefined ? { value: element, changed: [] } : keptValue(element, numbers.below(index));
       if (isJsonObject(value))
         yield { line, columns: Object.keys(value), cells: Object.values(value), changed };
       else yield { line, unreadable: "element is not a JSON object: send a list of objects." };

@@ -2,7 +2,7 @@
  * inflated, to its end. */
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { type Coding, inflate, readCodings } from "./inflate.ts";
+import { type Coding, inflate, mostInflated, readCodings } from "./inflate.ts";
 
 /**
  * The body's bytes as they were before Content-Encoding, or why they are not taken. `maxBytes` bounds them
@@ -39,11 +39,12 @@ export function inflateBody(
 ): Uint8Array | Invalid {
   const codings = codingsOf(request);
   if (isInvalid(codings) || codings.length === 0) return isInvalid(codings) ? codings : sent;
+  const most = mostInflated(sent.byteLength, maxBytes);
   let body: Uint8Array | Invalid = sent;
   for (const [index, coding] of codings.toReversed().entries()) {
     if (isInvalid(body)) return body;
     const isLast = index === codings.length - 1;
-    body = inflate(body, coding, isLast ? maxBytes : maxSentBytes(maxBytes));
+    body = inflate(body, coding, isLast ? most : maxSentBytes(most));
   }
   if (!isInvalid(body)) budget.reserve(request, body.byteLength);
   return body;

@@ -43,6 +43,15 @@ export function readCodings(header: string): readonly Coding[] | Invalid {
 const stepBytes = { small: 16 * 1024, large: 256 * 1024 };
 const largeFromBytes = 8 * 1024;
 
+/** 8 kB of gzip can be 8 MiB of JSON, which takes intake up to half a second. What applications send shrinks to a thirtieth at most,
+ * and a MiB is read in 50 ms. */
+const [mostTimes, freeBytes] = [100, 1024 * 1024];
+
+/** Most bytes that a body may inflate to, on all its codings together. @param maxBytes however much was sent */
+export function mostInflated(sentBytes: number, maxBytes: number): number {
+  return Math.min(maxBytes, Math.max(freeBytes, mostTimes * sentBytes));
+}
+
 /** Undoes one coding. It stops as soon as there are more than `maxBytes`, so that a bomb costs no more
  * memory than a body of that size. */
 export function inflate(bytes: Uint8Array, coding: Coding, maxBytes: number): Uint8Array | Invalid {
@@ -83,7 +92,10 @@ function problem(error: unknown, coding: Coding, maxBytes: number): Invalid {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "ERR_BUFFER_TOO_LARGE":
-      return { invalid: `body inflates to more than ${maxBytes} bytes: send less.`, isTooLarge: true };
+      return {
+        invalid: `body inflates to more than ${maxBytes} bytes: send less, or compress it less.`,
+        isTooLarge: true,
+      };
     case "Z_BUF_ERROR":
       return { invalid: `body ends before its ${coding} data does: send all of it.` };
     case "Z_DATA_ERROR":

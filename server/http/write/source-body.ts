@@ -53,7 +53,10 @@ export class SourceBody {
     const isWalked = mayBeLost || mayBeAny;
     const refused = whyTooMany(value) ?? (isWalked ? whyTooDeep(value) : undefined);
     if (refused !== undefined) return refused;
-    return new SourceBody(bytes, mayBeLost ? keptValue(value, NumberTexts.of(text)) : { value, changed: [] });
+    return new SourceBody(
+      bytes,
+      mayBeLost ? keptValue(value, NumberTexts.lost(text)) : { value, changed: [] },
+    );
   }
 
   /** What was changed of a message so that it can be kept, as far as its translation has it.

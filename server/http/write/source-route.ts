@@ -1,10 +1,12 @@
 /** A path of a connected source: how its requests are read, translated and answered. */
+
 import type { SourceName } from "../../../contract/sources.ts";
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import type { Delivery, TranslatedItem } from "../../sources/sources.ts";
 import { failure } from "../port/answers.ts";
 import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
+import { mostInflated } from "../port/inflate.ts";
 
 /** A path of a connected source. */
 export interface SourceRoute {
@@ -61,7 +63,9 @@ export function unwrapped(
   bytes: Uint8Array,
   maxBytes: number,
 ): Uint8Array | Invalid {
-  const inner = route.unwrap(request, bytes, maxBytes);
+  const inflatedBytes = request.headers.has("content-encoding") ? bytes.byteLength : 0;
+  const sentBytes = bodies.heldBy(request) - inflatedBytes;
+  const inner = route.unwrap(request, bytes, Math.max(inflatedBytes, mostInflated(sentBytes, maxBytes)));
   if (inner !== bytes && !isInvalid(inner)) bodies.reserve(request, inner.byteLength);
   return inner;
 }

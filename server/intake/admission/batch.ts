@@ -47,7 +47,7 @@ export function admitBatch({ items, text }: ParsedBatch, arrival: Arrival): (Adm
     if (!isJsonObject(item)) return { invalid: "item is not a JSON object: send a JSON object." };
     const unstorable = batch.whyUnstorable(item, index);
     if (unstorable !== undefined) return unstorable;
-    const body: ParsedBody = { value: item, unusualDigits: (path) => batch.numbersOf(index).at(path) };
+    const body: ParsedBody = { value: item, unusualDigits: (path) => batch.digitsAt(index, path) };
     return admitItem(body, key ? { ...arrival, idempotencyKey: `${key}:${index}` } : arrival);
   });
 }
@@ -79,6 +79,7 @@ class BatchText {
   readonly #mayRoundIntegers: boolean;
   readonly #mayBeTooLarge: boolean;
   #numbers: NumberTexts | undefined;
+  #lost: NumberTexts | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -86,15 +87,21 @@ class BatchText {
     this.#mayBeTooLarge = Buffer.byteLength(text) > limits.bodyBytes;
   }
 
-  /** The digits of an item's numbers. The first call scans the text. */
-  numbersOf(index: number): NumberTexts {
-    this.#numbers ??= NumberTexts.of(this.#text).below("batch");
-    return this.#numbers.below(String(index));
+  /** The digits of the number in a field of an item. The first call scans the text. */
+  digitsAt(index: number, path: readonly string[]): string | undefined {
+    const inBatch = ["batch", index] as const;
+    this.#numbers ??= NumberTexts.of(this.#text, inBatch.length + 1);
+    return this.#numbers.below(...inBatch).at(path);
+  }
+
+  #lostOf(index: number): NumberTexts {
+    this.#lost ??= NumberTexts.lost(this.#text).below("batch");
+    return this.#lost.below(index);
   }
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
     // The depth is checked before `JSON.stringify`, which fails on a deep value.
-    const problem = whyUnstorable(item, () => (this.#mayRoundIntegers ? this.numbersOf(index) : undefined));
+    const problem = whyUnstorable(item, () => (this.#mayRoundIntegers ? this.#lostOf(index) : undefined));
     const mayBeTooLarge = problem === undefined && this.#mayBeTooLarge;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
       return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };

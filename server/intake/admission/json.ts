@@ -6,7 +6,7 @@
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import { isLost, mayRoundIntegers, NumberTexts } from "./number-texts.ts";
+import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 import { countValues } from "./value-count.ts";
 
 /** A request that cannot be accepted, with the message that its sender reads. */
@@ -38,7 +38,7 @@ class SingleBody implements ParsedBody {
   }
 
   unusualDigits(path: readonly string[]): string | undefined {
-    return NumberTexts.of(this.#text).at(path);
+    return NumberTexts.of(this.#text, path.length).at(path);
   }
 }
 
@@ -49,7 +49,7 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   const parsed = parseObject(bytes);
   if (isInvalid(parsed)) return parsed;
   const { value, text } = parsed;
-  const problem = whyUnstorable(value, () => (mayRoundIntegers(text) ? NumberTexts.of(text) : undefined));
+  const problem = whyUnstorable(value, () => (mayRoundIntegers(text) ? NumberTexts.lost(text) : undefined));
   return problem ?? new SingleBody(value, text);
 }
 
@@ -123,13 +123,10 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 
 /**
  * The reason why an object cannot be stored. Undefined if it can.
- * @param numbers reads the object's numbers. It returns undefined if none can be rounded
+ * @param lost reads the object's lost numbers. It returns undefined if none can be rounded
  */
-export function whyUnstorable(
-  value: JsonObject,
-  numbers: () => NumberTexts | undefined,
-): Invalid | undefined {
-  const problem = findUnstorable(value) ?? findInexactInteger(value, numbers());
+export function whyUnstorable(value: JsonObject, lost: () => NumberTexts | undefined): Invalid | undefined {
+  const problem = findUnstorable(value) ?? findInexactInteger(value, lost());
   return problem === undefined ? undefined : { invalid: message(problem) };
 }
 
@@ -214,8 +211,8 @@ function unstorableScalar(value: unknown): string | undefined {
 }
 
 /** The first integer that `JSON.parse` rounded. */
-function findInexactInteger(value: JsonObject, numbers: NumberTexts | undefined): Problem | undefined {
-  const found = numbers?.find(value, isLost);
+function findInexactInteger(value: JsonObject, lost: NumberTexts | undefined): Problem | undefined {
+  const found = lost?.first(value);
   if (found === undefined) return undefined;
   return { path: found.path, text: `has too many digits to be kept, ${found.digits}: send it as a string.` };
 }

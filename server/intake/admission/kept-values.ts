@@ -2,10 +2,10 @@
  * Changes values that storage would lose into values that it keeps, for senders who cannot correct them: connected tools and
  * files. A number that JavaScript writes in other digits becomes a text of its digits, and half of a character becomes U+FFFD.
  */
-import { isJsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { WarningKind } from "../../ledger/ledger.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseObject, whyTooDeep, whyUnstorable } from "./json.ts";
-import { isLost, mayRoundIntegers, NumberTexts } from "./number-texts.ts";
+import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 
 /** A value that was changed. */
 export interface KeptValue {
@@ -30,10 +30,11 @@ export function mayLoseValues(text: string): boolean {
   return mayRoundIntegers(text) || mayBeLost.test(text);
 }
 
-/** A parsed value as it can be kept. It walks the value, which must not be too deep for that. @param numbers the value's */
-export function keptValue(value: unknown, numbers: NumberTexts): Kept<unknown> {
+/** Makes a parsed value one that can be kept: it changes the value itself, and walks it, so it must not be too deep for that.
+ * @param lost the value's lost numbers */
+export function keptValue(value: unknown, lost: NumberTexts): Kept<unknown> {
   const keeping = new Keeping();
-  return { value: keeping.keep(value, numbers, []), changed: keeping.changed };
+  return { value: keeping.keep(value, lost), changed: keeping.changed };
 }
 
 /** A JSON object as it can be kept. */
@@ -49,11 +50,11 @@ export function parseKeptBody(bytes: Uint8Array): KeptBody | Invalid {
   const tooDeep = whyTooDeep(parsed.value);
   if (tooDeep !== undefined) return tooDeep;
   const { value, changed } = mayLoseValues(text)
-    ? keptValue(parsed.value, NumberTexts.of(text))
+    ? keptValue(parsed.value, NumberTexts.lost(text))
     : { ...parsed, changed: [] };
   if (!isJsonObject(value)) return { invalid: "body is not a JSON object: send a JSON object." };
   const problem = whyUnstorable(value, () => undefined);
-  return problem ?? { value, changed, unusualDigits: (path) => NumberTexts.of(text).at(path) };
+  return problem ?? { value, changed, unusualDigits: (path) => NumberTexts.of(text, path.length).at(path) };
 }
 
 /** A path in words: `properties.order_id`. */
@@ -63,37 +64,60 @@ export function keptDetail({ path }: Pick<KeptValue, "path">): string {
 
 class Keeping {
   readonly changed: KeptValue[] = [];
+  /** Leads to the present value. */
+  readonly #path: (string | number)[] = [];
 
-  keep(value: unknown, numbers: NumberTexts, path: readonly string[]): unknown {
-    if (typeof value === "number") return this.#number(value, numbers, path);
-    if (typeof value === "string") return this.#text(value, path);
+  keep(value: unknown, lost: NumberTexts): unknown {
+    if (typeof value === "string") return this.#text(value);
+    if (typeof value === "number") return this.#number(value, lost);
     if (Array.isArray(value)) {
-      return value.map((item: unknown, index) => {
-        const key = String(index);
-        return this.keep(item, numbers.below(key), [...path, key]);
-      });
+      for (let index = 0; index < value.length; index += 1) this.#keepAt(value, index, lost);
+      return value;
     }
     if (!isJsonObject(value)) return value;
+    for (const key in value) this.#keepAt(value, key, lost);
+    return Object.keys(value).every((key) => key.isWellFormed()) ? value : this.#withWholeKeys(value);
+  }
+
+  #keepAt<Key extends string | number>(
+    inside: { [key in Key]?: unknown },
+    key: Key,
+    lost: NumberTexts,
+  ): void {
+    const held = inside[key];
+    this.#path.push(key);
+    const kept = this.keep(held, lost.below(key));
+    if (kept !== held) inside[key] = kept;
+    this.#path.pop();
+  }
+
+  #withWholeKeys(value: JsonObject): JsonObject {
     // `fromEntries` makes "__proto__" a key like any other.
     return Object.fromEntries(
       Object.entries(value).map(([key, held]) => {
-        const inside = [...path, key];
-        return [this.#text(key, inside), this.keep(held, numbers.below(key), inside)];
+        this.#path.push(key);
+        const entry = [this.#text(key), held] as const;
+        this.#path.pop();
+        return entry;
       }),
     );
   }
 
-  #number(value: number, numbers: NumberTexts, path: readonly string[]): number | string {
-    const digits = numbers.at([]);
-    if (digits === undefined || !isLost(digits)) return value;
-    this.changed.push({ kind: "number_kept_as_text", path, text: digits });
+  #number(value: number, lost: NumberTexts): number | string {
+    const digits = lost.at([]);
+    if (digits === undefined) return value;
+    this.#change("number_kept_as_text", digits);
     return digits;
   }
 
-  #text(text: string, path: readonly string[]): string {
+  #text(text: string): string {
     if (text.isWellFormed()) return text;
     const whole = text.toWellFormed();
-    this.changed.push({ kind: "half_character_replaced", path, text: whole });
+    this.#change("half_character_replaced", whole);
     return whole;
+  }
+
+  #change(kind: KeptValue["kind"], text: string): void {
+    this.changed.push({ kind, path: this.#path.map(String), text });
   }
 }

@@ -10,25 +10,32 @@ interface Unusual {
 
 /** The numbers of a JSON text that JavaScript would write in other digits, by their paths. */
 export class NumberTexts {
+  /** Of a text without any. */
+  static readonly none = new NumberTexts(undefined);
   readonly #unusual: string | Unusual | undefined;
 
   private constructor(unusual: string | Unusual | undefined) {
     this.#unusual = unusual;
   }
 
-  /** The numbers of a whole text. The text must be valid JSON. */
-  static of(text: string): NumberTexts {
-    return new NumberTexts(unusualNumbers(text));
+  /** The numbers of a whole text, which must be valid JSON. @param levels how deep: numbers further inside are left out */
+  static of(text: string, levels = Number.POSITIVE_INFINITY): NumberTexts {
+    return new NumberTexts(numbersOf(text, unusualDigits, levels));
+  }
+
+  /** Only those numbers that JavaScript would write as another one, see `isLost`. */
+  static lost(text: string): NumberTexts {
+    return new NumberTexts(numbersOf(text, lostDigits, Number.POSITIVE_INFINITY));
   }
 
   /** The numbers of the value at a path of keys and indexes. */
-  below(...path: readonly string[]): NumberTexts {
+  below(...path: readonly (string | number)[]): NumberTexts {
     let found = this.#unusual;
     for (const key of path) {
-      if (typeof found !== "object") return new NumberTexts(undefined);
+      if (typeof found !== "object") return NumberTexts.none;
       found = found[key];
     }
-    return new NumberTexts(found);
+    return found === undefined ? NumberTexts.none : new NumberTexts(found);
   }
 
   /** The digits of the number at a path. Undefined if there is no number, or if `String` of it writes the same digits. */
@@ -37,10 +44,9 @@ export class NumberTexts {
     return typeof found === "string" ? found : undefined;
   }
 
-  /** The first number for which `check` is true, and its path. Undefined if there is none.
-   * @param value has these numbers */
-  find(value: unknown, check: (digits: string) => boolean): FoundNumber | undefined {
-    return findIn(this.#unusual, value, check);
+  /** The first number, and its path. Undefined if there is none. @param value has these numbers */
+  first(value: unknown): FoundNumber | undefined {
+    return firstIn(this.#unusual, value);
   }
 }
 
@@ -50,16 +56,12 @@ export interface FoundNumber {
   readonly digits: string;
 }
 
-function findIn(
-  unusual: string | Unusual | undefined,
-  value: unknown,
-  check: (digits: string) => boolean,
-): FoundNumber | undefined {
-  if (typeof unusual === "string") return check(unusual) ? { path: [], digits: unusual } : undefined;
+function firstIn(unusual: string | Unusual | undefined, value: unknown): FoundNumber | undefined {
+  if (typeof unusual === "string") return { path: [], digits: unusual };
   if (unusual === undefined || !isObject(value)) return undefined;
   // An object has a repeated key at its first position. An array is not iterated: it may have a million items.
   for (const key in Array.isArray(value) ? unusual : value) {
-    const found = findIn(unusual[key], value[key], check);
+    const found = firstIn(unusual[key], value[key]);
     if (found !== undefined) return { path: [key, ...found.path], digits: found.digits };
   }
   return undefined;
@@ -149,7 +151,13 @@ function isDigit(code: number): boolean {
   return code >= character.zero && code <= character.nine;
 }
 
-function unusualNumbers(text: string): string | Unusual | undefined {
+/** Scans a text. @param digitsOf the digits of the number between two places, if it is to be kept
+ * @param levels of containers inside one another whose numbers are kept */
+function numbersOf(
+  text: string,
+  digitsOf: (text: string, start: number, end: number) => string | undefined,
+  levels: number,
+): string | Unusual | undefined {
   // The whole text counts as the only item of an array.
   const root = new Container(true);
   const around: Container[] = [];
@@ -164,7 +172,7 @@ function unusualNumbers(text: string): string | Unusual | undefined {
       at = stringEnd;
     } else if (isDigit(code) || code === character.minus) {
       const end = endOfNumber(text, at);
-      const digits = unusualDigits(text, at, end);
+      const digits = around.length > levels ? undefined : digitsOf(text, at, end);
       if (digits !== undefined) inside.holds(digits);
       at = end;
     } else {
@@ -209,6 +217,18 @@ function unusualDigits(text: string, start: number, end: number): string | undef
   if (end - start <= longestExactDigits && isPlainInteger(text, start, end)) return undefined;
   const digits = text.slice(start, end);
   return String(Number(digits)) === digits ? undefined : digits;
+}
+
+/** Of 15 characters or fewer only a power of ten that is beyond the range is lost. */
+function lostDigits(text: string, start: number, end: number): string | undefined {
+  if (end - start <= longestExactDigits && !hasExponent(text, start, end)) return undefined;
+  const digits = text.slice(start, end);
+  return isLost(digits) ? digits : undefined;
+}
+
+function hasExponent(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if ((text.charCodeAt(at) | 0x20) === 0x65) return true;
+  return false;
 }
 
 function isPlainInteger(text: string, start: number, end: number): boolean {
