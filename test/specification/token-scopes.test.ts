@@ -58,6 +58,56 @@ const mallory = {
 };
 
 describe("a browser token", () => {
+  test("says nothing that a team says: who looks after a user, why one left, and that one was called", async () => {
+    const { token, browser } = await place("Browser teams");
+    const team = { owner: "ann@example.com", churnReason: "price" };
+    const said = { owner: "eve@evil.test", churnReason: "bad support" };
+    const ofTeam = {
+      userId: "ada",
+      email: "ada@example.com",
+      properties: team,
+      account: { id: "acme", name: "Acme", properties: team },
+    };
+    await expectSuccess(await server.post("/identify", token, ofTeam));
+    await expectSuccess(
+      await server.post("/identify", browser, {
+        userId: "ada",
+        email: "ada@example.com",
+        properties: { ...said, seen: 1 },
+      }),
+    );
+    const made = {
+      userId: "new",
+      email: "new@example.com",
+      properties: said,
+      account: { id: "new", name: "New", properties: { ...said, seen: 1 } },
+    };
+    await expectSuccess(await server.post("/identify", browser, made));
+    const ofPosthog = { distinct_id: "ada", properties: { $set: said, $set_once: said } };
+    const body = { api_key: browser, event: "$set", ...ofPosthog };
+    expect((await server.post("/e/", undefined, body)).status).toBe(200);
+    const traits = await server.exported("users", "Browser teams");
+    expect(traits.map(({ userId, properties }) => [userId, properties])).toEqual([
+      ["ada", { plan: "pro", ...team, seen: 1 }],
+      ["new", {}],
+    ]);
+    const accounts = await server.exported("accounts", "Browser teams");
+    expect(accounts.map(({ id, properties }) => [id, properties])).toEqual([
+      ["acme", team],
+      ["new", { seen: 1 }],
+    ]);
+
+    const contact = { userId: "ada", event: "contacted", properties: { by: "Ann", kind: "call" } };
+    await expectError(await server.post("/track", browser, contact), "validation_error", "contact", "server");
+    await expectSuccess(await server.post("/track", token, contact));
+    expect((await server.post("/v1/track", browser, contact)).status).toBe(200);
+    expect(await server.exported("events", "Browser teams")).toHaveLength(1);
+    await becomes(
+      () => warningsOf("Browser teams"),
+      ["identify account.properties", "identify properties", "posthog properties"],
+    );
+  });
+
   test("changes neither e-mail nor owner nor account of a user who exists, on /identify and /batch", async () => {
     const { browser, ada } = await place("Browser guards");
     const taken = await server.post("/identify", browser, { ...mallory, properties: { seen: 1 } });

@@ -67,7 +67,7 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
   browser_field_ignored: {
     ...{ word: "Field ignored", tone: "warn" },
     meaning:
-      "A browser token tried to change the e-mail, the account owner or the account of an existing user. The rest was stored.",
+      "A browser token tried to change what only a server may say, e.g. the e-mail or the account of an existing user, or who looks after it. The rest was stored.",
     advice: "Send this field from your server, with a server token.",
   },
   placeholder_id: {

@@ -1,5 +1,6 @@
 /** The users and accounts of a group of requests: each as it is stored, and as the earlier requests have left it. */
 
+import { churnReasonTrait, ownerTrait } from "../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Account, KnownUser, Stored, User, Writes } from "../../ledger/ledger.ts";
 import { emailKey, userKey } from "../../ledger/ledger.ts";
@@ -23,7 +24,7 @@ interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone
 type AccountRequest = RequestTimes & PageRequest;
 
 /** A field of an existing user that a request with a browser token does not change. */
-export type GuardedField = "email" | "isAccountOwner" | "account" | "account.properties";
+export type GuardedField = "email" | "isAccountOwner" | "account" | "account.properties" | "properties";
 
 /** An account as it is after a request, and its new attributes. */
 interface ChangedAccount {
@@ -106,7 +107,8 @@ export class DecidedPeople {
     const before = this.user(sent.organization, sent.userId);
     if (before === undefined) this.#made.add(key);
     const isGuarded = sent.isBrowser && before !== undefined && !this.#made.has(key);
-    const entry = isGuarded ? this.#withoutGuarded(sent, before) : sent;
+    const allowed = sent.isBrowser ? this.#withoutTraitsOfTeams(sent) : sent;
+    const entry = isGuarded ? this.#withoutGuarded(allowed, before) : allowed;
     const traits = { ...missing(before?.traits, entry.traitsOnce), ...entry.traits };
     const isOfErased = entry.account && this.#wasAccountErased(entry.organization, entry.account, entry);
     const joined =
@@ -250,11 +252,22 @@ export class DecidedPeople {
 
   /** Reserved attributes are for teams: who looks after an account, and what it pays. */
   #withoutReserved(sent: SentAccount): SentAccount {
-    const entries = Object.entries(sent.properties ?? {});
-    const kept = entries.filter(([key]) => !neverOfPages.has(key));
-    if (kept.length === entries.length) return sent;
-    this.#ignored.add("account.properties");
-    return { ...sent, properties: Object.fromEntries(kept) };
+    const properties = this.#without(attributesOfTeams, sent.properties ?? {}, "account.properties");
+    return properties === sent.properties ? sent : { ...sent, properties };
+  }
+
+  #withoutTraitsOfTeams(sent: UserFields): UserFields {
+    const { traits, traitsOnce } = sent;
+    const [kept, keptOnce] = [traits, traitsOnce].map(
+      (all) => all && this.#without(traitsOfTeams, all, "properties"),
+    );
+    return { ...sent, traits: kept ?? traits, traitsOnce: keptOnce };
+  }
+
+  #without(names: ReadonlySet<string>, sent: JsonObject, field: GuardedField): JsonObject {
+    if (!Object.keys(sent).some((key) => names.has(key))) return sent;
+    this.#ignored.add(field);
+    return Object.fromEntries(Object.entries(sent).filter(([key]) => !names.has(key)));
   }
 
   /** Whether an account, with its name and avatar, is the user's as it is stored. */
@@ -280,8 +293,9 @@ export class DecidedPeople {
   }
 }
 
-/** Attributes that a browser token never says. */
-const neverOfPages: ReadonlySet<string> = new Set(["owner", "renewsAt", "contractValue", "seats"]);
+/** What a team says of users, and a browser token never. */
+const traitsOfTeams: ReadonlySet<string> = new Set([ownerTrait, churnReasonTrait]);
+const attributesOfTeams = traitsOfTeams.union(new Set(["renewsAt", "contractValue", "seats"]));
 
 /** The fields of an existing account that a browser token may change. @param isOwn whether the same visit made the account */
 function withoutGuardedFields(
