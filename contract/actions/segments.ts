@@ -15,6 +15,8 @@ export const segmentLimits = {
   traits: 8,
   events: 8,
   segments: 8,
+  /** Of a filter and of all segments that it leads to, together: each takes 10 ms of 2,000 users, and 60 ms in a preview. */
+  conditions: 50,
 } as const;
 
 /**

@@ -181,11 +181,13 @@ export {
 export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
 export {
+  countConditions,
   maxActiveDays,
   mayNameUser,
   refuseInvalidFilter,
   segmentsWith,
   segmentWithThoseBelow,
+  tooManyConditions,
 } from "./rules/segment-rules.ts";
 export {
   accountRow,

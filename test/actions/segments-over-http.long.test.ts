@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import type { ErrorAnswer } from "../../contract/write-api.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
@@ -358,6 +359,22 @@ test("by scores a segment has the users of the list with the same filters", asyn
     expect(await listed(`segment=${id}`)).toEqual(await listed(String(query)));
   }
   expect((await listed("state=active")).length).toBeGreaterThan(5);
+});
+
+test("a list of several segments evaluates at most 50 conditions together", async () => {
+  const filterOf = (count: number): Filter => ({
+    traits: Array.from({ length: 8 }, (_, n) => ({ trait: `t${n}`, match: "isEmpty" })),
+    events: Array.from({ length: count }, (_, n) => ({ event: `e${n}`, match: "fewerThan", days: 28 })),
+  });
+  const saved = await Promise.all(["one", "two", "three"].map((name) => save(`Many ${name}`, filterOf(8))));
+  const query = (some: typeof saved) => `segments=${JSON.stringify(some.map(({ id }) => ({ segment: id })))}`;
+  expect(await listed(query(saved.slice(1)))).toEqual(idsOf(counted));
+  const { message } = await olga.json<ErrorAnswer>("GET", at(`/api/users?${query(saved)}`), undefined, 400);
+  expect(message).toContain("the list would have 51 conditions");
+  const below = { ...filterOf(2), segments: saved.map(({ id }) => ({ segment: id })) };
+  const body = { kind: "users", name: "Above many", filter: below };
+  const refused = await olga.json<ErrorAnswer>("POST", at("/api/segments"), body, 400);
+  expect(refused.message).toContain("Above many would have 61 conditions");
 });
 
 test("a viewer reads segments and saves none; an erased user leaves a fixed one", async () => {

@@ -115,6 +115,30 @@ export function refuseInvalidSegments(segments: readonly SegmentNode[]): void {
   for (const segment of segments) levelsOf(segment, []);
 }
 
+/** How many conditions have to be evaluated for these segments: a fixed one is one. */
+export function countConditions(segments: readonly Pick<SegmentNode, "filter">[]): number {
+  const lengths = segments.flatMap(({ filter }) =>
+    filter === null ? [1] : Object.values(filter).map((value) => (Array.isArray(value) ? value.length : 1)),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
+}
+
+/** @throws Refusal when a segment that was changed, or one above it, has too many conditions together with those below it. Others may have
+ * more: they were saved before there was a limit. */
+export function refuseTooManyConditions(segments: readonly SegmentNode[], changed: number): void {
+  for (const { id, name } of segments) {
+    const tree = segmentWithThoseBelow(segments, id);
+    if (!tree.some((one) => one.id === changed)) continue;
+    const count = countConditions(tree);
+    if (count > segmentLimits.conditions) throw new Refusal(tooManyConditions(name, count));
+  }
+}
+
+/** @param what has them, with the segments below */
+export function tooManyConditions(what: string, count: number): string {
+  return `${what} would have ${count} conditions, together with those of its segments: at most ${segmentLimits.conditions} are evaluated together.`;
+}
+
 /** The segments whose filters have this one. */
 export function segmentsWith<Node extends SegmentNode>(
   segments: readonly Node[],

@@ -3,7 +3,7 @@
  * together, and evaluates each segment once.
  */
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
-import type { SegmentKind } from "../../../../contract/actions/segments.ts";
+import { type SegmentKind, segmentLimits } from "../../../../contract/actions/segments.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import {
   accountSet,
@@ -18,7 +18,13 @@ import {
   withinPayerSet,
   withinSet,
 } from "../../../analytics/analytics.ts";
-import { type EntitiesByNumber, type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
+import {
+  countConditions,
+  type EntitiesByNumber,
+  type Segment,
+  segmentWithThoseBelow,
+  tooManyConditions,
+} from "../../../ledger/ledger.ts";
 import type { EntityKind } from "../../../scoring/scoring.ts";
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
@@ -40,14 +46,18 @@ export async function evaluationOf(
   context: SelectionContext,
   asked: readonly Asked[],
 ): Promise<Pick<Evaluation, "segments" | "conditions" | "set" | "withThoseBelow">> {
-  const isAny = asked.some(({ filter }) => (filter.events?.length ?? 0) + (filter.segments?.length ?? 0) > 0);
-  const segments = isAny ? await context.ledger.segments.list(context.organization.id) : [];
-  const evaluation = new Evaluation(context, segments);
+  const evaluation = await uncounted(context, asked);
   await evaluation.countEvents(asked);
   return evaluation;
 }
 
-/** The conditions of a list on events and segments. @throws ApiError when there is no such segment */
+async function uncounted(context: SelectionContext, asked: readonly Asked[]): Promise<Evaluation> {
+  const isAny = asked.some(({ filter }) => (filter.events?.length ?? 0) + (filter.segments?.length ?? 0) > 0);
+  return new Evaluation(context, isAny ? await context.ledger.segments.list(context.organization.id) : []);
+}
+
+/** The conditions of a list on events and segments. @throws ApiError when there is no such segment, or when several have too many
+ * conditions together */
 export async function setsOfList(
   context: SelectionContext,
   kind: EntityKind,
@@ -57,7 +67,11 @@ export async function setsOfList(
     ...(events !== undefined && { events }),
     segments: [...(segment === undefined ? [] : [{ segment }]), ...segments],
   };
-  return (await evaluationOf(context, [{ kind, filter }])).conditions(kind, filter);
+  const evaluation = await uncounted(context, [{ kind, filter }]);
+  // A saved segment is within the limit, or older than it.
+  if (filter.segments.length > 1) evaluation.refuseTooMany(filter);
+  await evaluation.countEvents([{ kind, filter }]);
+  return evaluation.conditions(kind, filter);
 }
 
 /** The warehouse for figures about the users or the accounts of a segment. Accounts are in segments of accounts only.
@@ -194,6 +208,14 @@ class Evaluation {
         if (set !== undefined) this.#events.set(key, set);
       }
     }
+  }
+
+  /** @throws ApiError when a filter has too many conditions, together with those of its segments */
+  refuseTooMany(filter: SetsOfFilter): void {
+    const below = (filter.segments ?? []).flatMap(({ segment }) => this.withThoseBelow(segment));
+    const count = countConditions([{ filter }, ...new Set(below)]);
+    if (count <= segmentLimits.conditions) return;
+    throw new ApiError("validation_error", tooManyConditions("segments is not valid: the list", count));
   }
 
   /** The conditions on events and segments. */

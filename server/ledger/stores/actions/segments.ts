@@ -16,6 +16,7 @@ import { noAccount } from "../../rules/member-notes.ts";
 import {
   refuseInvalidFilter,
   refuseInvalidSegments,
+  refuseTooManyConditions,
   refuseUsedSegment,
   segmentsWith,
 } from "../../rules/segment-rules.ts";
@@ -201,6 +202,7 @@ function refuseContent(
 ): void {
   if (segment.filter !== null) refuseInvalidFilter(segment.kind, segment.filter);
   refuseInvalidSegments([...others, segment]);
+  refuseTooManyConditions([...others, segment], segment.id);
 }
 
 /** @throws Refusal when ids are given to a segment with a filter, or a filter to a fixed one */
