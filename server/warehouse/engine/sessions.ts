@@ -105,6 +105,10 @@ export function sessionOpener(engine: Engine, folder: string, memoryBytes: numbe
     "--session_timezone=UTC",
     "--output_format_json_quote_64bit_integers=0",
     "--output_format_json_escape_forward_slashes=0",
+    // A mutation is a task for each part. With 4 places for tasks on 2 cores the engine pauses 0.1 to 1.1 s whenever all are taken: 69
+    // parts took 11 s, and take 0.5 s with 64 places. The shortest first: a task that has not begun holds no memory.
+    "--background_merges_mutations_concurrency_ratio=32",
+    "--background_merges_mutations_scheduling_policy=shortest_task_first",
     // Statements that change stored rows answer when they have.
     "--mutations_sync=2",
     "--lightweight_deletes_sync=2",
