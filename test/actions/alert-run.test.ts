@@ -18,7 +18,7 @@ const secret = "00".repeat(32);
 const version: RuleVersion = {
   ...{ organization: 3, rule: 1, version: 2, name: "High risk", scope: { kind: "accounts" } },
   ...{ condition: { kind: "riskBand", band: "high" }, exemptions: {}, cooldownDays: null, cap: 3 },
-  ...{ when: "08:00", destinations: [1, 2], holdOutShare: 0, experiment: 1, createdAtMs: 0 },
+  ...{ when: "08:00", destinations: [1, 2], holdOutShare: 0, experiment: 1, createdAtMs: 0, updatedAtMs: 0 },
 };
 
 function fired(number: number, more: Partial<FiredAlert> = {}): FiredAlert {

@@ -70,6 +70,8 @@ export class LedgerInMemory {
   countsDays = false;
   /** When it was edited last. The rule is of the beginning of 1970. */
   segmentChangedAtMs = 0;
+  /** When the rule was saved or resumed: at the first look, if it is not set. */
+  savedAtMs: number | undefined;
   insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
   exemptions: RuleExemptions = {};
@@ -95,6 +97,7 @@ export class LedgerInMemory {
   /** One look at this time, again after each death. */
   async decide(warehouse: Warehouse, atMs: number): Promise<void> {
     this.#looks += 1;
+    this.savedAtMs ??= atMs;
     const parts: DecisionParts = {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
@@ -147,7 +150,14 @@ export class LedgerInMemory {
           condition: this.#condition,
         },
         ...({ scope: this.#scope, exemptions: this.exemptions, cooldownDays: null, cap: 20 } as const),
-        ...({ when: "at once", destinations: [], holdOutShare: 0, experiment: 1, createdAtMs: 0 } as const),
+        ...({
+          when: "at once",
+          destinations: [],
+          holdOutShare: 0,
+          experiment: 1,
+          createdAtMs: 0,
+          updatedAtMs: this.savedAtMs ?? 0,
+        } as const),
       },
       watermark: this.watermark,
     };
@@ -156,7 +166,7 @@ export class LedgerInMemory {
   readonly toDecide = async () => [this.rule];
 
   /** The next decision takes the state over, as after a resumption. */
-  resume(): void {
+  takeOver(): void {
     this.watermark = { ...this.watermark, sequence: this.watermark.sequence + 1, takesOver: true };
   }
 

@@ -111,3 +111,29 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
   const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>("GET", list);
   expect(deliveries.map(({ state }) => state)).toEqual(["pending", "pending", "pending"]);
 }, 300_000);
+
+test("a rule that was saved or resumed just now fires for the next event, and for none while it was paused", async () => {
+  const { owner, at } = ours;
+  const failed = (userId: string, subscriptionId: string) =>
+    send(billing(userId, "payment_failed", { subscriptionId, amount: 900, currency: "USD" }));
+  const body = { name: "now", scope: { kind: "users" }, condition: { kind: "paymentFailed" } };
+  const rule = await owner.json<{ id: number }>("POST", at("/api/alert-rules"), body, 201);
+  await failed("ada", "first");
+  const alerts = async () => {
+    const path = `${at("/api/alerts")}&rule=${rule.id}&state=all`;
+    const { alerts: all } = await owner.json<{ alerts: { entityId: string }[] }>("GET", path);
+    return all.map(({ entityId }) => entityId).toSorted();
+  };
+  const become = (expected: readonly string[]) =>
+    until("alerts", alerts, (seen) => JSON.stringify(seen) === JSON.stringify(expected));
+  await become(["ada"]);
+  const change = (what: "pause" | "resume") => owner.json("POST", at(`/api/alert-rules/${rule.id}/${what}`));
+  await change("pause");
+  await failed("bob", "while paused");
+  await server.exported("events", "Moments");
+  await change("resume");
+  await failed("eve", "second");
+  await become(["ada", "eve"]);
+  await twoMoreLooks(server, "rules at every look");
+  expect(await alerts()).toEqual(["ada", "eve"]);
+}, 300_000);

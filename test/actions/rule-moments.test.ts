@@ -48,6 +48,23 @@ test("a failed payment fires once by its id, and those from before the rule do n
   expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 7 }, "late"]]);
 });
 
+test("a failed payment between the saving of a rule and its first look fires, and one before does not", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
+  ledger.savedAtMs = minutes(-2);
+  await insertEvent(organization, 5, minutes(-3), "before");
+  await insertEvent(organization, 6, minutes(-1), "between");
+  for (const at of [0, 1]) await ledger.decide(subject.warehouse, minutes(at));
+  expect(firedOf(ledger)).toEqual([[{ kind: "account", number: 6 }, "between"]]);
+  // A restored ledger does not know what fired since its backup.
+  ledger.takeOver();
+  await insertEvent(organization, 7, minutes(2), "since the backup");
+  await ledger.decide(subject.warehouse, minutes(3));
+  await insertEvent(organization, 8, minutes(4), "after");
+  await ledger.decide(subject.warehouse, minutes(5));
+  expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 8 }, "after"]]);
+});
+
 /** Stores events of an import, with the billing events that follow. @param ids with the minutes at which they happened */
 async function importFailures(
   organization: number,
@@ -237,7 +254,7 @@ test("owners that left before a takeover do not fire, and later ones fire once, 
   await storeOwners(organization, 9_500, true, 1);
   await ledger.decide(subject.warehouse, nowMs);
   await storeOwners(organization, 9_000, false, 2);
-  ledger.resume();
+  ledger.takeOver();
   await ledger.decide(subject.warehouse, minutes(1));
   expect(ledger.fired).toEqual([]);
   await storeOwners(organization, 9_500, false, 3);

@@ -24,7 +24,7 @@ function ruleOf(organization: number, rule: number, exemptions: RuleExemptions):
       scope: { kind: "users" },
       exemptions,
     },
-    ...{ cooldownDays: null, createdAtMs: 0 },
+    ...{ cooldownDays: null, createdAtMs: 0, updatedAtMs: 0 },
   } as object as RuleVersion;
   const watermark = { version: 1, sequence: 0, decidedThrough: firstDay, part: null, takesOver: false };
   return { version, watermark: { ...watermark, cursor: null } };

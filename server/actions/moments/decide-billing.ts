@@ -24,8 +24,9 @@ interface Cursor {
   readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet, that happened since the rule began, and that was received within three days. A new or resumed rule passes over the events of before. So does one whose clock was set
- * back: it does not know which events fired a year ago. @throws WarehouseError */
+/** Fires once for each event that is not known yet, that happened since the rule was saved or resumed, and that was received within three days. A rule whose
+ * ledger was restored passes over the events of before. So does one whose clock was set back: it does not know which events fired a
+ * year ago. @throws WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
   organization: Organization,
@@ -35,7 +36,8 @@ export async function decideBillingMoments(
   const nowMs = parts.nowMs();
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
   const cursor = cursorOf(watermark);
-  const passesOver = watermark.takesOver || cursor === undefined || isSetBack(cursor, nowMs);
+  const isRestored = cursor !== undefined && watermark.takesOver;
+  const passesOver = isRestored || (cursor !== undefined && isSetBack(cursor, nowMs));
   const span = { fromMs: nowMs - oldestMs - overlapMs, toMs: nowMs + overlapMs };
   const events = await momentEvents(parts.warehouse, {
     organization: organization.id,
@@ -45,9 +47,8 @@ export async function decideBillingMoments(
   });
   const seen = new Set([...(cursor?.seen ?? []), ...(cursor?.ahead?.seen ?? [])]);
   const unseen = events.filter(({ id }) => !seen.has(id));
-  if (!passesOver && unseen.length === 0) return watermark;
-  const isNew = watermark.takesOver || cursor === undefined;
-  const beganMs = isNew ? nowMs : Math.min(cursor.beganMs, nowMs);
+  if (cursor !== undefined && !passesOver && unseen.length === 0) return watermark;
+  const beganMs = isRestored ? nowMs : Math.min(cursor?.beganMs ?? version.updatedAtMs, nowMs);
   const fromMs = Math.max(nowMs - oldestMs, beganMs);
   const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= fromMs);
   const late = await receivedLate(parts.warehouse, { organization: organization.id, moment }, news);

@@ -55,6 +55,8 @@ export interface RuleEffects {
   readonly beginsAnew: boolean;
   /** Whether that decision fires nothing. */
   readonly takesOver: boolean;
+  /** Whether it knows nothing of the decisions before: of a moment, it reads the events from now on. */
+  readonly losesCursor: boolean;
   /** Whether the rule looks at other things: its states mean nothing now, and its open alerts, except those of moments, cannot end. */
   readonly looksElsewhere: boolean;
 }
@@ -73,6 +75,7 @@ export function effectsOf(before: AlertRuleSettings, after: AlertRuleSettings): 
     isNewExperiment: isNewVersion || fields.includes("holdOutShare"),
     beginsAnew: isNewVersion || isResumed,
     takesOver: isNewVersion ? !after.includeCurrent : isResumed,
+    losesCursor: isNewVersion || (isResumed && isMoment(after.condition)),
     looksElsewhere,
   };
 }

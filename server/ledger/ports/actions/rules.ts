@@ -31,6 +31,8 @@ export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | 
   /** Grows with a change of condition, scope or share, and with another churn horizon: then another experiment begins, with draws of its own. */
   readonly experiment: number;
   readonly createdAtMs: number;
+  /** When the rule was saved, changed or resumed last. */
+  readonly updatedAtMs: number;
 }
 
 /** How far a rule is decided. */

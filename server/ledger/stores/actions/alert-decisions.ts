@@ -172,11 +172,21 @@ function* toDecide(organization: number): Work<readonly RuleToDecide[]> {
     FROM alert_rules WHERE organization = ${organization} AND is_paused = 0 AND ${isKept} ORDER BY id`;
   const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
   return rows.map((row) => {
-    const { id: rule, name, version, experiment, createdAtMs, settings } = row;
+    const { id: rule, name, version, experiment, createdAtMs, updatedAtMs, settings } = row;
     const { includeCurrent: _, ...kept } = settings;
     const destinations = (pairs.get(rule) ?? []).map(({ destination }) => destination);
     return {
-      version: { ...kept, organization, rule, name, version, experiment, createdAtMs, destinations },
+      version: {
+        ...kept,
+        organization,
+        rule,
+        name,
+        version,
+        experiment,
+        createdAtMs,
+        updatedAtMs,
+        destinations,
+      },
       watermark: watermarkOf(row),
     };
   });

@@ -147,7 +147,7 @@ function* changeRule(
   yield* run`
     UPDATE alert_rules SET name = ${after.name}, settings = ${storedSettings(after)}, is_paused = ${bit(after.isPaused)},
       version = ${version}, experiment = experiment + ${bit(effects.isNewExperiment)}, sequence = sequence + 1,
-      ${effects.beginsAnew ? anew : part``} ${effects.isNewVersion ? part`cursor = NULL,` : part``} updated_at_ms = ${nowMs}
+      ${effects.beginsAnew ? anew : part``} ${effects.losesCursor ? part`cursor = NULL,` : part``} updated_at_ms = ${nowMs}
     WHERE id = ${id}`;
   if (effects.isNewVersion) {
     yield* addVersion(id, version, after, nowMs);
