@@ -6,8 +6,8 @@ import { apiTime } from "../import/time.ts";
 /** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in UTC, as
  * databases export them. */
 export function timeOf(cell: unknown, zone: Zone): number | undefined {
-  for (const format of ["auto", "utc"] as const) {
-    const text = apiTime(cell, { timestampFormat: format });
+  for (const form of [{}, { timezone: "UTC" }]) {
+    const text = apiTime(cell, { timestampFormat: "auto", ...form });
     const ms = isInvalid(text) ? undefined : parseEventTime(text, zone);
     if (ms !== undefined) return ms;
   }

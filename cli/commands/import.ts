@@ -205,10 +205,14 @@ async function importAll(job: Job, plan: ImportPlan, first: readonly Row[]): Pro
   return reached;
 }
 
+/** Of the rows that are checked at once: the server takes 64 MiB. Rows that are so long are wrong for another reason. */
+const maxCheckedCharacters = 16 * 1024 * 1024;
+
 /** @throws Refusal when the first 100 rows would be rejected for one reason: an option is wrong, and nothing is stored */
 async function refuseAllAlike({ service, organization }: Job, plan: ImportPlan, first: readonly Row[]) {
-  if (first.length < firstRowsRead) return;
-  const verdicts = await service.check(organization.id, first.map(plan.translator()));
+  const rows = first.map(plan.translator());
+  if (rows.length < firstRowsRead || JSON.stringify(rows).length > maxCheckedCharacters) return;
+  const verdicts = await service.check(organization.id, rows);
   const [reason = ""] = verdicts;
   if (!verdicts.every((verdict) => isRejection(verdict) && alike(verdict) === alike(reason))) return;
   throw new Refusal(
