@@ -151,7 +151,8 @@ async function preview(
     return [`line ${line}: ${verdicts[index] ?? ""}`, ...texts];
   });
   const output = options.preview ? process.stdout : process.stderr;
-  if (plan.columns !== undefined) output.write(`columns: ${printable(plan.columns)}\n`);
+  // The import itself says it, too.
+  if (options.preview && plan.columns !== undefined) output.write(`columns: ${printable(plan.columns)}\n`);
   output.write(`${plan.what}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
   for (const line of unmatchedLines(unmatched, { isPreview: true })) output.write(`${printable(line)}\n`);
 }
