@@ -162,10 +162,11 @@ function filterOf(text: string): Filter {
   throw new Refusal(`--filter: ${explainInvalid(FilterSchema, validator, filter)}`);
 }
 
-/** The first column of a CSV, without its header. @throws Refusal when there are too many ids */
+/** The first column of a CSV, without its header and Excel's line `sep=;`. @throws Refusal when there are too many ids */
 function idsIn(csv: string, kind: SegmentKind): string[] {
-  const rows: string[][] = parse(csv, { bom: true, relaxColumnCount: true, skipEmptyLines: true });
-  const ids = rows.map(([id = ""]) => id).filter((id) => id !== "");
+  const delimiter = [",", ";", "\t"];
+  const rows: string[][] = parse(csv, { bom: true, delimiter, relaxColumnCount: true, skipEmptyLines: true });
+  const ids = rows.map(([id = ""]) => id).filter((id, row) => id !== "" && (row > 0 || id !== "sep="));
   if (ids[0] === (kind === "users" ? "userId" : "accountId")) ids.shift();
   if (ids.length > 0 && ids.length <= segmentLimits.fixedIds) return ids;
   throw new Refusal(`--ids has ${ids.length} ids: give 1 to ${segmentLimits.fixedIds}.`);

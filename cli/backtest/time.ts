@@ -6,8 +6,8 @@ import { apiTime } from "../import/time.ts";
 /** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in UTC, as
  * databases export them. */
 export function timeOf(cell: unknown, zone: Zone): number | undefined {
-  for (const format of ["auto", "utc"] as const) {
-    const text = apiTime(cell, format);
+  for (const form of [{}, { timezone: "UTC" }]) {
+    const text = apiTime(cell, { timestampFormat: "auto", ...form });
     const ms = isInvalid(text) ? undefined : parseEventTime(text, zone);
     if (ms !== undefined) return ms;
   }
@@ -20,6 +20,6 @@ export function notATime(cell: unknown): string {
     cell === undefined || cell === null || cell === "" ? "empty" : JSON.stringify(cell).slice(0, 100);
   return (
     `is ${found}, which is not a time: it may hold unix seconds or ` +
-    "milliseconds, ISO dates and date-times, and YYYYMMDD, of the years 1970 to 2299."
+    "milliseconds from 1980 on, ISO dates and date-times, 31.12.2025, and YYYYMMDD, of the years 1970 to 2299."
   );
 }

@@ -46,10 +46,13 @@ export function backtestCommand(): Command {
   });
 }
 
-function run(path: string, options: BacktestOptions): Promise<Report> {
+async function run(path: string, options: BacktestOptions): Promise<Report> {
   const file = new ImportFile(path);
   // Only CSV has a delimiter, so the option implies CSV for any file name.
-  const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
+  const reading = await readingOf(
+    file,
+    options.delimiter === undefined ? options : { format: "csv", ...options },
+  );
   return withTemporaryWarehouse(async (warehouse) => {
     const { horizon: horizonDays, everyone, score: kind, timezone: zone, header, compare } = options;
     const rows = openRows(reading, file.bytes);

@@ -4,10 +4,12 @@ import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/remote/remote.ts";
+import { isRejection } from "../../server/intake/intake.ts";
 import type { ImportRecord, Organization } from "../../server/ledger/ledger.ts";
+import { withDayOrder } from "../import/day-order.ts";
 import { exportPlan } from "../import/exports/export-plan.ts";
 import { ImportFile } from "../import/file.ts";
-import { type Mapping, resolveMapping } from "../import/mapping.ts";
+import { describeMapping, type Mapping, resolveMapping } from "../import/mapping.ts";
 import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";
 import { type ImportPlan, mappedPlan } from "../import/plan.ts";
 import { printFinished, Report, unmatchedLines } from "../import/report.ts";
@@ -71,7 +73,7 @@ async function importFile(job: Job): Promise<ImportRecord | undefined> {
   }
   const { plan, first } = planned;
   if (job.options.preview || process.stderr.isTTY) await preview(job, plan, first);
-  return job.options.preview ? undefined : importAll(job, plan);
+  return job.options.preview ? undefined : importAll(job, plan, first);
 }
 
 interface Planned {
@@ -83,21 +85,23 @@ interface Planned {
 async function planOf(file: ImportFile, options: ImportOptions): Promise<Planned | undefined> {
   const { from } = options;
   if (from !== undefined) {
-    const plan = exportPlan(file, from, options);
+    const plan = await exportPlan(file, from, options);
     const first = await firstRows(plan.open());
     return first.length === 0 ? undefined : { plan, first };
   }
   refuseToolOptions(options);
-  const reading = readingOf(file, options);
+  const reading = await readingOf(file, options);
   const first = await firstRows(openRows(reading, file.bytes));
   if (first.length === 0) return undefined;
-  const mapping = resolveMapping(mappingOptionsOf(options), columnsOf(first), reading.format !== "jsonl");
-  return { plan: mappedPlan(reading, file.bytes, mapping), first };
+  const columns = columnsOf(first);
+  const byNames = resolveMapping(mappingOptionsOf(options), columns, reading.format !== "jsonl");
+  const mapping = await withDayOrder(byNames, first, openRows(reading, file.bytes));
+  const plan = mappedPlan(reading, file.bytes, mapping);
+  return { plan: { ...plan, columns: describeMapping(mapping, columns) }, first };
 }
 
-function refuseToolOptions({ timezone, accountProperty, createUnmatched }: ImportOptions): void {
+function refuseToolOptions({ accountProperty, createUnmatched }: ImportOptions): void {
   const given =
-    (timezone !== undefined && "--timezone") ||
     (accountProperty !== undefined && "--account-property") ||
     (createUnmatched !== undefined && "--create-unmatched");
   if (given !== false) throw new Refusal(`${given} is for exports of a tool: give --from, too.`);
@@ -147,6 +151,8 @@ async function preview(
     return [`line ${line}: ${verdicts[index] ?? ""}`, ...texts];
   });
   const output = options.preview ? process.stdout : process.stderr;
+  // The import itself says it, too.
+  if (options.preview && plan.columns !== undefined) output.write(`columns: ${printable(plan.columns)}\n`);
   output.write(`${plan.what}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
   for (const line of unmatchedLines(unmatched, { isPreview: true })) output.write(`${printable(line)}\n`);
 }
@@ -156,7 +162,7 @@ function unmatchedOf({ service, organization }: Pick<Job, "service" | "organizat
   return plan.findUnmatched?.((rows) => service.check(organization.id, rows));
 }
 
-async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
+async function importAll(job: Job, plan: ImportPlan, first: readonly Row[]): Promise<ImportRecord> {
   const { service, organization, file, options } = job;
   if (options.report !== undefined) file.refuseAsReport(options.report);
   const sha256 = await file.sha256();
@@ -173,6 +179,8 @@ async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
   }
   if (record.rowsDone === 0) await plan.refuseDamaged();
   const unmatched = await unmatchedOf(job, plan);
+  if (plan.columns !== undefined) printLine(`columns    ${plan.columns}`);
+  if (record.rowsDone === 0 && options.maxRejected === undefined) await refuseAllAlike(job, plan, first);
   const report = new Report(options.report, record);
   const rows = plan.open();
   const progress = new Progress("rows");
@@ -196,6 +204,27 @@ async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
     report.close();
   }
   return reached;
+}
+
+/** Of the rows that are checked at once: the server takes 64 MiB. Rows that are so long are wrong for another reason. */
+const maxCheckedCharacters = 16 * 1024 * 1024;
+
+/** @throws Refusal when the first 100 rows would be rejected for one reason: an option is wrong, and nothing is stored */
+async function refuseAllAlike({ service, organization }: Job, plan: ImportPlan, first: readonly Row[]) {
+  const rows = first.map(plan.translator());
+  if (rows.length < firstRowsRead || JSON.stringify(rows).length > maxCheckedCharacters) return;
+  const verdicts = await service.check(organization.id, rows);
+  const [reason = ""] = verdicts;
+  if (!verdicts.every((verdict) => isRejection(verdict) && alike(verdict) === alike(reason))) return;
+  throw new Refusal(
+    `the first ${first.length} rows would be rejected for one reason, so nothing was imported. On line ${first[0]?.line}: ${reason} ` +
+      "(If later rows are right, give --max-rejected.)",
+  );
+}
+
+/** A reason without what differs from row to row. */
+function alike(reason: string): string {
+  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+/g, "0");
 }
 
 /** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong options. */

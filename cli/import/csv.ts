@@ -8,6 +8,7 @@
 import { CsvError, parse } from "csv-parse";
 import { Refusal } from "../../contract/refusal.ts";
 import { type Counter, contentOf } from "./bytes.ts";
+import { isSeparatorLine } from "./delimiter.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 
 /** A row this long means that a quote is not closed, or that the file is no CSV. */
@@ -27,6 +28,7 @@ export async function* csvRows(reading: Reading, counter: Counter): AsyncIterabl
   try {
     for await (const parsed of recordsOf(contentOf(path, gzip, counter), delimiter)) {
       const line = lines.begin(parsed);
+      if (line === 1 && isSeparatorLine(parsed.cells, delimiter)) continue;
       const cells = decoded(parsed.cells);
       if (columns === undefined) {
         if (cells === undefined) throw new Refusal(`the header ${notUtf8}`);

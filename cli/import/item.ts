@@ -87,7 +87,7 @@ function ofAccount(row: ChangingRow, mapping: Mapping): Fields {
     // CSV has only texts, and this attribute is a number.
     properties:
       typeof contractValue === "string"
-        ? { ...attributes, contractValue: numberOf(contractValue, "contractValue", row) }
+        ? { ...attributes, contractValue: numberOf(contractValue, "contractValue", row, mapping) }
         : attributes,
     timestamp: time(row, mapping),
     messageId: id(row, mapping, "messageId"),
@@ -113,7 +113,7 @@ function idText(value: unknown, row: ReadRow, path: readonly string[]): unknown 
 
 function time(row: ReadRow, mapping: Mapping): string | undefined {
   const cell = cellOf(row, mapping, "timestamp");
-  return cell === undefined || cell === null ? undefined : usable(apiTime(cell, mapping.timestampFormat));
+  return cell === undefined || cell === null ? undefined : usable(apiTime(cell, mapping));
 }
 
 function truth(cell: unknown): unknown {
@@ -150,7 +150,7 @@ function properties(row: ChangingRow, mapping: Mapping): JsonObject {
     const value = row.cells[index];
     const property = propertyName(mapping, name);
     if (property === undefined || value === undefined) continue;
-    entries.push([property, mapping.numbers.includes(name) ? numberOf(value, name, row) : value]);
+    entries.push([property, mapping.numbers.includes(name) ? numberOf(value, name, row, mapping) : value]);
   }
   return Object.fromEntries(entries);
 }
@@ -165,14 +165,29 @@ function object(cell: unknown, { changed }: ChangingRow, field: string): JsonObj
 }
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+/** 1234,56 or 1.234,56, also with a space or an apostrophe between thousands. */
+const withComma = /^[+-]?(\d{1,3}([. '’\u00a0\u202f])\d{3}(\2\d{3})*|\d+)(,\d+)?$/;
 const maxExactDigits = 15;
 
 /** A whole number that is too long for an exact one stays text. */
-function numberOf(value: unknown, column: string, { changed }: ChangingRow): unknown {
+function numberOf(
+  value: unknown,
+  column: string,
+  { changed }: ChangingRow,
+  { decimalComma }: Pick<Mapping, "decimalComma">,
+): unknown {
   if (typeof value !== "string") return value;
-  const text = value.trim();
-  if (!decimal.test(text)) {
-    throw new Unusable(`${column} is not a number: ${JSON.stringify(text.slice(0, 100))}.`);
+  const sent = value.trim();
+  const isWithComma = withComma.test(sent);
+  const text = decimalComma && isWithComma ? sent.replace(/[^\d,+-]/g, "").replace(",", ".") : sent;
+  if (!(decimalComma ? isWithComma : decimal.test(sent))) {
+    const isOther = decimalComma ? decimal.test(sent) : isWithComma;
+    const hint = decimalComma
+      ? "leave out --decimal-comma."
+      : "give --decimal-comma if it has a decimal comma.";
+    throw new Unusable(
+      `${column} is not a number: ${JSON.stringify(sent.slice(0, 100))}${isOther ? `; ${hint}` : "."}`,
+    );
   }
   const [mantissa = ""] = text.split(/[eE]/, 1);
   const digits = mantissa.replace(/\D/g, "").replace(/^0+/, "");

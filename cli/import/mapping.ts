@@ -2,7 +2,7 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
-import type { TimestampFormat } from "./time.ts";
+import type { TimeForm } from "./time.ts";
 
 export const importTypes = ["events", "users", "accounts"] as const;
 export type ImportType = (typeof importTypes)[number];
@@ -25,29 +25,32 @@ export const columnRoles = [
 /** The roles of a column; every other column is a property, or a trait. */
 export type Role = (typeof columnRoles)[number] | "properties";
 
-export interface Mapping {
+export interface Mapping extends TimeForm {
   readonly type: ImportType;
   readonly columns: Partial<Record<Role, string>>;
   /** The name of every event, instead of a column. */
   readonly eventName: string | null;
   /** E-mail addresses, with columns in braces. */
   readonly emailTemplate: string | null;
-  readonly timestampFormat: TimestampFormat;
   /** Columns that are properties, and their names there; null: all that are nothing else. */
   readonly properties: Readonly<Record<string, string>> | null;
   /** Columns whose text is a number. */
   readonly numbers: readonly string[];
+  /** Numbers are written as 1.234,56. */
+  readonly decimalComma?: true;
+  /** The column that becomes the trait `name`, if it has another name. */
+  readonly nameColumn?: string;
 }
 
 /** The options about columns. */
-export interface MappingOptions {
+export interface MappingOptions extends TimeForm {
   readonly type?: ImportType;
   readonly columns: Partial<Record<Role, string>>;
   readonly eventName?: string;
   readonly emailTemplate?: string;
-  readonly timestampFormat: TimestampFormat;
   readonly properties?: Readonly<Record<string, string>>;
   readonly numbers: readonly string[];
+  readonly decimalComma?: true;
 }
 
 // Compared without upper case, spaces, _ and -.
@@ -59,10 +62,10 @@ const names: Readonly<Record<Role, readonly string[]>> = {
   isActivity: ["isactivity"],
   email: ["email", "emailaddress"],
   isAccountOwner: ["isaccountowner"],
-  accountId: ["accountid"],
-  accountName: ["accountname"],
+  accountId: ["accountid", "companyid"],
+  accountName: ["accountname", "companyname", "company"],
   accountAvatar: ["accountavatar"],
-  account: ["account"],
+  account: ["account", "company", "accountname", "companyname"],
   properties: ["properties"],
 };
 
@@ -70,16 +73,22 @@ const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
   events: ["userId", "event", "timestamp", "messageId", "isActivity", "properties"],
   users: [
     ...(["userId", "email", "timestamp", "messageId", "properties", "isAccountOwner"] as const),
-    ...(["account", "accountId", "accountName", "accountAvatar"] as const),
+    ...(["accountId", "accountName", "account", "accountAvatar"] as const),
   ],
   accounts: ["accountId", "accountName", "accountAvatar", "timestamp", "messageId", "properties"],
 };
 
-/** Names of columns that mean something only in a file of accounts. Our own export has them. */
-const namesInAccounts: Partial<Record<Role, readonly string[]>> = {
-  accountId: ["accountid", "id", "account"],
-  accountName: ["accountname", "name"],
-  accountAvatar: ["accountavatar", "avatar"],
+/** Names of columns that mean something else, or more, in a file of users or accounts. When a user was created is not when
+ * their traits were sent. Our own export of accounts has id, name and avatar. */
+const namesByType: Readonly<Record<ImportType, Partial<Record<Role, readonly string[]>>>> = {
+  events: {},
+  users: { userId: [...names.userId, "id"], timestamp: ["timestamp", "updatedat"] },
+  accounts: {
+    accountId: ["accountid", "companyid", "id", "account", "company"],
+    accountName: ["accountname", "companyname", "name", "company"],
+    accountAvatar: ["accountavatar", "avatar"],
+    timestamp: ["timestamp", "updatedat"],
+  },
 };
 
 /** Our own export has it, and an import cannot set it. */
@@ -90,7 +99,8 @@ export function propertyName(mapping: Mapping, column: string): string | undefin
   if (mapping.properties !== null) {
     return Object.hasOwn(mapping.properties, column) ? mapping.properties[column] : undefined;
   }
-  return column === neverSent || Object.values(mapping.columns).includes(column) ? undefined : column;
+  if (column === neverSent || Object.values(mapping.columns).includes(column)) return undefined;
+  return column === mapping.nameColumn ? "name" : column;
 }
 
 /**
@@ -104,21 +114,27 @@ export function resolveMapping(
 ): Mapping {
   const type = options.type ?? guessType(options, fileColumns);
   const columns: Partial<Record<Role, string>> = {};
+  // In JSON a company may be an object of traits.
+  const unnamed = fileColumns.filter((column) => complete || plain(column) !== "company");
   for (const role of rolesOf[type]) {
-    const constant =
-      role === "event" ? options.eventName : role === "email" ? options.emailTemplate : undefined;
-    const column =
-      options.columns[role] ?? (constant === undefined ? named(role, type, fileColumns) : undefined);
+    const isSaid = options.columns[role] !== undefined || isSaidOtherwise(role, type, columns, options);
+    const byName = isSaid ? undefined : named(role, type, unnamed);
+    if (byName !== undefined) unnamed.splice(unnamed.indexOf(byName), 1);
+    const column = options.columns[role] ?? byName;
     if (column !== undefined) columns[role] = column;
   }
+  const { timestampFormat, timezone, decimalComma } = options;
   const mapping: Mapping = {
     type,
     columns,
     eventName: type === "events" ? (options.eventName ?? null) : null,
     emailTemplate: type === "users" ? (options.emailTemplate ?? null) : null,
-    timestampFormat: options.timestampFormat,
+    timestampFormat,
     properties: options.properties ?? null,
     numbers: options.numbers,
+    ...(timezone !== undefined && { timezone }),
+    ...(decimalComma && { decimalComma }),
+    ...(type === "users" && nameColumnIn(fileColumns)),
   };
   refuseMissing(mapping, fileColumns);
   refuseOfOtherType(options, type);
@@ -126,8 +142,31 @@ export function resolveMapping(
   return mapping;
 }
 
-/** Common delimiters besides the comma, by their name in --delimiter. */
-const otherDelimiters = { ";": "semicolon", "\t": "tab", "|": "pipe" };
+/** Whether a role needs no column: one text is the event or the address of all rows. `company` is an account's name beside
+ * its id, and otherwise the account. */
+function isSaidOtherwise(
+  role: Role,
+  type: ImportType,
+  columns: Mapping["columns"],
+  { eventName, emailTemplate }: MappingOptions,
+): boolean {
+  if (role === "event") return eventName !== undefined;
+  if (role === "email") return emailTemplate !== undefined;
+  if (type !== "users") return false;
+  return (
+    (role === "accountName" && columns.accountId === undefined) ||
+    (role === "account" && columns.accountId !== undefined)
+  );
+}
+
+/** The column of names, if it is written otherwise: `full name`, or `Name`. */
+function nameColumnIn(columns: readonly string[]): Pick<Mapping, "nameColumn"> {
+  if (columns.includes("name")) return {};
+  const nameColumn = ["name", "fullname"].flatMap(
+    (name) => columns.find((one) => plain(one) === name) ?? [],
+  )[0];
+  return nameColumn === undefined ? {} : { nameColumn };
+}
 
 function guessType(options: MappingOptions, columns: readonly string[]): ImportType {
   const has = (role: Role, option: string | undefined) =>
@@ -142,38 +181,28 @@ function guessType(options: MappingOptions, columns: readonly string[]): ImportT
     named("accountId", "users", columns) !== undefined &&
     named("userId", "users", columns) === undefined;
   if (isOfAccounts) return "accounts";
-  refuseOneColumn(columns);
   throw new Refusal(
     `the columns do not say what the file holds (${listed(columns)}): give --type events, --type users or --type accounts.`,
   );
 }
 
-/** @throws Refusal when all columns were read as one */
-function refuseOneColumn([only = "", ...others]: readonly string[]): void {
-  const delimiter = Object.entries(otherDelimiters).find(([character]) => only.includes(character))?.[1];
-  if (others.length > 0 || delimiter === undefined) return;
-  throw new Refusal(`there is but one column, ${JSON.stringify(only)}: give --delimiter ${delimiter}.`);
-}
-
 function named(role: Role, type: ImportType, columns: readonly string[]): string | undefined {
-  // When a user was created is not when their traits were sent.
-  const wanted =
-    role === "timestamp" && type !== "events"
-      ? ["timestamp", "updatedat"]
-      : ((type === "accounts" ? namesInAccounts[role] : undefined) ?? names[role]);
-  const plain = columns.map((column) => column.toLowerCase().replace(/[\s_-]/g, ""));
+  const wanted = namesByType[type][role] ?? names[role];
+  const plainNames = columns.map(plain);
   for (const name of wanted) {
-    const at = plain.indexOf(name);
+    const at = plainNames.indexOf(name);
     if (at !== -1) return columns[at];
   }
   return undefined;
 }
 
+function plain(column: string): string {
+  return column.toLowerCase().replace(/[\s_-]/g, "");
+}
+
 function refuseMissing({ type, columns, eventName, emailTemplate }: Mapping, all: readonly string[]): void {
-  const missing = (what: string, options: string) => {
-    refuseOneColumn(all);
-    return new Refusal(`no column is known to be ${what} (there are ${listed(all)}): give ${options}.`);
-  };
+  const missing = (what: string, options: string) =>
+    new Refusal(`no column is known to be ${what} (there are ${listed(all)}): give ${options}.`);
   if (type === "accounts") {
     if (columns.accountId === undefined) throw missing("the account's id", "--account-id COLUMN");
     return;
@@ -233,6 +262,41 @@ export function fillTemplate(template: string, cellIn: (column: string) => unkno
     return String(value);
   });
   return complete ? text : undefined;
+}
+
+const roleNames: Readonly<Record<Role, string>> = {
+  userId: "the user's id",
+  event: "the event's name",
+  timestamp: "the time",
+  messageId: "the message id",
+  isActivity: "whether it is activity",
+  email: "the e-mail address",
+  isAccountOwner: "whether the user owns the account",
+  account: "the account",
+  accountId: "the account's id",
+  accountName: "the account's name",
+  accountAvatar: "the account's picture",
+  properties: "an object of all properties",
+};
+
+const otherColumns = { events: "properties", users: "traits", accounts: "attributes" };
+
+/** What the columns of a file are taken for, in a sentence. */
+export function describeMapping(mapping: Mapping, fileColumns: readonly string[]): string {
+  const roles = rolesOf[mapping.type].flatMap((role) => {
+    const column = mapping.columns[role];
+    return column === undefined ? [] : [`${JSON.stringify(column)} is ${roleNames[role]}`];
+  });
+  const others = fileColumns.filter((column) => propertyName(mapping, column) !== undefined);
+  const { nameColumn, timestampFormat, timezone } = mapping;
+  const more = [
+    ...(others.length === 0 ? [] : [`${otherColumns[mapping.type]} are ${listed(others)}`]),
+    ...(nameColumn === undefined ? [] : [`${JSON.stringify(nameColumn)} becomes the name`]),
+    ...(timestampFormat === "dmy" ? ["dates have their day first"] : []),
+    ...(timestampFormat === "mdy" ? ["dates have their month first"] : []),
+    ...(timezone === undefined ? [] : [`times without an offset are of ${timezone}`]),
+  ];
+  return [roles.join(", "), ...more].join("; ");
 }
 
 const maxListed = 30;

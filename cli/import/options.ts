@@ -1,7 +1,9 @@
 /** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
+import { zoneNamed } from "../../server/calendar/calendar.ts";
 import { type ExportTool, exportTools } from "../../server/sources/sources.ts";
+import { delimiterOf } from "./delimiter.ts";
 import type { ImportFile } from "./file.ts";
 import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
 import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
@@ -29,6 +31,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly properties: boolean;
   readonly property?: readonly string[];
   readonly number: readonly string[];
+  readonly decimalComma?: true;
   readonly preview?: boolean;
   readonly report?: string;
   readonly asAnotherImport?: boolean;
@@ -55,7 +58,7 @@ export function addReadingOptions(command: Command): Command {
     .addOption(new Option("--format <format>", "how the file is written; by its name").choices(formats))
     .option(
       "--delimiter <character>",
-      "of CSV: a character, or tab, semicolon, pipe, space (any white space)",
+      "of CSV: a character, or tab, semicolon, pipe, space (any white space); by default as in the header",
       readDelimiter,
     )
     .option("--no-header", "the first row is data: columns are 1, 2, 3 and so on");
@@ -70,7 +73,10 @@ export function addImportOptions(command: Command): Command {
         exportTools,
       ),
     )
-    .option("--timezone <name>", "with --from mixpanel: the project's, if it was made before 2023")
+    .option(
+      "--timezone <name>",
+      "of times without an offset, such as Europe/Paris; with --from mixpanel the project's, if it was made before 2023",
+    )
     .option(
       "--account-property <name>",
       "with --from mixpanel or amplitude: the property, or type of group, that is the account",
@@ -89,7 +95,10 @@ export function addImportOptions(command: Command): Command {
     .option("--event-name <name>", "one name for all events")
     .option("--timestamp <column>", "when it happened")
     .addOption(
-      new Option("--timestamp-format <format>", "utc: times without an offset are in UTC")
+      new Option(
+        "--timestamp-format <format>",
+        "dmy, mdy: 31/12/2025 has the day, or the month, first; excel: days as Excel counts them; utc: times without an offset are in UTC",
+      )
         .choices(timestampFormats)
         .default("auto"),
     )
@@ -111,6 +120,7 @@ export function addImportOptions(command: Command): Command {
     )
     .option("--no-properties", "no column becomes a property")
     .option("--number <column...>", "properties whose text is a number", [])
+    .option("--decimal-comma", "numbers are written as 1234,56 or 1.234,56")
     .option("--preview", "show the first rows as they would be sent, and store nothing")
     .option("--report <file>", "write every rejected row's line and reason: .csv, else JSON lines")
     .option(
@@ -125,10 +135,24 @@ export function addImportOptions(command: Command): Command {
 }
 
 /** How the file is to be read. */
-export function readingOf(file: ImportFile, options: ReadingOptions): Reading {
+export async function readingOf(file: ImportFile, options: ReadingOptions): Promise<Reading> {
   const { format, gzip } = file.format(options.format);
-  const usual = /\.tsv(\.gz)?$/i.test(file.name) ? "\t" : ",";
-  return { path: file.path, format, gzip, delimiter: options.delimiter ?? usual, header: options.header };
+  const { header } = options;
+  const delimiter = options.delimiter ?? (format === "csv" ? await delimiterOf(file, { gzip, header }) : ",");
+  return { path: file.path, format, gzip, delimiter, header };
+}
+
+/** The usual name of the timezone that is given. @throws Refusal when there is none of this name, and beside `utc` */
+export function timezoneOf({ timezone, timestampFormat }: ImportOptions): string | undefined {
+  if (timezone === undefined) return undefined;
+  const name = zoneNamed(timezone);
+  if (name === undefined) {
+    throw new Refusal(`--timezone ${JSON.stringify(timezone)} is no timezone: give one such as US/Pacific.`);
+  }
+  if (timestampFormat === "utc") {
+    throw new Refusal("--timestamp-format utc and --timezone both say the timezone: leave one out.");
+  }
+  return name;
 }
 
 /** The options about columns. */
@@ -138,7 +162,8 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
     const column = options[role];
     if (column !== undefined) columns[role] = column;
   }
-  const { type, eventName, emailTemplate, timestampFormat, number: numbers } = options;
+  const { type, eventName, emailTemplate, timestampFormat, number: numbers, decimalComma } = options;
+  const timezone = timezoneOf(options);
   const properties = options.properties ? options.property?.map(nameAndProperty) : [];
   return {
     ...(type && { type }),
@@ -146,6 +171,8 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
     ...(eventName && { eventName }),
     ...(emailTemplate && { emailTemplate }),
     timestampFormat,
+    ...(timezone !== undefined && { timezone }),
+    ...(decimalComma && { decimalComma }),
     ...(properties && { properties: Object.fromEntries(properties) }),
     numbers,
   };
@@ -165,6 +192,7 @@ export function refuseColumnOptions(options: ImportOptions): void {
     "--property": mapped.property !== undefined,
     "--no-properties": !properties,
     "--number": mapped.number.length > 0,
+    "--decimal-comma": mapped.decimalComma !== undefined,
     ...Object.fromEntries(columnRoles.map((role) => [optionOf(role), options[role] !== undefined])),
   };
   const given = Object.keys(isGiven).find((option) => isGiven[option] === true);

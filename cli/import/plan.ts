@@ -12,6 +12,8 @@ import { openRows } from "./source.ts";
 export interface ImportPlan {
   /** The contents of the rows, for the user. */
   readonly what: string;
+  /** What the columns are taken for, for the user. Only of files without a tool. */
+  readonly columns?: string;
   readonly open: () => RowSource;
   /** A function that turns rows into items, in the order of the file. */
   readonly translator: () => (row: Row) => ImportRow;

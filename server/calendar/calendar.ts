@@ -1,7 +1,7 @@
 /** The module's interface: days, weeks and months in a timezone. */
 
 export { formatDay, parseDay } from "./days.ts";
-export { isKeptTime, parseEventTime } from "./event-time.ts";
+export { firstNumberYear, isKeptTime, isPlausibleNumber, parseEventTime } from "./event-time.ts";
 export {
   type Period,
   type PeriodsQuestion,

@@ -54,6 +54,15 @@ export class Zone {
     return Math.floor((ms + this.offsetSecondsAt(ms) * 1_000) / msPerDay);
   }
 
+  /** The instant at which clocks of this zone show a time. A time that they show twice is the earlier of both, and one that
+   * they skip is as much later. @param localMs the time that they show, as if it was UTC */
+  instantOf(localMs: number): number {
+    const before = localMs - this.offsetSecondsAt(localMs - msPerDay) * 1_000;
+    const after = localMs - this.offsetSecondsAt(localMs + msPerDay) * 1_000;
+    const shows = (ms: number) => ms + this.offsetSecondsAt(ms) * 1_000 === localMs;
+    return shows(before) || !shows(after) ? before : after;
+  }
+
   /** The first instant of a day. A day whose midnight a clock change skips begins later. A day that the zone skipped
    * as a whole (Samoa, 2011-12-30) begins with the day after it. */
   startOfDay(day: number): number {

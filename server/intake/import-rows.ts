@@ -3,9 +3,14 @@ import { limits } from "../../contract/limits.ts";
 import { msPerDay } from "../calendar/calendar.ts";
 import { admitAccountItem } from "./admission/account-item.ts";
 import type { Arrival } from "./admission/admit-event.ts";
-import { type AdmittedAccount, admitSourced, type LeftOut } from "./admission/admit-sourced.ts";
+import {
+  type AdmittedAccount,
+  admitSourced,
+  type LeftOut,
+  storedEventName,
+} from "./admission/admit-sourced.ts";
 import { admitItem } from "./admission/batch.ts";
-import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
+import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./admission/json.ts";
 import { type KeptValue, keptDetail } from "./admission/kept-values.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
 import { type Admitted, type Decidable, isStored, type SourcedOutcome } from "./decide/requests.ts";
@@ -93,12 +98,17 @@ function admitText(text: string, arrival: Arrival): OwnEntry | Invalid {
   const body = parseBody(bytes);
   if (isInvalid(body)) return body;
   if (body.value.type === "account") return admitAccountItem(body, arrival);
-  const admitted = admitItem(body, arrival);
-  const { isActivity = true } = body.value;
-  if (isInvalid(admitted) || admitted.kind !== "track" || isActivity === true || isActivity === null) {
-    return admitted;
-  }
-  if (isActivity === false) return { ...admitted, isActivity };
+  const { type, event, isActivity = true } = body.value;
+  const named = type === "track" && typeof event === "string" ? storedEventName(event) : undefined;
+  const isRenamed = named !== undefined && !isInvalid(named) && named.event !== event;
+  const renamed: ParsedBody = isRenamed
+    ? { value: { ...body.value, event: named.event }, unusualDigits: (path) => body.unusualDigits(path) }
+    : body;
+  const admitted = admitItem(renamed, arrival);
+  if (isInvalid(admitted) || admitted.kind !== "track") return admitted;
+  const track = isRenamed && named.label !== null ? { ...admitted, label: named.label } : admitted;
+  if (isActivity === true || isActivity === null) return track;
+  if (isActivity === false) return { ...track, isActivity };
   return { invalid: "isActivity is not valid: send true or false." };
 }
 

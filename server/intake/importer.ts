@@ -28,6 +28,11 @@ export const maxImportRows = 500;
 /** The verdict about a row that is held. */
 export const heldVerdict = "new, held until its user is identified";
 
+/** Whether a verdict of `check` is the reason why a row would be rejected. */
+export function isRejection(verdict: string): boolean {
+  return !["new", "duplicate", "ignored", heldVerdict].includes(verdict) && !verdict.startsWith("ignored: ");
+}
+
 /** The record after a chunk, or the reason why no write is accepted now. */
 export type Appended = ImportRecord | { readonly closedBecause: string };
 

@@ -38,7 +38,7 @@ export { fieldsOfPages } from "./decide/page-marks.ts";
 export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
 export { errorOf, isStored } from "./decide/requests.ts";
 export type { ImportRow } from "./import-rows.ts";
-export { type Appended, heldVerdict, Importer, maxImportRows } from "./importer.ts";
+export { type Appended, heldVerdict, Importer, isRejection, maxImportRows } from "./importer.ts";
 export { Intake } from "./intake-service.ts";
 export { addMemberEvent } from "./member-event.ts";
 export { type Endpoint, LiveView } from "./watch/live.ts";

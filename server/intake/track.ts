@@ -29,6 +29,8 @@ export interface AdmittedTrack {
   readonly organization: number;
   readonly userId: string;
   readonly event: string;
+  /** The name as it was sent, if it has white space. Only imports set it. */
+  readonly label?: string;
   readonly timeMs: number;
   /** Days since 1970-01-01 of the event's day in the organization's timezone. */
   readonly day: number;

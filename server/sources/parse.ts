@@ -1,6 +1,6 @@
 /** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for times. */
 import { limits } from "../../contract/limits.ts";
-import { msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
+import { isPlausibleNumber, msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
 import { type Invalid, isInvalid, isPlaceholderId } from "../intake/intake.ts";
 import type { Delivery } from "./source.ts";
 
@@ -43,7 +43,7 @@ export function parseTimestamp(
 const firstMs = Date.UTC(limits.firstYear, 0, 1) + msPerDay;
 const endMs = Date.UTC(limits.lastYear + 1, 0, 1) - msPerDay;
 
-/** Smaller numbers are seconds since 1970, larger ones milliseconds. In seconds this is the year 5138, in milliseconds 1973. */
+/** Smaller numbers are seconds since 1970, larger ones milliseconds. In seconds this is the year 5138. */
 const leastMs = 1e11;
 
 const utc = new Zone("UTC");
@@ -53,7 +53,7 @@ const isoTime =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(:\d{2})?(?:[.,](\d+))? ?(?:([Zz]|UTC)|([+-]\d{2}):?(\d{2})?)?)?$/;
 
 /** Unix milliseconds of a time as sources write it; undefined when there is none. Clients also send null, "" and the zero
- * times of Go and Unix for none. */
+ * times of Go and Unix for none. A number is a time from 1980 on: a year or a day count is none. */
 export function readTime(value: unknown, field: string): number | undefined | Invalid {
   if (value === undefined || value === null || value === "" || value === 0) return undefined;
   if (typeof value === "number") return readNumber(value) ?? unreadable(field);
@@ -70,12 +70,12 @@ export function readTime(value: unknown, field: string): number | undefined | In
 
 function readNumber(value: number): number | undefined {
   const ms = Math.round(value < leastMs ? value * 1_000 : value);
-  return ms >= firstMs && ms < endMs ? ms : undefined;
+  return isPlausibleNumber(ms) && ms < endMs ? ms : undefined;
 }
 
 function unreadable(field: string): Invalid {
   return {
-    invalid: `${field} is not a time that can be read: send an ISO 8601 date-time of the years 1970 to 2299, e.g. 2026-05-17T09:30:00Z.`,
+    invalid: `${field} is not a time that can be read: send an ISO 8601 date-time of the years 1970 to 2299, e.g. 2026-05-17T09:30:00Z, or Unix seconds or milliseconds from 1980 on.`,
   };
 }
 

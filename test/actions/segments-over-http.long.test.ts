@@ -271,10 +271,13 @@ test("`rekindle segment` saves a filter or the ids of a file, and deletes segmen
   const file = join(tmpdir(), `ids-${process.pid}.csv`);
   writeFileSync(file, 'userId,note\r\nuser 5,"a, b"\r\n\r\nuser 6\r\nnobody\r\n');
   await server.command("segment", "create", "From a file", ...of, "--ids", file);
+  writeFileSync(file, "\ufeffsep=;\r\nuserId;note\r\nuser 5;a, b\r\nuser 6;\r\n");
+  await server.command("segment", "create", "From Excel", ...of, "--ids", file);
   await server.command("segment", "create", "Exporting", ...of, "--filter", JSON.stringify(exporters));
   const { segments } = await olga.json<RouteAnswer<"GET /api/segments">>("GET", at("/api/segments"));
   const idOf = (name: string) => segments.find((one) => one.name === name)?.id;
   expect(await listed(`segment=${idOf("From a file")}`)).toEqual(["user 5", "user 6"]);
+  expect(await listed(`segment=${idOf("From Excel")}`)).toEqual(["user 5", "user 6"]);
   expect(await listed(`segment=${idOf("Exporting")}`)).toEqual(idsOf(counted.filter(isExporter)));
   const refused = [
     [["--filter", '{"colour": "red"}'], "colour is not known: leave it out."],

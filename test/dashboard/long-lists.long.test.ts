@@ -127,7 +127,9 @@ test("the CSV of a list has all rows, the columns that are shown, and says what 
     page.getByRole("link", { name: "CSV" }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^users-none-\d{4}-\d{2}-\d{2}\.csv$/);
-  const text = await Bun.file(await download.path()).text();
+  const bytes = await Bun.file(await download.path()).bytes();
+  expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  const text = new TextDecoder().decode(bytes);
   const lines = text.trimEnd().split("\r\n");
   expect(lines[0]).toBe(
     "userId,name,email,controlUntil,verdict,health,change,engagement,accountId,accountName,owner,lastSeenDay,traits.plan",

@@ -103,7 +103,9 @@ test.each([
   [["--from", "segment", "--account-property", "a"], "--account-property means nothing for segment"],
   [["--from", "segment", "--user-id", "a"], "--from knows the columns: leave out --user-id"],
   [["--from", "segment", "--format", "csv"], "--from knows the columns: leave out --format"],
-  [["--timezone", "Europe/Paris"], "--timezone is for exports of a tool"],
+  [["--account-property", "a"], "--account-property is for exports of a tool"],
+  [["--timezone", "Mars"], '--timezone "Mars" is no timezone'],
+  [["--timezone", "Europe/Paris", "--timestamp-format", "utc"], "both say the timezone: leave one out"],
 ])("%p is refused in words", async (options, words) => {
   const file = bench.file("options.jsonl", event());
   expectRefusal(await bench.import(file, "acme", ...options), words);

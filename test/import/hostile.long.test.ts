@@ -121,7 +121,7 @@ test("the report file has every rejected row's line and reason, behind quoted li
     "\n",
     good("x").replace("05-17", "13-17"),
   ];
-  const file = bench.file("bad.csv", header + rows.join("") + "u1,white space,2026-05-17,x\n".repeat(30));
+  const file = bench.file("bad.csv", header + rows.join("") + "u1,,2026-05-17,x\n".repeat(30));
   const [jsonl, csv] = [bench.path("report.jsonl"), bench.path("report.csv")];
   const result = await bench.import(file, "acme", "--report", jsonl);
   expect(countsOf(result)).toEqual({ rows: 35, new: 2, duplicate: 0, rejected: 33 });
@@ -133,7 +133,7 @@ test("the report file has every rejected row's line and reason, behind quoted li
     { line: 5, reason: expect.stringContaining("User not found") },
     { line: 7, reason: "row has 2 cells where 4 are expected." },
     { line: 9, reason: expect.stringContaining("timestamp is not a time") },
-    { line: 10, reason: expect.stringContaining("event contains white space") },
+    { line: 10, reason: expect.stringContaining("event is missing") },
   ]);
   await bench.import(bench.file("bad2.csv", header + bad("nobody")), "acme", "--report", csv);
   expect(readFileSync(csv, "utf8")).toMatch(/^line,reason\r\n2,"User not found\..*"\r\n$/);

@@ -107,13 +107,15 @@ describe("reading", () => {
       ["digits", (day: number) => formatDay(day).replaceAll("-", "")],
       ["offset", (day: number) => `${formatDay(day)}T01:30:00+01:00`],
       ["database", (day: number) => `${formatDay(day)} 23:59:59`],
+      ["day first", (day: number) => `${formatDay(day).split("-").toReversed().join(".")} 23:59`],
     ] as const) {
       expect(await answerOf(bench.file(`${name}.csv`, short(timeOf)))).toBe(expected);
     }
   });
 
-  test("takes tabs, JSON lines and .gz", async () => {
+  test("takes tabs, semicolons, JSON lines and .gz", async () => {
     const expected = await answerOf(log);
+    const semicolons = bench.file("semicolons.csv", short(formatDay).replaceAll(",", ";"));
     const rows = short(formatDay).trim().split("\n").slice(1);
     const tabs = bench.file("short.tsv", short(formatDay).replaceAll(",", "\t"));
     const objects = rows.map((row) => {
@@ -123,7 +125,7 @@ describe("reading", () => {
     const lines = bench.file("short.jsonl", objects.join(""));
     const packed = bench.file("short.csv.gz", "");
     await Bun.write(packed, gzipSync(short(formatDay)));
-    for (const path of [tabs, lines, packed]) expect(await answerOf(path)).toBe(expected);
+    for (const path of [tabs, semicolons, lines, packed]) expect(await answerOf(path)).toBe(expected);
   });
 
   test("begins days where the timezone does", async () => {
@@ -178,6 +180,7 @@ describe("a refusal in words", () => {
     ["an impossible date", "who,at\nu1,2026-02-30\n", ["line 2", "2026-02-30"]],
     ["a row that is too short", "who,at,n\nu1,2026-01-01,1\nu1\n", ["line 3", "1 cells where 3"]],
     ["an open quote", 'who,at\nu1,2026-01-01\n"u2,2026-01-01\n', ["line 3", "never closed"]],
+    ["a day of Excel", "who,at\nu1,46082.5\n", ["line 2", "not a time"]],
     ["a file without rows", "who,at\n", ["no row has a user"]],
     ["an empty file", "", ["no row has a user"]],
   ])("for %s", async (name, content, words) => {

@@ -174,6 +174,26 @@ describe("a day begins where the calendar first shows it, in", () => {
   });
 });
 
+describe("a time of clocks is the instant that Temporal finds, in", () => {
+  test.each([...hardZones, ...moreZones, ...lastZones])("%s", (name) => {
+    const zone = new Zone(name);
+    const local = fc.oneof(
+      fc.integer({ min: msPerDay * 2, max: Date.UTC(2299, 11, 30) }),
+      fc
+        .tuple(fc.constantFrom(...zone.transitions), fc.integer({ min: -msPerDay, max: msPerDay }))
+        .map(([{ fromMs, offsetSeconds }, distanceMs]) => fromMs + offsetSeconds * 1_000 + distanceMs),
+    );
+    fc.assert(
+      fc.property(local, (localMs) => {
+        const shown = new Date(Math.max(localMs, msPerDay * 2)).toISOString().slice(0, -1);
+        const instant = Temporal.PlainDateTime.from(shown).toZonedDateTime(name).epochMilliseconds;
+        expect([shown, zone.instantOf(Date.parse(`${shown}Z`))]).toEqual([shown, instant]);
+      }),
+      { ...options, numRuns: 200 },
+    );
+  });
+});
+
 test("a zone that does not exist cannot be made", () => {
   for (const name of ["Europe/Atlantis", "", "Paris", "../etc"])
     expect(() => new Zone(name)).toThrow(RangeError);

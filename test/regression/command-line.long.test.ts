@@ -107,9 +107,10 @@ test.each([
   [";", "semicolon"],
   ["\t", "tab"],
   ["|", "pipe"],
-])("columns between %p are told to be so", async (character, name) => {
-  const rows = file(`${name}.csv`, `userId${character}email\nu1${character}a@example.com\n`);
-  expectRefusal(await rekindle(dataDir, "import", rows, "--organization", "acme"), `--delimiter ${name}`);
+])("columns between %p are found without an option", async (character, name) => {
+  const rows = file(`${name}.csv`, `userId${character}email\n${name}${character}a@example.com\n`);
+  const { stdout } = await rekindle(dataDir, "import", rows, "--organization", "acme");
+  expect(stdout).toMatch(/^new +1$/m);
 });
 
 test("a file that is no Parquet is refused with the engine's reason", async () => {

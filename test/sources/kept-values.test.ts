@@ -192,4 +192,24 @@ describe("an import keeps them", () => {
     expect(event?.properties).toEqual({ odd: "1234567890123456789" });
     await warned("A column of numbers", ["number_kept_as_text odd"]);
   });
+
+  test("also of event names with white space, which pages show as they were", async () => {
+    const name = "Names with white space";
+    await sent(server, name, identify("ada"));
+    const path = join(server.dataDir, "names.csv");
+    writeFileSync(path, `userId,event,timestamp\nada,Signed In,${time}\nada, Signed  In ,${time}\n`);
+    await server.command("import", path, "--organization", name);
+    expect((await server.exported("events", name)).map(({ event }) => event)).toEqual([
+      "Signed_In",
+      "Signed_In",
+    ]);
+    const key = (await server.command("key", "create", "--organization", name)).trim();
+    const overTime = await fetch(
+      `${server.url}/api/events-over-time?breakdown=event&period=month&periods=1&to=${time.slice(0, 10)}`,
+      { headers: { Authorization: `Bearer ${key}` } },
+    );
+    expect(await overTime.json()).toMatchObject({
+      periods: [{ value: "Signed_In", label: "Signed In", isRest: false, count: 2 }],
+    });
+  });
 });

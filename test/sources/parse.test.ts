@@ -100,6 +100,8 @@ const read: readonly (readonly [unknown, number | undefined])[] = [
   ["2026-05-17T09:30", noon],
   [" 2026-05-17T09:30:00Z ", noon],
   ["2026-05-17", Date.UTC(2026, 4, 17)],
+  ["1971-05-17T00:00:00Z", Date.UTC(1971, 4, 17)],
+  [315_532_800, Date.UTC(1980, 0, 1)],
   [noon, noon],
   [noon / 1_000, noon],
   [noon / 1_000 + 0.25, noon + 250],
@@ -114,6 +116,8 @@ const read: readonly (readonly [unknown, number | undefined])[] = [
 
 const unread: readonly unknown[] = [
   ...["yesterday", "2026-02-30T00:00:00Z", "2026-05-17T25:00:00Z", "17/05/2026", "2026", "12"],
+  // A year, a day of Excel, 20260517 as seconds and 202605170930 as milliseconds.
+  ...[2025, 46_082, 46_082.5, 20_260_517, 202_605_170_930, "202605170930", 315_532_799, 1_000_000],
   ...["1969-12-31T00:00:00Z", "2300-01-01T00:00:00Z", -5, 1e18, Number.NaN, true, {}, []],
 ];
 

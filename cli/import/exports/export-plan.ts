@@ -1,10 +1,10 @@
 /** The import of another tool's export: its rows become the items of its live messages. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { Zone, zoneNamed } from "../../../server/calendar/calendar.ts";
+import { Zone } from "../../../server/calendar/calendar.ts";
 import type { ImportRow } from "../../../server/intake/intake.ts";
 import { type ExportContext, type ExportTool, exportTranslations } from "../../../server/sources/sources.ts";
 import type { ImportFile } from "../file.ts";
-import { type ImportOptions, refuseColumnOptions } from "../options.ts";
+import { type ImportOptions, refuseColumnOptions, timezoneOf } from "../options.ts";
 import type { ImportPlan } from "../plan.ts";
 import type { Row } from "../row.ts";
 import { refuseDamagedExport } from "./content.ts";
@@ -16,7 +16,11 @@ import { unmatchedCustomers } from "./unmatched.ts";
 const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
 
 /** How the file is imported. @throws Refusal when an option means nothing for the tool */
-export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOptions): ImportPlan {
+export async function exportPlan(
+  file: ImportFile,
+  tool: ExportTool,
+  options: ImportOptions,
+): Promise<ImportPlan> {
   refuseColumnOptions(options);
   const { timezone, accountProperty, createUnmatched } = options;
   if (timezone !== undefined && tool !== "mixpanel") {
@@ -28,11 +32,8 @@ export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOp
   if (createUnmatched !== undefined && tool !== "stripe") {
     throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
   }
-  const name = timezone === undefined ? undefined : zoneNamed(timezone);
-  if (timezone !== undefined && name === undefined) {
-    throw new Refusal(`--timezone ${JSON.stringify(timezone)} is no timezone: give one such as US/Pacific.`);
-  }
-  const form = exportFormOf(file, tool);
+  const name = timezoneOf(options);
+  const form = await exportFormOf(file, tool);
   const createdCustomers = new Set<string>();
   const context: ExportContext = {
     ...{ nowMs: Date.now(), createdCustomers },

@@ -11,6 +11,7 @@ import {
 } from "../../../server/intake/intake.ts";
 import type { ExportTool } from "../../../server/sources/sources.ts";
 import type { Counter } from "../bytes.ts";
+import { delimiterOf } from "../delimiter.ts";
 import type { ImportFile } from "../file.ts";
 import { jsonRows } from "../lines.ts";
 import type { Row, RowSource } from "../row.ts";
@@ -24,23 +25,34 @@ const maxListBytes = 64 * 1024 * 1024;
 export interface ExportForm {
   readonly packing: Packing;
   readonly format: "lines" | "list" | "csv" | "parquet";
+  /** Of CSV. */
+  readonly delimiter: string;
 }
 
 /** How a file is written: by its first bytes, and by its name. */
-export function exportFormOf(file: ImportFile, tool: ExportTool): ExportForm {
+export async function exportFormOf(file: ImportFile, tool: ExportTool): Promise<ExportForm> {
   const packing = packingOf(file.path);
+  const format = formatOf(file, tool, packing);
+  const gzip = packing === "gzip";
+  return {
+    packing,
+    format,
+    delimiter: format === "csv" ? await delimiterOf(file, { gzip, header: true }) : ",",
+  };
+}
+
+function formatOf(file: ImportFile, tool: ExportTool, packing: Packing): ExportForm["format"] {
   const name = file.name.toLowerCase().replace(/\.gz$/, "");
-  if (packing === "plain" && name.endsWith(".parquet")) return { packing, format: "parquet" };
-  if (tool !== "stripe") return { packing, format: "lines" };
-  if (/\.(csv|tsv)$/.test(name) && packing !== "zip") return { packing, format: "csv" };
+  if (packing === "plain" && name.endsWith(".parquet")) return "parquet";
+  if (tool !== "stripe") return "lines";
+  if (/\.(csv|tsv)$/.test(name) && packing !== "zip") return "csv";
   const mayBeList = packing === "plain" && file.bytes <= maxListBytes;
-  return { packing, format: mayBeList && listIn(file.path) !== undefined ? "list" : "lines" };
+  return mayBeList && listIn(file.path) !== undefined ? "list" : "lines";
 }
 
 /** The rows of the file, from its begin. */
-export function openExport(file: ImportFile, { packing, format }: ExportForm): RowSource {
+export function openExport(file: ImportFile, { packing, format, delimiter }: ExportForm): RowSource {
   if (format === "csv" || format === "parquet") {
-    const delimiter = /\.tsv(\.gz)?$/i.test(file.name) ? "\t" : ",";
     const reading = { path: file.path, format, gzip: packing === "gzip", delimiter, header: true };
     return openRows(reading, file.bytes);
   }

@@ -1,10 +1,16 @@
 /** The ids of a fixed segment, from a CSV. */
 import { parse } from "csv-parse/browser/esm/sync";
-import type { SegmentKind } from "../../parts/segment/segments.ts";
+import type { SegmentKind } from "../../../contract/actions/segments.ts";
 
-/** The first column, without its header and without empty cells. @throws Error for a text that is no CSV */
+/** The first column, without its header and without empty cells. Excel parts columns with semicolons in half of Europe, and may
+ * say so in a first line `sep=;`. @throws Error for a text that is no CSV */
 export function idsIn(csv: string, kind: SegmentKind): string[] {
-  const rows: string[][] = parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true });
-  const ids = rows.map(([id = ""]) => id.trim()).filter((id) => id !== "");
+  const rows: string[][] = parse(csv, {
+    bom: true,
+    delimiter: [",", ";", "\t"],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  });
+  const ids = rows.map(([id = ""]) => id.trim()).filter((id, row) => id !== "" && (row > 0 || id !== "sep="));
   return ids[0] === (kind === "users" ? "userId" : "accountId") ? ids.slice(1) : ids;
 }

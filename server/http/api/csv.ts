@@ -50,7 +50,9 @@ export async function csvAnswer(
     header.filter((name) => !left.has(name) || name in row),
     money,
   );
-  return new Response(untilEnd(csvChunks(shown, rows), end), {
+  // A person asks by the link of a page, and opens the file in Excel. A read key is a program's.
+  const isForPage = context.actor.person !== null;
+  return new Response(untilEnd(csvChunks(shown, rows, isForPage), end), {
     headers: {
       "Content-Type": "text/csv; charset=utf-8",
       "Content-Disposition": `attachment; filename="${fileName(context, sent, table.name)}"`,

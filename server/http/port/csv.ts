@@ -13,13 +13,15 @@ export function csv(columns: readonly string[], rows: readonly JsonObject[]): st
   return csvLines([columns.map(text), ...rows.map((row) => columns.map((column) => text(row[column])))]);
 }
 
-/** The same of rows that come in chunks. */
+/** The same of rows that come in chunks. @param hasMark whether it begins with a byte order mark: without one, Excel takes UTF-8
+ * for the encoding of its language */
 export async function* csvChunks(
   columns: readonly string[],
   chunks: AsyncIterable<readonly JsonObject[]>,
+  hasMark: boolean,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  yield encoder.encode(csv(columns, []));
+  yield encoder.encode((hasMark ? "\ufeff" : "") + csv(columns, []));
   for await (const rows of chunks) {
     yield encoder.encode(csvLines(rows.map((row) => columns.map((column) => text(row[column])))));
   }

@@ -185,12 +185,20 @@ function tooLong(name: string): Invalid {
   return { invalid: `${name} is too long: send at most ${limits.identifierCharacters} characters.` };
 }
 
-function admitTrack(item: SourcedTrack, arrival: Arrival, note: TakeNote): TrackContent | Invalid {
-  const sent = item.event.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(item.event);
+/** An event's name as it is stored, with `_` for white space. @returns invalid for a name that is empty or too long */
+export function storedEventName(name: string): Pick<TrackContent, "event" | "label"> | Invalid {
+  const sent = name.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(name);
   const event = sent.replace(whiteSpace, "_");
   if (event === "" || event.length > limits.eventNameCharacters) {
     return { invalid: `event is not valid: send a name of 1 to ${limits.eventNameCharacters} characters.` };
   }
+  return { event, label: sent === event || sent.length > limits.eventNameCharacters ? null : sent };
+}
+
+function admitTrack(item: SourcedTrack, arrival: Arrival, note: TakeNote): TrackContent | Invalid {
+  const named = storedEventName(item.event);
+  if (isInvalid(named)) return named;
+  const { event, label } = named;
   const account = item.account && admitAccount(item.account, note);
   if (isInvalid(account)) return account;
   const billing = admitBilling(event, item.properties, arrival);
@@ -200,7 +208,7 @@ function admitTrack(item: SourcedTrack, arrival: Arrival, note: TakeNote): Track
   return {
     kind: "track",
     event,
-    label: sent === event || sent.length > limits.eventNameCharacters ? null : sent,
+    label,
     properties: JSON.stringify(item.properties),
     isActivity: item.isActivity && billing === undefined,
     account: isPayer ? payer : account,

@@ -118,6 +118,11 @@ export class DecidedSources {
     for (const each of people) this.#attachByAddress(naming, { organization, ...each }, address);
   }
 
+  /** Records the name that an event was sent under, if it is another. */
+  label(organization: number, event: string, label: string | null): void {
+    if (label !== null) this.#heldEvents.label(organization, event, label);
+  }
+
   #personItem(entry: AdmittedPersonItem): "stored" | "duplicate" | "held" | Invalid {
     const { organization, userId, anonymousId, content, atMs } = entry;
     const isIdentify = content.kind === "identify" && userId !== undefined;
@@ -128,9 +133,7 @@ export class DecidedSources {
     // A tool that sends the same id in both fields means one person.
     const isBoth = userId !== undefined && userId === anonymousId;
     if (isOut || (isBoth && this.#wasErased(visitorKey(organization, userId), atMs))) return "duplicate";
-    if (content.kind === "track" && content.label !== null) {
-      this.#heldEvents.label(organization, content.event, content.label);
-    }
+    if (content.kind === "track") this.label(organization, content.event, content.label);
     if (!isIdentify && !this.#isKnown(whose)) {
       this.#heldEvents.hold(whose, heldEventOf(entry));
       return "held";

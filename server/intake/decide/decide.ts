@@ -146,6 +146,8 @@ class Decision {
   #track(entry: AdmittedTrack): Outcome {
     const user = this.#people.known(entry.organization, entry.userId);
     if (user === undefined) return "not_found";
+    const { organization, event, label } = entry;
+    if (label !== undefined) this.#sources().label(organization, event, label);
     const { account: payer, receivedAtMs, timeMs } = entry;
     if (payer === undefined) {
       this.#rows.event(entry, user);

@@ -76,11 +76,11 @@ export class NeedsOf implements Needs {
   }
 
   get labels() {
-    return this.#group.flatMap((entry) =>
-      entry.kind === "person" && entry.content.kind === "track" && entry.content.label !== null
-        ? [{ organization: entry.organization, event: entry.content.event }]
-        : [],
-    );
+    return this.#group.flatMap((entry) => {
+      const track = entry.kind === "person" ? entry.content : entry;
+      const isLabelled = track.kind === "track" && (track.label ?? null) !== null;
+      return isLabelled ? [{ organization: entry.organization, event: track.event }] : [];
+    });
   }
 
   /** Addresses under which items may be held that were sent before a user had the address. */

@@ -1,5 +1,6 @@
 /** Reads fields of billing tools' payloads. A value of another kind counts as absent. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isPlausibleNumber } from "../../calendar/calendar.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import { isGenericId, parseId, readTime } from "../parse.ts";
 
@@ -41,6 +42,12 @@ export function instantOf(value: unknown, ...keys: readonly string[]): string | 
 export function msOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const ms = readTime(fieldOf(value, ...keys), "time");
   return isInvalid(ms) ? undefined : ms;
+}
+
+/** A number that can be a time in Unix seconds. */
+export function secondsOf(value: unknown, ...keys: readonly string[]): number | undefined {
+  const seconds = numberOf(value, ...keys);
+  return seconds !== undefined && isPlausibleNumber(seconds * 1_000) ? seconds : undefined;
 }
 
 /** A time of ISO 8601 in Unix microseconds: it orders changes of one millisecond. */

@@ -8,7 +8,6 @@
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import type { Zone } from "../../calendar/calendar.ts";
 import { type Invalid, isInvalid, type SourcedItem, type SourcedPerson } from "../../intake/intake.ts";
 import { isGenericId, parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
 import { propertiesOf } from "../posthog/events.ts";
@@ -64,6 +63,7 @@ export function translateMixpanelRow(row: JsonObject, context: ExportContext): T
 }
 
 function atOf(event: string, properties: JsonObject, { zone }: ExportContext): Read["at"] | Invalid {
+  // Projects from before 2023 export times of their timezone as if they were UTC.
   const sentMs = requiredTime(["time", properties.time]);
   if (isInvalid(sentMs)) return sentMs;
   const insertId = parseMessageId(properties.$insert_id, "$insert_id");
@@ -71,13 +71,7 @@ function atOf(event: string, properties: JsonObject, { zone }: ExportContext): R
   // For Mixpanel, events with one $insert_id and two names are two events: an order that is placed and paid.
   const both = `${insertId}:${event}`;
   const messageId = insertId === null || both.length > limits.messageIdCharacters ? insertId : both;
-  return { atMs: zone === undefined ? sentMs : fromLocal(sentMs, zone), messageId };
-}
-
-/** The instant of a local time that was written as if it was UTC. Projects from before 2023 export such times. */
-function fromLocal(localMs: number, zone: Zone): number {
-  const guessMs = localMs - zone.offsetSecondsAt(localMs) * 1_000;
-  return localMs - zone.offsetSecondsAt(guessMs) * 1_000;
+  return { atMs: zone === undefined ? sentMs : zone.instantOf(sentMs), messageId };
 }
 
 /** The user and the device of an event. */

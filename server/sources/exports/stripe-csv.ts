@@ -121,6 +121,13 @@ function invoice(id: string, cells: Cells): { readonly object: JsonObject } | In
   return { object };
 }
 
+/** Excel writes dates of a saved export so where the day is first. */
+const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?= |$)/;
+
+function isoDay(_: string, day: string, month: string, year: string): string {
+  return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+}
+
 /** Times in seconds, of the first column that is there. */
 function timesOf(
   cells: Cells,
@@ -129,7 +136,7 @@ function timesOf(
   const times: Record<string, number | undefined> = {};
   for (const [field, names] of Object.entries(fields)) {
     const name = names.find((one) => cells.has(one));
-    const ms = name === undefined ? undefined : readTime(cells.get(name), name);
+    const ms = name === undefined ? undefined : readTime(cells.get(name)?.replace(dotted, isoDay), name);
     if (isInvalid(ms)) return ms;
     if (ms !== undefined) times[field] = Math.floor(ms / 1_000);
   }
@@ -143,7 +150,8 @@ function minorUnits(
   column: string,
 ): number | undefined | Invalid {
   if (text === undefined) return undefined;
-  const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(text) ?? [];
+  const [, sign = "", whole = "", fraction = ""] =
+    /^(-?)(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(withoutThousands(text)) ?? [];
   const digits = typeof currency === "string" && Object.hasOwn(digitsOf, currency) ? digitsOf[currency] : 2;
   const hasMore = fraction.slice(digits).replaceAll("0", "") !== "";
   // `1,000` is a thousand, except where a currency has three digits.
@@ -152,6 +160,12 @@ function minorUnits(
     return { invalid: `${column} is not an amount: ${JSON.stringify(text.slice(0, 100))}.` };
   }
   return Number(`${sign}${whole}${fraction.padEnd(digits, "0").slice(0, digits)}`);
+}
+
+/** `1.234,56` as `1234,56`, and `1,234.56` as `1234.56`. */
+function withoutThousands(text: string): string {
+  if (/^-?\d{1,3}(\.\d{3})+,\d+$/.test(text)) return text.replaceAll(".", "");
+  return /^-?\d{1,3}(,\d{3})+\.\d+$/.test(text) ? text.replaceAll(",", "") : text;
 }
 
 /** `month`, `3 months` or `month` with a count in a column of its own. */

@@ -15,7 +15,7 @@ import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
 import { billingTrack, type CustomerFacts } from "../billing/facts.ts";
-import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { fieldOf, instantOf, numberOf, secondsOf, textOf } from "../billing/fields.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";
 import type { Translated } from "../source.ts";
 import {
@@ -44,6 +44,18 @@ interface TimedFacts extends CustomerFacts {
   readonly at: number | undefined;
 }
 
+/** Where an object says times. */
+const timesOf = {
+  subscription: [["start_date"], ["created"], ["trial_end"], ["canceled_at"], ["ended_at"]],
+  invoice: [
+    ...[["created"], ["date"]],
+    ...[
+      ["status_transitions", "finalized_at"],
+      ["status_transitions", "paid_at"],
+    ],
+  ],
+} as const;
+
 /** Translates an object, or a row of the dashboard's CSV. */
 export function translateStripeRow(row: JsonObject, context: ExportContext): Translated {
   const { nowMs } = context;
@@ -54,6 +66,13 @@ export function translateStripeRow(row: JsonObject, context: ExportContext): Tra
   const kind = textOf(object, "object");
   if (kind !== "subscription" && kind !== "invoice") {
     return { ignored: `objects of the type ${JSON.stringify(kind ?? null)} are not imported.` };
+  }
+  const wrongTime = timesOf[kind].find((path) => {
+    const sent = numberOf(object, ...path) ?? 0;
+    return sent !== 0 && secondsOf(object, ...path) === undefined;
+  });
+  if (wrongTime !== undefined) {
+    return { invalid: `${wrongTime.join(".")} is no time of the years 1980 to 2299: export Unix seconds.` };
   }
   const facts = kind === "subscription" ? subscription(object, nowMs / 1_000) : invoice(object);
   if (typeof facts === "string") return { ignored: facts };
@@ -105,10 +124,10 @@ function validEmailOf(object: JsonObject): string | undefined {
 function subscription(object: JsonObject, now: number): readonly TimedFacts[] | string {
   const status = textOf(object, "status");
   if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
-  const begin = numberOf(object, "start_date") ?? numberOf(object, "created");
-  const trialEnd = numberOf(object, "trial_end");
-  const canceledAt = numberOf(object, "canceled_at");
-  const endedAt = numberOf(object, "ended_at") ?? (status === "canceled" ? canceledAt : undefined);
+  const begin = secondsOf(object, "start_date") ?? secondsOf(object, "created");
+  const trialEnd = secondsOf(object, "trial_end");
+  const canceledAt = secondsOf(object, "canceled_at");
+  const endedAt = secondsOf(object, "ended_at") ?? (status === "canceled" ? canceledAt : undefined);
   const { events, traits } = started(object, begin ?? now);
   // The state of today is true since the last change that the export names.
   const since = endedAt ?? periodStartOf(object) ?? begin;
@@ -156,11 +175,11 @@ function isConverted(object: JsonObject, trialEnd: number): boolean {
 
 function invoice(object: JsonObject): readonly TimedFacts[] | string {
   const status = textOf(object, "status");
-  const created = numberOf(object, "created") ?? numberOf(object, "date");
-  const finalized = numberOf(object, "status_transitions", "finalized_at") ?? created;
+  const created = secondsOf(object, "created") ?? secondsOf(object, "date");
+  const finalized = secondsOf(object, "status_transitions", "finalized_at") ?? created;
   if (status === "paid" || fieldOf(object, "paid") === true) {
     const facts = paid({ object });
-    const at = numberOf(object, "status_transitions", "paid_at") ?? finalized;
+    const at = secondsOf(object, "status_transitions", "paid_at") ?? finalized;
     return typeof facts === "string" ? facts : [{ ...facts, at }];
   }
   const isTried = (numberOf(object, "attempt_count") ?? 0) > 0;

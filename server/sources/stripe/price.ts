@@ -3,7 +3,7 @@
  * in the minor units of ISO 4217. Payloads may have only the ids of discounts. Then the price is without them.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { fieldOf, instantOf, numberOf, secondsOf, textOf } from "../billing/fields.ts";
 import { billedAYear } from "../billing/interval.ts";
 import { isoAmount } from "./minor-units.ts";
 import { type Line, linesOf, listOf } from "./plan.ts";
@@ -144,7 +144,7 @@ export function periodEndOf(subscription: JsonObject): string | undefined {
 /** The start of the paid period, in seconds. Since 2025 items have it. */
 export function periodStartOf(subscription: JsonObject): number | undefined {
   const [item] = listOf(subscription, "items");
-  return numberOf(subscription, "current_period_start") ?? numberOf(item, "current_period_start");
+  return secondsOf(subscription, "current_period_start") ?? secondsOf(item, "current_period_start");
 }
 
 /** The discounts among the fields that an update changed. */
