@@ -16,6 +16,7 @@ import { dropFrozenTables } from "./copies/frozen-tables.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
 import { type ExportName, exportWork, isWorkTable } from "./copies/work-export.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
+import { damagedParts } from "./engine/damaged-parts.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
 import { LoadedDays } from "./load/loaded-days.ts";
@@ -120,6 +121,13 @@ export async function openAnalysis(
   // A killed process may have left files as large as an export.
   await rm(join(dataDir, "tmp"), { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  const damaged = await damagedParts(warehouse);
+  if (damaged.length > 0) {
+    log.error(
+      { parts: damaged },
+      "the engine cannot read parts of the warehouse and has set them aside: their rows are missing in figures. rekindle doctor says which, and a backup has them",
+    );
+  }
   // Left by a backup that was killed.
   await dropFrozenTables(warehouse);
   return beginAnalysis({ warehouse, ledger, log, time, dataDir });

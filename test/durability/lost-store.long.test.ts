@@ -1,6 +1,6 @@
 /** A data folder that has lost one of its stores is refused, and serves all again when it is back. */
 import { expect, test } from "bun:test";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Server } from "../server.ts";
 import { send, user } from "../specification/support.ts";
@@ -35,4 +35,25 @@ test("neither a ledger nor a warehouse is replaced by an empty one", async () =>
   expect(await second.exported("events", "Lost")).toHaveLength(2);
   expect(await second.exported("users", "Lost")).toHaveLength(1);
   await second.stop();
+});
+
+test("a part that the engine cannot read is named in the log, at each start", async () => {
+  const first = await Server.start();
+  const { dataDir } = first;
+  const token = await first.organization("Damaged");
+  await send(first, "/identify", token, user("ada"));
+  await send(first, "/track", token, track);
+  expect(await first.exported("events", "Damaged")).toHaveLength(1);
+  await first.kill("SIGTERM");
+
+  const table = join(dataDir, "warehouse/data/default/events");
+  const [part = ""] = readdirSync(table).filter((name) => /_\d+_\d+_\d+$/.test(name));
+  rmSync(join(table, part, "data.bin"));
+  for (const _ of ["found", "found again"]) {
+    const server = await Server.start({ dataDir });
+    await server.ready();
+    expect(server.output()).toMatch(/"parts":\["events\/broken-on-start_\S+"\]/);
+    expect(await server.exported("events", "Damaged")).toHaveLength(0);
+    await server.kill("SIGTERM");
+  }
 });
