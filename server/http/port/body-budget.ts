@@ -1,6 +1,6 @@
 /**
  * How many bytes of bodies all requests together may hold, so that no crowd of senders takes the process's memory. Open
- * bodies, which are read before a token is known, may hold a quarter: anyone can send them.
+ * bodies, which are read before a token is known, may hold a quarter: anyone can send them. Large ones take turns at the processor.
  */
 
 import { errorMessages } from "../../../contract/errors.ts";
@@ -8,6 +8,9 @@ import { ApiError } from "../../../contract/refusal.ts";
 
 /** Bodies are held for as long as a commit takes, or a slow connection. */
 const retryAfterSeconds = 2;
+
+/** Of so many bytes a step, such as parsing, takes a millisecond. */
+const largeBytes = 64 * 1024;
 
 /** The share of the budget that open bodies may hold. */
 const openShare = 1 / 4;
@@ -18,6 +21,7 @@ export class BodyBudget {
   #openBytes = 0;
   readonly #ofRequests = new Map<Request, number>();
   readonly #open = new Set<Request>();
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -26,6 +30,14 @@ export class BodyBudget {
   /** Of all requests that are not answered yet. */
   get heldBytes(): number {
     return this.#heldBytes;
+  }
+
+  /** Resolves when it is the turn of a request with a large body: each turn of the event loop has a step of one of them, so that small
+   * requests wait for one step, and not for those of all large ones. Called between steps. Small ones need not wait. */
+  async turn(request: Request): Promise<void> {
+    if (this.heldBy(request) < largeBytes) return;
+    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    await this.#lastTurn;
   }
 
   /** Of this request. */

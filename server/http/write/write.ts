@@ -101,6 +101,7 @@ async function write(
     return failure("validation_error", body.invalid);
   }
   const batch = kind === "batch" ? parseObject(body) : undefined;
+  await bodies.turn(request);
   const answerOfSource = batch && ofSource?.({ request, watched, caller, bytes: body, body: batch });
   if (answerOfSource !== undefined) return answerOfSource;
   watched?.body(body);

@@ -100,12 +100,11 @@ class BatchText {
   }
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
-    // The depth is checked before `JSON.stringify`, which fails on a deep value.
-    const problem = whyUnstorable(item, () => (this.#mayRoundIntegers ? this.#lostOf(index) : undefined));
-    const mayBeTooLarge = problem === undefined && this.#mayBeTooLarge;
+    // Its size first, as looking at many values takes longer. `JSON.stringify` fails on a deep value.
+    const mayBeTooLarge = this.#mayBeTooLarge && whyTooDeep(item) === undefined;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
       return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
     }
-    return problem;
+    return whyUnstorable(item, () => (this.#mayRoundIntegers ? this.#lostOf(index) : undefined));
   }
 }
