@@ -10,6 +10,7 @@ import { type WriteParts, writeHandler } from "../write/write.ts";
 import { failure, notFound } from "./answers.ts";
 import type { Handler } from "./handler.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
+import { hintOfOtherTool } from "./other-tools.ts";
 import { hasTwoHosts, type PageHost } from "./page-host.ts";
 
 /** Contents of the routes beside the write API. */
@@ -87,6 +88,8 @@ export function dispatch(table: Record<string, Handler>, api: Handler, dashboard
     const path = pathOf(request.url);
     const handler = handlers.get(`${request.method} ${path}`);
     if (handler !== undefined) return handler(request, connection);
+    const hint = hintOfOtherTool(path);
+    if (hint !== undefined) return notFound(hint);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
     const tidied = isRead ? undefined : handlers.get(`${request.method} ${sourcePath(path)}`);
