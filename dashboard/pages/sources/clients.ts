@@ -68,6 +68,21 @@ analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
 analytics.track({ userId: "u1", event: "Report Created" });
 await analytics.flush();`,
     },
+    {
+      label: "In a browser, @rudderstack/analytics-js",
+      isInBrowser: true,
+      note: "Use a browser token, because everyone can read it in the page. Only the build “bundled” with getSourceConfig sends here: the others load parts or settings from RudderStack's hosts.",
+      code: (address, token) => `import { RudderAnalytics } from "@rudderstack/analytics-js/bundled";
+
+const source = { id: "rekindle", writeKey: "${token}", enabled: true, config: {}, destinations: [] };
+const analytics = new RudderAnalytics();
+analytics.load("${token}", "${address}", {
+  getSourceConfig: () => ({ source }),
+});
+
+analytics.identify("u1", { email: "ada@example.com" });
+analytics.track("Report Created");`,
+    },
   ],
   customerio: [
     {
@@ -104,12 +119,11 @@ await posthog.shutdown();`,
     {
       label: "In a browser, posthog-js",
       isInBrowser: true,
-      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. advanced_disable_flags turns off requests for feature flags. Requests over the limit are lost: the library does not retry them.",
+      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. Feature flags, surveys and recordings are not there, and the snippet of HTML does not work: install the package with npm. Requests over the limit are lost: the library does not retry them.",
       code: (address, token) => `import posthog from "posthog-js";
 
 posthog.init("${token}", {
   api_host: "${address}",
-  advanced_disable_flags: true,
 });
 
 posthog.identify("u1", { email: "ada@example.com" });
