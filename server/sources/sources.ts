@@ -11,5 +11,6 @@ export { type SegmentCall, senderOf, translateSegment } from "./segment/segment.
 export type { Delivery, Translated, TranslatedItem } from "./source.ts";
 export { stripePerson, translateStripe } from "./stripe/stripe.ts";
 export { triedItem } from "./tried.ts";
-export { translatePreset, translateUnknown, whyNotVerified } from "./webhook/presets.ts";
+export { translatePreset, translateUnknown } from "./webhook/presets.ts";
+export { whyNotVerified } from "./webhook/verify.ts";
 export { checkMapping, ofWebhook, translateWebhook } from "./webhook/webhook.ts";

@@ -64,7 +64,7 @@ const webhooks: Readonly<Record<string, { readonly summary: string; readonly mor
   },
   "{name}": {
     summary: "A body of any tool, read by the mapping or the preset of the webhook of this name",
-    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the secret of the preset does not verify.",
+    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the webhook's secret does not verify.",
   },
 };
 

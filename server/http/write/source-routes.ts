@@ -147,10 +147,8 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
       if (webhook === undefined) {
         return { invalid: `There is no webhook called ${name}: add it among the sources.` };
       }
-      if ("preset" in webhook) {
-        const why = whyNotVerified(webhook, { headers, bytes }, delivery.receivedAtMs);
-        if (why !== undefined) return { invalid: why };
-      }
+      const why = whyNotVerified(webhook, { headers, bytes }, delivery.receivedAtMs);
+      if (why !== undefined) return { invalid: why };
       const text = () => new TextDecoder().decode(bytes);
       const items =
         "preset" in webhook
