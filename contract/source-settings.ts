@@ -112,7 +112,7 @@ const webhookName = Type.String({
 });
 
 /** Billing tools whose webhooks are read without a mapping. */
-export const webhookPresets = ["paddle", "chargebee", "revenuecat"] as const;
+export const webhookPresets = ["paddle", "chargebee", "revenuecat", "lemonsqueezy", "polar"] as const;
 export type WebhookPreset = (typeof webhookPresets)[number];
 
 const preset = Type.Enum([...webhookPresets], {
@@ -125,7 +125,7 @@ const secret = Type.String({
   maxLength: sourceSettingLimits.webhookSecretCharacters,
   pattern: "^[!-~][ -~]{6,}[!-~]$",
   description:
-    "Verified from now on. Paddle: the secret key of the destination. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header. With a mapping: the key of `signature`.",
+    "Verified from now on. Paddle: the secret key of the destination. LemonSqueezy, Polar: the signing secret. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header. With a mapping: the key of `signature`.",
   "x-send": `8 to ${sourceSettingLimits.webhookSecretCharacters} characters of ASCII, as the tool has them`,
 });
 

@@ -103,6 +103,8 @@ test("a webhook of one's own gets a signature, which is changed, and taken away"
 test("each billing tool is an entry of its own, whose webhook is tried, and saved with its secret", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/sources", "Hooked");
   for (const [tool, secret] of [
+    ["Polar", "Secret of the endpoint"],
+    ["LemonSqueezy", "Signing secret"],
     ["RevenueCat", "Authorization header"],
     ["Chargebee", "Basic authentication"],
     ["Paddle", "Secret key of the destination"],
@@ -112,7 +114,7 @@ test("each billing tool is an entry of its own, whose webhook is tried, and save
     await page.getByText(`In ${tool}`).first().waitFor();
     await page
       .getByRole("table", { name: "What we do with it" })
-      .getByText("payment_failed")
+      .getByText("payment_succeeded")
       .first()
       .waitFor();
     await page.getByRole("button", { name: "Add webhook" }).click();

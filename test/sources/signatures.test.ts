@@ -94,6 +94,36 @@ describe("an HMAC in a header", () => {
   });
 });
 
+describe("the presets", () => {
+  const request = (headers: Record<string, string>) => ({
+    headers: new Headers(headers),
+    bytes: new TextEncoder().encode(body),
+  });
+
+  test("of LemonSqueezy takes its X-Signature alone", () => {
+    const preset = { preset: "lemonsqueezy", secret: "a secret of ours" } as const;
+    const signed = (by: string) => ({ "X-Signature": createHmac("sha256", by).update(body).digest("hex") });
+    expect(whyNotVerified(preset, request(signed(preset.secret)), nowMs)).toBeUndefined();
+    expect(whyNotVerified(preset, request(signed("another")), nowMs)).toContain("check the signing secret");
+    expect(whyNotVerified(preset, request({}), nowMs)).toContain("that LemonSqueezy signed");
+  });
+
+  test("of Polar takes what Polar signs: with the text of its secret", () => {
+    const preset = {
+      preset: "polar",
+      secret: "polar_whs_ovyN6cPrTv56AApvzCaJno08SSmGJmgbWilb33N2JuK",
+    } as const;
+    // As its own SDK does it.
+    const signed = (by: string) => ({
+      ...{ "webhook-id": "msg_1", "webhook-timestamp": String(nowMs / 1_000) },
+      "webhook-signature": new Webhook(btoa(by)).sign("msg_1", new Date(nowMs), body),
+    });
+    expect(whyNotVerified(preset, request(signed(preset.secret)), nowMs)).toBeUndefined();
+    expect(whyNotVerified(preset, request(signed("another")), nowMs)).toContain("check the signing secret");
+    expect(whyNotVerified(preset, request(signed(preset.secret)), nowMs + 301_000)).toContain("5 minutes");
+  });
+});
+
 test("a webhook without a secret takes everything", () => {
   const request = { headers: new Headers(), bytes: new Uint8Array() };
   expect(whyNotVerified({ mapping: {} }, request, nowMs)).toBeUndefined();

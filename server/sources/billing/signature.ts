@@ -59,9 +59,9 @@ export const stripeScheme = fieldsScheme("Stripe", ["t", "v1"], [",", "."]);
 export const paddleScheme = fieldsScheme("Paddle", ["ts", "h1"], [";", ":"]);
 
 /** Standard Webhooks: the headers `webhook-id`, `webhook-timestamp`, and `webhook-signature: v1,<base64> v1,<base64>`. */
-export function standardScheme(tool: string): Scheme {
+export function standardScheme(tool: string, keysOf: Scheme["keysOf"] = standardKeys): Scheme {
   return {
-    ...{ tool, header: "webhook-signature", algorithm: "sha256", keysOf: standardKeys },
+    ...{ tool, header: "webhook-signature", algorithm: "sha256", keysOf },
     lacks: "webhook-id or webhook-timestamp is missing, or it has no signature of the version v1",
     read: (header, headers) => {
       const [id, seconds] = [headers.get("webhook-id"), headers.get("webhook-timestamp")];
@@ -83,6 +83,9 @@ function standardKeys(secret: string): readonly (string | Buffer)[] {
   return [...(isBase64 ? [Buffer.from(encoded, "base64")] : []), ...(isPrefixed && isBase64 ? [] : [secret])];
 }
 
+/** Polar signs by Standard Webhooks, with the secret as it stands. */
+export const polarScheme = standardScheme("Polar", asText);
+
 /** A header with nothing but signatures of the body, as GitHub's `X-Hub-Signature-256: sha256=<hex>`. */
 export function headerScheme(
   tool: string,
@@ -98,6 +101,11 @@ export function headerScheme(
     },
   };
 }
+
+/** `X-Signature: <hex>` */
+export const lemonsqueezyScheme = headerScheme("LemonSqueezy", {
+  ...{ header: "X-Signature", algorithm: "sha256", encoding: "hex" },
+});
 
 const hashBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
 

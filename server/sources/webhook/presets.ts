@@ -5,7 +5,9 @@ import { type ReadMessage, translateMessage } from "../billing/message.ts";
 import { findPerson, ownerOf } from "../billing/person.ts";
 import { translateTransfer } from "../billing/transfer.ts";
 import { readChargebee } from "../chargebee/chargebee.ts";
+import { readLemonsqueezy } from "../lemonsqueezy/lemonsqueezy.ts";
 import { readPaddle } from "../paddle/paddle.ts";
+import { readPolar } from "../polar/polar.ts";
 import { readRevenuecat } from "../revenuecat/revenuecat.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 
@@ -13,6 +15,8 @@ const readers: Readonly<Record<WebhookPreset, (body: unknown) => ReadMessage>> =
   paddle: readPaddle,
   chargebee: readChargebee,
   revenuecat: readRevenuecat,
+  lemonsqueezy: readLemonsqueezy,
+  polar: readPolar,
 };
 
 type Translation = readonly TranslatedItem[] | { readonly invalid: string };

@@ -3,7 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { WebhookPreset, WebhookSignature } from "../../../contract/source-settings.ts";
 import {
   headerScheme,
+  lemonsqueezyScheme,
   paddleScheme,
+  polarScheme,
   type Scheme,
   standardScheme,
   whyNotSigned,
@@ -22,6 +24,8 @@ type Verified =
 /** The signature of a preset's tool, or the Authorization header that it sends for a secret. */
 const ofPresets: Readonly<Record<WebhookPreset, Scheme | ((secret: string) => string)>> = {
   paddle: paddleScheme,
+  lemonsqueezy: lemonsqueezyScheme,
+  polar: polarScheme,
   chargebee: (secret) => `Basic ${Buffer.from(secret).toString("base64")}`,
   revenuecat: (secret) => secret,
 };

@@ -212,7 +212,10 @@ test("a webhook has a mapping or a preset, and a preset is tried without storing
   const wrong: readonly (readonly [object, string])[] = [
     [{ name: "a" }, "mapping is missing: send an object of paths, or the preset of a billing tool"],
     [{ name: "a", mapping, preset: "paddle" }, "exclude each other"],
-    [{ name: "a", preset: "recurly" }, "preset is not valid: send one of paddle, chargebee, revenuecat"],
+    [
+      { name: "a", preset: "recurly" },
+      "preset is not valid: send one of paddle, chargebee, revenuecat, lemonsqueezy, polar",
+    ],
     [{ name: "a", mapping, secret: "long enough" }, "signature is missing"],
     [{ name: "a", mapping, signature: "standard-webhooks" }, "secret is missing"],
     [{ name: "a", mapping, testMode: "take" }, "testMode belongs to a preset"],
