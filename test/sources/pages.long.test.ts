@@ -15,7 +15,20 @@ interface PageClient {
   /** What it comes over by itself. */
   readonly comesOver: readonly Fate[];
   readonly view?: object;
+  /** The account's name, where the client's page says none; null where its visitor gets no account. */
+  readonly accountName?: string | null;
 }
+
+/** The fetch of docs/using.md for clients that send nothing again. */
+const patiently = `
+  const patiently = async (url, init) => {
+    for (let waitMs = 250; ; waitMs = Math.min(30_000, waitMs * 2)) {
+      const response = await fetch(url, init).catch(() => undefined);
+      if (response !== undefined && response.status !== 429 && response.status < 500) return response;
+      // The wait of the documents' function.
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  };`;
 
 const numbers = Array.from({ length: 10 }, (_, number) => number);
 
@@ -52,6 +65,55 @@ const clients: Readonly<Record<string, PageClient>> = {
       for (let number = 1; number < 10; number += 1) rudder.track("Order Completed", { number });`,
     comesOver: [503, "cut"],
     view: { name: "Products", path: "/products" },
+  },
+  "@jitsu/js": {
+    module: require.resolve("@jitsu/js"),
+    start: (url, token) => `
+      ${patiently}
+      globalThis.jitsu = client.jitsuAnalytics({
+        host: ${JSON.stringify(url)}, writeKey: ${JSON.stringify(`rekindle:${token}`)}, fetch: patiently,
+      });
+      jitsu.page("Products");`,
+    visit: `
+      jitsu.track("Order Completed", { number: 0 });
+      jitsu.identify("ada", { email: "ada@example.com", plan: "pro" });
+      jitsu.group("engines", { name: "Analytical Engines" });
+      for (let number = 1; number < 10; number += 1) jitsu.track("Order Completed", { number });`,
+    comesOver: [503, "cut"],
+    view: { path: "/products" },
+  },
+  "mixpanel-browser": {
+    module: require.resolve("mixpanel-browser"),
+    start: (url, token) => `
+      client.init(${JSON.stringify(token)}, {
+        api_host: ${JSON.stringify(`${url}/mixpanel`)}, track_pageview: true, batch_flush_interval_ms: 500,
+      });`,
+    visit: `
+      client.track("Order Completed", { number: 0 });
+      client.identify("ada");
+      client.people.set({ $email: "ada@example.com", plan: "pro" });
+      client.set_group("company", ["engines"]);
+      for (let number = 1; number < 10; number += 1) client.track("Order Completed", { number });`,
+    // A connection that fails while the browser is online is no reason for it to send again.
+    comesOver: [503, 429],
+    view: { current_url_path: "/products" },
+    accountName: "engines",
+  },
+  "@openpanel/web": {
+    module: require.resolve("@openpanel/web"),
+    start: (url, token) => `
+      globalThis.op = new client.OpenPanel({
+        apiUrl: ${JSON.stringify(`${url}/openpanel`)}, clientId: ${JSON.stringify(token)},
+        trackScreenViews: true, waitForProfile: true,
+      });`,
+    visit: `
+      op.track("Order Completed", { number: 0 });
+      op.identify({ profileId: "ada", email: "ada@example.com", properties: { plan: "pro" } });
+      for (let number = 1; number < 10; number += 1) op.track("Order Completed", { number });`,
+    // What is cut comes twice: its messages have no ids.
+    comesOver: [503, 429],
+    view: { path: "/products" },
+    accountName: null,
   },
 };
 
@@ -107,11 +169,11 @@ test.each(roads)("what %s sends arrives once, over %p", async (name, fates, clie
   expect([...new Set(events.map(({ userId }) => userId))]).toEqual(["ada"]);
   expect(await named("page_viewed")).toMatchObject(views);
   const [ada] = await server.exported("users", organization);
-  expect(ada).toMatchObject({ userId: "ada", email: "ada@example.com", account: { id: "engines" } });
+  const { accountName = "Analytical Engines" } = client;
+  const account = accountName === null ? null : { id: "engines", name: accountName };
+  expect(ada).toMatchObject({ userId: "ada", email: "ada@example.com", account });
   const traits = ada?.properties as Record<string, unknown>;
   expect(traits.plan).toBe("pro");
   expect(Object.entries(traits).filter(([, value]) => value === null)).toEqual([]);
-  expect(await server.exported("accounts", organization)).toMatchObject([
-    { id: "engines", name: "Analytical Engines" },
-  ]);
+  expect(await server.exported("accounts", organization)).toMatchObject(account === null ? [] : [account]);
 });

@@ -1,4 +1,5 @@
 /** The connected sources' part of the OpenAPI document: their bodies are described where they come from. */
+import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import { errorMessages, errorStatus } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { sourcePaths } from "../write/source-routes.ts";
@@ -36,6 +37,12 @@ const posthogDescription = [
   "The body may be gzip, base64, or a form's data.",
   `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts. At POST /batch only clients whose User-Agent begins with posthog- are told so.`,
   "An event that cannot be taken fails no other: the answer is 200, and the live view says why.",
+  "A page of any origin may send.",
+].join(" ");
+
+const otherDescription = [
+  "The token is theirs to send: Authorization as Basic or Bearer, X-Write-Key, openpanel-client-id, or token in the messages.",
+  "A message that cannot be taken fails no other: the answer is 200, and the live view says why.",
   "A page of any origin may send.",
 ].join(" ");
 
@@ -92,6 +99,10 @@ export function sourceDocumentPaths(): Record<string, object> {
   }
   for (const path of sourcePaths.posthog) {
     paths[path] = { post: operation(posthogSummary, posthogDescription) };
+  }
+  for (const { source, path } of sourcePaths.others) {
+    const summary = `Messages, as ${senderTitles[source]}'s clients send them`;
+    paths[path] = { post: operation(summary, otherDescription) };
   }
   return { ...paths, ...webhookPaths() };
 }
