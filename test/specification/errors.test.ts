@@ -152,6 +152,7 @@ describe("a path below /api that does not exist", () => {
       ["/v1/projects/rk-1/settings/", "cdnSettings"],
       ["/sourceConfig/?p=npm", "getSourceConfig"],
       ["/sdk/track", "June"],
+      ["/engage", "/mixpanel"],
     ] as const) {
       for (const headers of [{}, { Authorization: `Basic ${token}` }]) {
         const response = await fetch(server.url + path, { method: "POST", headers });

@@ -10,6 +10,10 @@ const hints: readonly (readonly [paths: readonly string[], hint: string])[] = [
     ["/api/v1/customers/*", "/api/v1/customers/*/events", "/api/v2/entity", "/api/v2/batch"],
     "Customer.io's Track API is not read. Its clients cdp-analytics-node and cdp-analytics-browser send here.",
   ],
+  [
+    ["/engage", "/groups", "/import"],
+    "Mixpanel's clients send here with an address that ends with /mixpanel: path or api_host.",
+  ],
   [["/api/track", "/api/add_user_properties"], "Heap's API is not read: send by POST /track or /batch."],
   [
     ["/sdk/identify", "/sdk/track", "/sdk/group", "/sdk/page", "/sdk/batch"],
