@@ -80,7 +80,7 @@ test("a webhook of one's own gets a signature, which is changed, and taken away"
   await page.getByLabel("Header", { exact: true }).fill("X-Hub-Signature-256");
   await page.getByLabel("Before the signature").fill("sha256=");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("secret is missing").waitFor();
+  await page.getByText(/^This is missing/).waitFor();
   await page.getByLabel("Signing secret").fill("a secret of ours ABCD");
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Save", exact: true }).click();
