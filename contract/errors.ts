@@ -20,6 +20,7 @@ export const errorMessages = {
   invalidReadKey: "Missing or invalid read key.",
   userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
   accountNotFound: "Account not found. An account is made when a user is identified with it.",
+  nothingHere: "There is nothing at this path and method.",
   routeNotFound:
     "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",

@@ -11,6 +11,8 @@ export const sourceSettingLimits = {
   signingSecrets: 2,
   signingSecretCharacters: 200,
   webhookSecretCharacters: 200,
+  signatureHeaderCharacters: 100,
+  signaturePrefixCharacters: 20,
   /** Of a request that tries a mapping. */
   tryBytes: 256 * 1024,
 } as const;
@@ -110,7 +112,7 @@ const webhookName = Type.String({
 });
 
 /** Billing tools whose webhooks are read without a mapping. */
-export const webhookPresets = ["paddle", "chargebee", "revenuecat"] as const;
+export const webhookPresets = ["paddle", "chargebee", "revenuecat", "lemonsqueezy", "polar"] as const;
 export type WebhookPreset = (typeof webhookPresets)[number];
 
 const preset = Type.Enum([...webhookPresets], {
@@ -123,9 +125,41 @@ const secret = Type.String({
   maxLength: sourceSettingLimits.webhookSecretCharacters,
   pattern: "^[!-~][ -~]{6,}[!-~]$",
   description:
-    "Verified from now on. Paddle: the secret key of the destination. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header.",
+    "Verified from now on. Paddle: the secret key of the destination. LemonSqueezy, Polar: the signing secret. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header. With a mapping: the key of `signature`.",
   "x-send": `8 to ${sourceSettingLimits.webhookSecretCharacters} characters of ASCII, as the tool has them`,
 });
+
+const HeaderSignature = closedObject({
+  header: Type.String({
+    pattern: "^[A-Za-z0-9-]+$",
+    maxLength: sourceSettingLimits.signatureHeaderCharacters,
+    description: "The header with the signature, e.g. X-Hub-Signature-256.",
+    "x-send": "the name of a header, such as X-Hub-Signature-256",
+  }),
+  algorithm: Type.Enum(["sha1", "sha256", "sha512"], {
+    description: "The hash of the HMAC over the body.",
+    "x-send": "one of sha1, sha256, sha512",
+  }),
+  encoding: Type.Enum(["hex", "base64"], { "x-send": "hex or base64" }),
+  prefix: Type.Optional(
+    Type.String({
+      pattern: "^[!-~]*$",
+      maxLength: sourceSettingLimits.signaturePrefixCharacters,
+      description: "Text before the signature in the header, such as sha256=.",
+      "x-send": "the text before the signature, such as sha256=",
+    }),
+  ),
+});
+/** A header with an HMAC of the body. */
+export type HeaderSignature = Static<typeof HeaderSignature>;
+
+/** How requests of a webhook with a mapping are signed. */
+export const WebhookSignature = Type.Union([Type.Literal("standard-webhooks"), HeaderSignature], {
+  description:
+    "How the tool signs, for a webhook with a mapping: `standard-webhooks` (webhook-id, webhook-timestamp, webhook-signature), or a header with an HMAC of the body. Requests that are not signed so with `secret` are refused.",
+  "x-send": '"standard-webhooks", or an object {"header": …, "algorithm": …, "encoding": …, "prefix": …}',
+});
+export type WebhookSignature = Static<typeof WebhookSignature>;
 
 /** What becomes of a billing tool's test purchases. */
 const testModes = ["ignore", "take"] as const;
@@ -145,6 +179,7 @@ export const WebhookAnswer = Type.Object({
   secret: nullable(Type.Object({ lastFour: Type.String() }), {
     description: "Never shown again but for its last four characters. Null: requests are not verified.",
   }),
+  signature: nullable(WebhookSignature, { description: "Null unless a webhook with a mapping is verified." }),
   testMode: nullable(testMode, { description: "Null if the webhook has a mapping." }),
   createdAt: Field.instant("When it was made."),
   updatedAt: Field.instant("When it was changed last."),
@@ -159,6 +194,7 @@ export const WebhookCreateBody = closedObject({
   mapping: Type.Optional(WebhookMapping),
   preset: Type.Optional(preset),
   secret: Type.Optional(secret),
+  signature: Type.Optional(WebhookSignature),
   testMode: Type.Optional(testMode),
 });
 export type WebhookCreateBody = Static<typeof WebhookCreateBody>;
@@ -169,11 +205,13 @@ export const WebhookChangeBody = closedObject(
     secret: Type.Optional(
       nullable(secret, { description: "Null stops verifying.", "x-send": "the secret, or null" }),
     ),
+    signature: Type.Optional(WebhookSignature),
     testMode: Type.Optional(testMode),
   },
   {
     minProperties: 1,
-    "x-send": "a JSON object with mapping, or with secret or testMode for a webhook with a preset",
+    "x-send":
+      "a JSON object with mapping, secret or signature, or with secret or testMode for a webhook with a preset",
   },
 );
 export type WebhookChangeBody = Static<typeof WebhookChangeBody>;

@@ -6,7 +6,19 @@ import Type from "typebox";
 import { Field, nullable } from "./api/schema.ts";
 
 /** Connected sources, by the tool whose client sends. */
-export const sourceNames = ["segment", "rudderstack", "customerio", "posthog", "stripe", "webhook"] as const;
+export const sourceNames = [
+  ...([
+    "segment",
+    "rudderstack",
+    "customerio",
+    "posthog",
+    "jitsu",
+    "dittofeed",
+    "openpanel",
+    "mixpanel",
+  ] as const),
+  ...(["stripe", "webhook"] as const),
+] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** All that is counted apart: `api` is the write API, /identify, /track and /batch. */

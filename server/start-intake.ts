@@ -165,7 +165,7 @@ async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<
 function limitsOf(
   config: Config,
   registry: Registry,
-  { readKeys }: Pick<Authorizers, "readKeys">,
+  authorizers: Pick<Authorizers, "readKeys" | "tokens">,
   nowMs: () => number,
 ) {
   const addresses = new ClientAddresses(config.trustedProxies);
@@ -173,7 +173,7 @@ function limitsOf(
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
   const unknownTokens = new UnknownTokens(addresses);
-  return { addresses, bodies, unknownTokens, keys: new ReadKeys(readKeys, unknownTokens, nowMs) };
+  return { addresses, bodies, unknownTokens, keys: new ReadKeys(authorizers, unknownTokens, nowMs) };
 }
 
 function addGauges(registry: Registry, intake: Intake, outbox: Outbox, nowMs: () => number): void {

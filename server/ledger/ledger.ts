@@ -159,7 +159,13 @@ export {
   settingDifferences,
   settingsAfter,
 } from "./ports/settings.ts";
-export type { StripeSettings, Webhook, WebhookChange, WebhookSettings } from "./ports/source-settings.ts";
+export {
+  type StripeSettings,
+  verifiedMapping,
+  type Webhook,
+  type WebhookChange,
+  type WebhookSettings,
+} from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
 export {
   type KnownUser,

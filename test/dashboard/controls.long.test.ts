@@ -72,7 +72,7 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "1, Account, Active in 28 days, Attribute, Change, Churn risk, Clear, Clear filters, Close",
     "Close the set-up of PostHog, Close the set-up of Stripe, Close the set-up of Webhooks, Columns",
     "Copy, Copy link, Engagement, Event, Events, Fall, First seen, Health, Last active, Last seen, Member, Owner",
-    "Members, More, Pause, Set up Chargebee, Set up Paddle, Set up RevenueCat, Set up Customer.io, Set up PostHog, Set up RudderStack, Set up Segment, Share of activity",
+    "Members, More, Pause, Set up Chargebee, Set up Paddle, Set up RevenueCat, Set up LemonSqueezy, Set up Polar, Set up Customer.io, Set up Dittofeed, Set up Jitsu, Set up Mixpanel, Set up OpenPanel, Set up PostHog, Set up RudderStack, Set up Segment, Share of activity",
     "Set up Stripe, Set up The write API, Set up Webhooks, Show with projection, Trait, User, Users",
     "Segment, opened, subscription_canceled, History of Healthy, Show all figures, Show less",
     "What is meant: Active users, What is meant: User lifecycle, What is meant: Health of users, What is meant: Health of accounts",

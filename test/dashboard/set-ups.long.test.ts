@@ -60,6 +60,10 @@ test.each([
   ["RudderStack", "@rudderstack/rudder-sdk-node"],
   ["Customer.io", "@customerio/cdp-analytics-node"],
   ["PostHog", "posthog-node"],
+  ["Jitsu", "@jitsu/js"],
+  ["Dittofeed", "@dittofeed/sdk-node"],
+  ["OpenPanel", "@openpanel/sdk"],
+  ["Mixpanel", "mixpanel"],
 ])("%s: the program with %s runs as it is shown", async (source, client) => {
   await open(source);
   const program = await shown(`On a server, ${client}`);
@@ -70,7 +74,7 @@ test.each([
   writeFileSync(join(place, "index.mjs"), asUser(program, source));
   const ended = await run(["node", join(place, "index.mjs")]);
   expect(ended).toEqual({ exitCode: 0, stdout: "", stderr: "" });
-  const name = source === "PostHog" ? "report_created" : "Report_Created";
+  const name = program.includes("report_created") ? "report_created" : "Report_Created";
   expect(await arrived(source)).toEqual(["ada@example.com", name]);
 });
 

@@ -60,7 +60,8 @@ test("says of each source what it sends, which one is silent, and leads to what 
   const names = await page.getByRole("heading", { level: 3 }).allInnerTexts();
   expect(names.map((name) => name.split(/\s/)[0])).toEqual([
     ...["PostHog", "Segment", "Stripe", "The", "RudderStack", "Customer.io"],
-    ...["Paddle", "Chargebee", "RevenueCat", "Webhooks"],
+    ...["Jitsu", "Dittofeed", "OpenPanel", "Mixpanel"],
+    ...["Paddle", "Chargebee", "RevenueCat", "LemonSqueezy", "Polar", "Webhooks"],
   ]);
   const segment = row(page, "Segment");
   // 40 in an hour and 2 rejected. None in an hour that has begun since.

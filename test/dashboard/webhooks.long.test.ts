@@ -70,9 +70,41 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
 });
 
+test("a webhook of one's own gets a signature, which is changed, and taken away", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/sources?open=webhook", "Hooked");
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("signed");
+  await page.getByLabel("The user's id").fill("user");
+  await page.getByLabel("The event's name").fill("type");
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "HMAC in a header" });
+  await page.getByLabel("Header", { exact: true }).fill("X-Hub-Signature-256");
+  await page.getByLabel("Before the signature").fill("sha256=");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText(/^This is missing/).waitFor();
+  await page.getByLabel("Signing secret").fill("a secret of ours ABCD");
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Only requests signed with …ABCD are accepted (X-Hub-Signature-256).").waitFor();
+  await page.getByRole("button", { name: "Change the webhook signed" }).click();
+  expect(await page.getByLabel("Header", { exact: true }).inputValue()).toBe("X-Hub-Signature-256");
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "Standard Webhooks" });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Only requests signed with …ABCD are accepted (Standard Webhooks).").waitFor();
+  await page.getByRole("button", { name: "Change the webhook signed" }).click();
+  await page.getByLabel("Signature", { exact: true }).selectOption({ label: "Not verified" });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Requests are not verified. Anyone who has this URL can post.").waitFor();
+  await page.getByRole("button", { name: "Delete the webhook signed" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No webhook yet").waitFor();
+  expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
+});
+
 test("each billing tool is an entry of its own, whose webhook is tried, and saved with its secret", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/sources", "Hooked");
   for (const [tool, secret] of [
+    ["Polar", "Secret of the endpoint"],
+    ["LemonSqueezy", "Signing secret"],
     ["RevenueCat", "Authorization header"],
     ["Chargebee", "Basic authentication"],
     ["Paddle", "Secret key of the destination"],
@@ -82,7 +114,7 @@ test("each billing tool is an entry of its own, whose webhook is tried, and save
     await page.getByText(`In ${tool}`).first().waitFor();
     await page
       .getByRole("table", { name: "What we do with it" })
-      .getByText("payment_failed")
+      .getByText("payment_succeeded")
       .first()
       .waitFor();
     await page.getByRole("button", { name: "Add webhook" }).click();

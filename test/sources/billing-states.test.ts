@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { WebhookPreset } from "../../contract/source-settings.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -9,6 +10,7 @@ import type { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { until } from "../until.ts";
 import { chargebeeEvent, line, subscription as seats, startSeconds } from "./presets/chargebee/payloads.ts";
+import { lemonsqueezyEvent, subscription as squeezed } from "./presets/lemonsqueezy/payloads.ts";
 import { notification, subscription as ofPaddle } from "./presets/paddle/payloads.ts";
 import { revenuecatEvent, startMs } from "./presets/revenuecat/payloads.ts";
 import { invoice, price, subscription, subscriptionItem } from "./stripe-objects.ts";
@@ -22,7 +24,7 @@ const day = 86_400_000;
 const metadata = { userId: "ada" };
 
 /** An organization with the users ada and bob, a webhook with the preset, and who may change it. */
-async function withPreset(name: string, preset: "paddle" | "chargebee" | "revenuecat", more: object = {}) {
+async function withPreset(name: string, preset: WebhookPreset, more: object = {}) {
   const token = await sent(server, name, identify("ada"), identify("bob"));
   const owner = await joined(server, name, "owner", `${name} owner`);
   const path = `/api/webhooks?organization=${owner.organization}`;
@@ -228,6 +230,13 @@ describe("test mode is no money", () => {
 
   test.each([
     ["revenuecat", revenuecatEvent("INITIAL_PURCHASE", { environment: "SANDBOX" })],
+    [
+      "lemonsqueezy",
+      lemonsqueezyEvent("subscription_created", squeezed(), {
+        test_mode: true,
+        custom_data: { user_id: "ada" },
+      }),
+    ],
     [
       "paddle",
       {

@@ -13,11 +13,13 @@ type Values = Record<string, string | number>;
 export interface Client {
   identify(userId: string, traits: Values): void;
   track(userId: string, event: string, properties: Values): void;
+  /** The user joins an account with this name, where the client can say so. */
+  join?(userId: string, accountId: string, name: string): void;
   /** Resolves when everything is delivered, or given up. */
   flush(): Promise<void>;
 }
 
-type Connect = (url: string, token: string) => Client;
+export type Connect = (url: string, token: string) => Client;
 
 const roads: readonly (readonly [string, readonly Fate[]])[] = [
   ["on the straight way", []],
@@ -25,8 +27,8 @@ const roads: readonly (readonly [string, readonly Fate[]])[] = [
   ["after a connection that was cut when all was stored", ["cut"]],
 ];
 
-/** Registers the tests of a client. */
-export function provesDelivery(tool: string, connect: Connect): void {
+/** Registers the tests of a client. @param method of its requests */
+export function provesDelivery(tool: string, connect: Connect, method: "POST" | "GET" = "POST"): void {
   let server: Server;
   let dataDir: string;
   beforeAll(async () => {
@@ -40,24 +42,32 @@ export function provesDelivery(tool: string, connect: Connect): void {
 
   test.each(roads)(`${tool}: every event arrives once, %s`, async (road, fates) => {
     const token = await server.organization(road);
-    const proxy = await BadProxy.start(server.url, fates);
+    const proxy = await BadProxy.start(server.url, fates, method);
     const client = connect(proxy.url, token);
+    const beganMs = Date.now();
     client.identify("ada", { email: "ada@example.com", plan: "pro" });
+    client.join?.("ada", "engines", "Analytical Engines");
     const sent = send(client, 0, 30);
     await client.flush();
     proxy.stop();
     expect(proxy.happened.slice(0, fates.length)).toEqual([...fates]);
     expect(proxy.happened.length).toBeGreaterThan(fates.length);
     expect(await stored(server, road)).toEqual(sent);
+    const account = client.join === undefined ? null : { id: "engines", name: "Analytical Engines" };
     expect(await server.exported("users", road)).toMatchObject([
-      { userId: "ada", email: "ada@example.com", properties: { plan: "pro" } },
+      { userId: "ada", email: "ada@example.com", properties: { plan: "pro" }, account },
     ]);
+    for (const { timestamp } of await server.exported("events", road)) {
+      // Some clients write whole seconds.
+      expect(Date.parse(String(timestamp))).toBeGreaterThanOrEqual(beganMs - 1_000);
+      expect(Date.parse(String(timestamp))).toBeLessThanOrEqual(Date.now());
+    }
   });
 
   test(`${tool}: every event arrives once, over a restart of the server`, async () => {
     const token = await server.organization("Restart");
     // An address that stays, whichever port is the server's.
-    const proxy = await BadProxy.start(server.url, []);
+    const proxy = await BadProxy.start(server.url, [], method);
     const client = connect(proxy.url, token);
     client.identify("ada", { email: "ada@example.com" });
     const sent = send(client, 0, 10);

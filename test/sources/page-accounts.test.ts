@@ -90,6 +90,27 @@ describe("a page gives an account to the user whom its visit has made known", ()
   });
 });
 
+test("the visit that made a user known says the first e-mail address, and no other visit and no second one does", async () => {
+  const name = "First address";
+  const { send, token } = await page(name);
+  const says = (anonymousId: string, email?: string) =>
+    send("/v1/identify", { anonymousId, userId: "gina", ...(email && { traits: { email } }) });
+  const address = async () =>
+    (await server.exported("users", name)).find(({ userId }) => userId === "gina")?.email;
+  await says("gv1");
+  await says("gv2", "mallory@evil.test");
+  expect(await address()).toBeNull();
+  await says("gv1", "gina@example.com");
+  expect(await address()).toBe("gina@example.com");
+  await says("gv1", "other@example.com");
+  expect(await address()).toBe("gina@example.com");
+  // Whom a server has made known gets none from a page.
+  await server.post("/v1/identify", token, { userId: "ben", anonymousId: "bv1" });
+  await send("/v1/identify", { anonymousId: "bv1", userId: "ben", traits: { email: "mallory@evil.test" } });
+  const ben = (await server.exported("users", name)).find(({ userId }) => userId === "ben");
+  expect(ben?.email).toBeNull();
+});
+
 test("an account that exists is given by a token for which an owner has switched that on, and not changed", async () => {
   const name = "A token that joins";
   const of = { type: "identify", userId: "owner", email: "o@example.com" };

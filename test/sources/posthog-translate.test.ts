@@ -141,6 +141,16 @@ test("person properties that come with an event are said before it", () => {
   expect(itemsOf({ properties: { $set: { $browser: "X" } } })).toMatchObject([{ type: "track" }]);
 });
 
+test("a parameter that the page's address lacks is no trait and no property, and every other null is", () => {
+  const absent = { gclid: null, _kx: null, utm_source: null };
+  const properties = { ...absent, $set: { ...absent, utm_medium: "mail", plan: null }, $unset: ["fbclid"] };
+  const sent = { properties: { ...properties, number: null }, $set_once: { ...absent, first: null } };
+  const [item, event] = itemsOf(sent);
+  expect(item).toHaveProperty("traits", { utm_medium: "mail", plan: null, fbclid: null });
+  expect(item).toHaveProperty("traitsOnce", { first: null });
+  expect(event).toHaveProperty("properties", { number: null });
+});
+
 test("an e-mail address as the distinct id is the user's e-mail", () => {
   expect(itemsOf({ event: "$identify", distinct_id: "ada@example.com" })).toMatchObject([
     { userId: "ada@example.com", email: "ada@example.com" },

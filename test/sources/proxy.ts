@@ -8,18 +8,18 @@ export type Fate = number | "cut";
 
 /** A proxy in front of a server. It has to be stopped. */
 export class BadProxy {
-  /** The treatment of all POST requests so far. */
+  /** The treatment of all requests so far that send. */
   readonly happened: (Fate | "passed")[] = [];
   /** The server's address. Without one, every connection is cut. */
   target: string | undefined;
   readonly #server: ReturnType<typeof createServer>;
 
-  private constructor(target: string, fates: readonly Fate[]) {
+  private constructor(target: string, fates: readonly Fate[], method: string) {
     this.target = target;
     const waiting = [...fates];
     this.#server = createServer((request, response) => {
-      const fate = request.method === "POST" ? waiting.shift() : undefined;
-      if (request.method === "POST") this.happened.push(fate ?? "passed");
+      const fate = request.method === method ? waiting.shift() : undefined;
+      if (request.method === method) this.happened.push(fate ?? "passed");
       treat(this.target, request, response, fate).catch(() => request.socket.destroy());
     });
   }
@@ -28,9 +28,9 @@ export class BadProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** @param fates of the first POST requests. All later ones pass. */
-  static async start(target: string, fates: readonly Fate[]): Promise<BadProxy> {
-    const proxy = new BadProxy(target, fates);
+  /** @param fates of the first requests that send. All later ones pass. @param method of requests that send */
+  static async start(target: string, fates: readonly Fate[], method = "POST"): Promise<BadProxy> {
+    const proxy = new BadProxy(target, fates, method);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
     return proxy;
   }
@@ -49,7 +49,12 @@ async function treat(
 ): Promise<void> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const origin = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
+  const origin = {
+    // Mixpanel's page sends with credentials, and hears nothing of an answer for all origins.
+    "Access-Control-Allow-Origin": request.headers.origin ?? "*",
+    "Access-Control-Allow-Credentials": "true",
+    "Access-Control-Expose-Headers": "Retry-After",
+  };
   if (typeof fate === "number") {
     response.writeHead(fate, { ...origin, ...(fate === 429 && { "Retry-After": "1" }) });
     response.end();

@@ -350,7 +350,7 @@ describe("a page of another origin", () => {
   });
 
   test("cannot read with a project token", async () => {
-    for (const path of ["/api/users", "/api/overview", "/api/live", "/api/events"]) {
+    for (const path of ["/api/users", "/api/week-summary", "/api/live", "/api/events"]) {
       const headers = { ...origin, Authorization: `Bearer ${token}` };
       expect((await fetch(server.url + path, { headers })).status).toBe(401);
     }

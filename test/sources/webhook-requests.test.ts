@@ -1,6 +1,7 @@
 /** Webhooks through HTTP: their tokens, and bodies that a mapping reads. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { company } from "../people/support.ts";
+import { createHmac } from "node:crypto";
+import { auditLog, company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { expectError, user } from "../specification/support.ts";
 import { until } from "../until.ts";
@@ -83,6 +84,60 @@ describe("a webhook of one's own", () => {
     ...{ items: "events", userId: "user.id", email: "user.email", event: { path: "type" }, messageId: "id" },
     ...{ timestamp: "at", traits: { plan: "user.plan" }, properties: "data" },
   };
+
+  test("takes only what its tool signed, once it has a secret, which nobody is shown", async () => {
+    const { name, token, owner, at: path } = await company(server, "Signed webhook");
+    const signature = {
+      header: "X-Hub-Signature-256",
+      algorithm: "sha256",
+      encoding: "hex",
+      prefix: "sha256=",
+    };
+    const own = { userId: "user", event: { text: "signed" }, messageId: "id" };
+    const secret = "a secret of the tool ABCD";
+    const settings = { name: "signed", mapping: own, secret, signature };
+    const added = await owner.json<{ id: number }>("POST", path("/api/webhooks"), settings, 201);
+    expect(added).toMatchObject({ mapping: own, preset: null, secret: { lastFour: "ABCD" }, signature });
+    const sent = async (id: string, by?: string) => {
+      const body = JSON.stringify({ user: "ada", id });
+      const header = by && `sha256=${createHmac("sha256", by).update(body).digest("hex")}`;
+      const headers: Record<string, string> = header ? { "X-Hub-Signature-256": header } : {};
+      const response = await deliver(server, `/v1/webhooks/signed/${token}`, body, headers);
+      return [response.status, await response.text()] as const;
+    };
+    await server.post("/identify", token, user("ada"));
+    expect(await sent("1", secret)).toEqual([200, '{"success":true}']);
+    expect(await sent("2")).toEqual([400, expect.stringContaining("X-Hub-Signature-256 is missing")]);
+    expect(await sent("3", "another secret")).toEqual([
+      400,
+      expect.stringContaining("check the signing secret"),
+    ]);
+
+    const one = path(`/api/webhooks/${added.id}`);
+    const fresh = await owner.json("PATCH", one, { secret: "a newer secret EFGH" });
+    expect(fresh).toMatchObject({ mapping: own, secret: { lastFour: "EFGH" }, signature });
+    expect((await sent("4", secret))[0]).toBe(400);
+    expect((await sent("5", "a newer secret EFGH"))[0]).toBe(200);
+    const opened = await owner.json("PATCH", one, { secret: null });
+    expect(opened).toMatchObject({ mapping: own, secret: null, signature: null });
+    expect((await sent("6"))[0]).toBe(200);
+    const log = await auditLog(owner);
+    const changes = log.filter(({ summary }) => summary.includes("webhook signed"));
+    expect(changes.map(({ summary }) => summary)).toEqual([
+      "Changed how the webhook signed is verified",
+      "Changed how the webhook signed is verified",
+      "Added the webhook signed",
+    ]);
+    expect(changes[1]?.detail).toEqual({
+      name: "signed",
+      from: { mapping: own, secret: "ABCD", signature },
+      to: { mapping: own, secret: "EFGH", signature },
+    });
+    for (const text of [JSON.stringify(log), server.output()])
+      expect(text).not.toContain("secret of the tool");
+    const ids = (await eventsOf(server, name)).map(({ messageId }) => messageId);
+    expect(ids.sort()).toEqual(["webhook:signed:1", "webhook:signed:5", "webhook:signed:6"]);
+  });
 
   test("is read as its mapping says, each message once, good ones beside bad ones", async () => {
     const { name, token, owner, at: path } = await company(server, "Own webhook");

@@ -1,6 +1,9 @@
 /** One format for every error, on every path and method, without internal details. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
+import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import { intakeRoutes } from "../../contract/api/intake-routes.ts";
+import { hintOfOtherTool } from "../../server/http/port/other-tools.ts";
 import { Server } from "../server.ts";
 import { becomes } from "../until.ts";
 import { expectError, expectSuccess, send, user, withBrokenLedger } from "./support.ts";
@@ -122,6 +125,45 @@ test("no error tells of the inside", async () => {
       }
     }
   }
+});
+
+describe("a path below /api that does not exist", () => {
+  test.each(["GET", "POST", "DELETE"])(
+    "is 404 with a read key and with a project token, by %s",
+    async (method) => {
+      const key = (await server.command("key", "create", "--organization", "Errors")).trim();
+      const asked = (secret?: string) =>
+        fetch(`${server.url}/api/no/such/path`, {
+          method,
+          headers: secret === undefined ? {} : { Authorization: `Bearer ${secret}` },
+        });
+      for (const secret of [key, token]) await expectError(await asked(secret), "not_found", "/openapi.json");
+      for (const secret of [undefined, `rk-${key.slice(3)}`, `rr-${token.slice(3)}`]) {
+        await expectError(await asked(secret), "invalid_write_key", "read key");
+      }
+    },
+  );
+
+  test("is told to clients of other tools with where they can send, whatever their key", async () => {
+    for (const [path, tool] of [
+      ["/api/event", "Plausible"],
+      ["/api/v1/customers/7/events", "Customer.io"],
+      ["/2/httpapi", "Amplitude"],
+      ["/v1/projects/rk-1/settings/", "cdnSettings"],
+      ["/sourceConfig/?p=npm", "getSourceConfig"],
+      ["/sdk/track", "June"],
+      ["/engage", "/mixpanel"],
+    ] as const) {
+      for (const headers of [{}, { Authorization: `Basic ${token}` }]) {
+        const response = await fetch(server.url + path, { method: "POST", headers });
+        await expectError(response, "not_found", "There is nothing at this path", tool);
+      }
+    }
+    for (const name of [...Object.keys(analysisRoutes), ...Object.keys(intakeRoutes)]) {
+      const path = name.slice(name.indexOf(" ") + 1);
+      expect([path, hintOfOtherTool(path)]).toEqual([path, undefined]);
+    }
+  });
 });
 
 /** Whether the service says that it is ready, and what it says of writes. */

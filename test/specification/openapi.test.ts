@@ -19,7 +19,7 @@ beforeAll(async () => {
   api = await OpenApi.of(server);
   document = api.document;
   const own = Object.entries(document.paths).filter(
-    ([path]) => !/^\/(api|v1|beacon|i|e|capture)(\/|$)/.test(path),
+    ([path]) => !/^\/(api|v1|beacon|i|e|capture|openpanel|mixpanel)(\/|$)/.test(path),
   );
   paths = Object.fromEntries(own);
 }, 180_000);
@@ -58,10 +58,17 @@ describe("the document", () => {
   test("names every path of the connected sources, each of which is there", async () => {
     const calls = ["identify", "track", "group", "page", "screen", "alias", "batch"];
     const expected = calls.flatMap((call) => [`/v1/${call}`, `/v1/${call.slice(0, 1)}`]);
-    const named = Object.keys(document.paths).filter((path) => /^\/(v1|beacon|i|e|capture)(\/|$)/.test(path));
+    const ofSources = /^\/(v1|beacon|i|e|capture|api\/s|api\/public|openpanel|mixpanel)(\/|$)/;
+    const named = Object.keys(document.paths).filter((path) => ofSources.test(path));
     const posthog = ["/i/v0/e", "/i/v1/analytics/events", "/e", "/capture"];
     const webhooks = ["/v1/webhooks/stripe/{token}", "/v1/webhooks/{name}/{token}"];
-    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch", ...posthog, ...webhooks].sort());
+    const others = [
+      ...calls.flatMap((call) => [`/api/s/${call}`, `/api/s/s2s/${call}`, `/api/public/apps/${call}`]),
+      ...["/openpanel/track", "/mixpanel/track", "/mixpanel/import", "/mixpanel/engage", "/mixpanel/groups"],
+    ];
+    expect(named.sort()).toEqual(
+      [...expected, "/beacon/v1/batch", ...posthog, ...others, ...webhooks].sort(),
+    );
     const ofClients = named.filter((path) => !webhooks.includes(path));
     for (const path of ofClients) expect((await post(path, { batch: [] })).status).toBe(200);
     for (const path of webhooks) {

@@ -30,6 +30,8 @@ const tools = [
   { source: "paddle", name: "Paddle" },
   { source: "chargebee", name: "Chargebee" },
   { source: "revenuecat", name: "RevenueCat" },
+  { source: "lemonsqueezy", name: "LemonSqueezy" },
+  { source: "polar", name: "Polar" },
 ] as const;
 
 export function Connect(): ReactElement {

@@ -14,6 +14,16 @@ export interface Client {
 /** The part of an address that a browser's client wants without its protocol. */
 const hostOf = (address: string) => address.replace(/^\w+:\/\//, "");
 const protocolOf = (address: string) => address.slice(0, address.indexOf(":"));
+const portOf = (address: string) => new URL(address).port || (protocolOf(address) === "https" ? 443 : 80);
+
+/** For clients that send nothing again. */
+const patiently = `const patiently = async (url, init) => {
+  for (let waitMs = 250; ; waitMs = Math.min(30_000, waitMs * 2)) {
+    const response = await fetch(url, init).catch(() => undefined);
+    if (response !== undefined && response.status !== 429 && response.status < 500) return response;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+};`;
 
 /** The clients of each source, each a program that runs as it stands: a user, an event, and what is needed so that both are
  * sent before it ends. The write API's calls are on the page Start. */
@@ -68,6 +78,21 @@ analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
 analytics.track({ userId: "u1", event: "Report Created" });
 await analytics.flush();`,
     },
+    {
+      label: "In a browser, @rudderstack/analytics-js",
+      isInBrowser: true,
+      note: "Use a browser token, because everyone can read it in the page. Only the build “bundled” with getSourceConfig sends here: the others load parts or settings from RudderStack's hosts.",
+      code: (address, token) => `import { RudderAnalytics } from "@rudderstack/analytics-js/bundled";
+
+const source = { id: "rekindle", writeKey: "${token}", enabled: true, config: {}, destinations: [] };
+const analytics = new RudderAnalytics();
+analytics.load("${token}", "${address}", {
+  getSourceConfig: () => ({ source }),
+});
+
+analytics.identify("u1", { email: "ada@example.com" });
+analytics.track("Report Created");`,
+    },
   ],
   customerio: [
     {
@@ -104,16 +129,139 @@ await posthog.shutdown();`,
     {
       label: "In a browser, posthog-js",
       isInBrowser: true,
-      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. advanced_disable_flags turns off requests for feature flags. Requests over the limit are lost: the library does not retry them.",
+      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. Feature flags, surveys and recordings are not there, and the snippet of HTML does not work: install the package with npm. Requests over the limit are lost: the library does not retry them.",
       code: (address, token) => `import posthog from "posthog-js";
 
 posthog.init("${token}", {
   api_host: "${address}",
-  advanced_disable_flags: true,
 });
 
 posthog.identify("u1", { email: "ada@example.com" });
 posthog.capture("report_created");`,
+    },
+  ],
+  jitsu: [
+    {
+      label: "On a server, @jitsu/js",
+      note: "The client sends nothing again. The fetch below does. The key is any word, a colon and the token.",
+      code: (address, token) => `import { jitsuAnalytics } from "@jitsu/js";
+
+${patiently}
+
+const analytics = jitsuAnalytics({
+  host: "${address}",
+  writeKey: "rekindle:${token}",
+  s2s: true,
+  fetch: patiently,
+});
+
+await analytics.identify("u1", { email: "ada@example.com" });
+await analytics.track("report_created", {}, { userId: "u1" });`,
+    },
+    {
+      label: "In a browser, @jitsu/js",
+      isInBrowser: true,
+      note: "Use a browser token, because everyone can read it in the page. With the fetch above, what fails is sent again.",
+      code: (address, token) => `import { jitsuAnalytics } from "@jitsu/js";
+
+const analytics = jitsuAnalytics({
+  host: "${address}",
+  writeKey: "rekindle:${token}",
+});
+
+analytics.identify("u1", { email: "ada@example.com" });
+analytics.track("report_created");`,
+    },
+  ],
+  dittofeed: [
+    {
+      label: "On a server, @dittofeed/sdk-node",
+      note: "The client sends nothing again. The request below does. A flush sends five messages.",
+      code: (address, token) => `import { DittofeedSdkBase } from "@dittofeed/sdk-node";
+
+${patiently}
+
+const dittofeed = new DittofeedSdkBase({
+  writeKey: "Basic ${token}",
+  host: "${address}",
+  uuid: () => crypto.randomUUID(),
+  setTimeout,
+  clearTimeout,
+  issueRequest: async (data, { host, writeKey }) => {
+    const headers = { authorization: writeKey, "Content-Type": "application/json" };
+    await patiently(host + "/api/public/apps/batch", { method: "POST", headers, body: JSON.stringify(data) });
+  },
+});
+
+dittofeed.identify({ userId: "u1", traits: { email: "ada@example.com" } });
+dittofeed.track({ userId: "u1", event: "report_created" });
+await dittofeed.flush();`,
+    },
+  ],
+  openpanel: [
+    {
+      label: "On a server, @openpanel/sdk",
+      note: "Without maxRetries it gives up after 3 attempts within 4 seconds. Its events have no id: one that is sent twice is stored twice, unless you give it a __messageId.",
+      code: (address, token) => `import { OpenPanel } from "@openpanel/sdk";
+
+const op = new OpenPanel({
+  apiUrl: "${address}/openpanel",
+  clientId: "${token}",
+});
+op.api.maxRetries = 12;
+
+await op.identify({ profileId: "u1", email: "ada@example.com" });
+await op.track("report_created", { profileId: "u1", __messageId: crypto.randomUUID() });`,
+    },
+    {
+      label: "In a browser, @openpanel/web",
+      isInBrowser: true,
+      note: "Use a browser token, because everyone can read it in the page. With waitForProfile events wait in the page until identify: OpenPanel's client sends no id of a visitor.",
+      code: (address, token) => `import { OpenPanel } from "@openpanel/web";
+
+const op = new OpenPanel({
+  apiUrl: "${address}/openpanel",
+  clientId: "${token}",
+  waitForProfile: true,
+});
+
+op.identify({ profileId: "u1", email: "ada@example.com" });
+op.track("report_created");`,
+    },
+  ],
+  mixpanel: [
+    {
+      label: "On a server, mixpanel",
+      note: "The client sends nothing again: its callback has the error. With an $insert_id you may call it again.",
+      code: (address, token) => `import Mixpanel from "mixpanel";
+
+const mixpanel = Mixpanel.init("${token}", {
+  protocol: "${protocolOf(address)}",
+  host: "${hostOf(address).replace(/:\d+$/, "")}",
+  port: ${portOf(address)},
+  path: "/mixpanel",
+});
+const send = (call) =>
+  new Promise((resolve) => {
+    const again = () => call((error) => (error ? setTimeout(again, 1_000) : resolve()));
+    again();
+  });
+
+await send((done) => mixpanel.people.set("u1", { $email: "ada@example.com" }, done));
+const event = { distinct_id: "u1", $insert_id: crypto.randomUUID(), time: new Date() };
+await send((done) => mixpanel.track("report_created", { ...event }, done));`,
+    },
+    {
+      label: "In a browser, mixpanel-browser",
+      isInBrowser: true,
+      note: "Use a browser token, because everyone can read it in the page. Replays and flags are not there.",
+      code: (address, token) => `import mixpanel from "mixpanel-browser";
+
+mixpanel.init("${token}", { api_host: "${address}/mixpanel", track_pageview: true });
+
+mixpanel.identify("u1");
+mixpanel.people.set({ $email: "ada@example.com" });
+mixpanel.track("report_created");`,
     },
   ],
   stripe: [
@@ -168,6 +316,27 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["$create_alias", "Two ids are one person"],
     ["a distinct_id not identified", "Held for up to 30 days, until an identify or alias with this id"],
     ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
+  ],
+  jitsu: ofSegment,
+  dittofeed: ofSegment,
+  openpanel: [
+    ["identify", "A user with e-mail, names, picture and traits"],
+    ["track", "An event. “Order Completed” is stored as Order_Completed and shown as sent"],
+    ["screen_view", "The event page_viewed"],
+    ["groups of an event, setGroup", "The account: the first group"],
+    ["upsertGroup", "The account's name and attributes. Only from servers"],
+    ["an event without a profileId", "Rejected: set waitForProfile"],
+    ["increment, decrement, replays", "Ignored"],
+  ],
+  mixpanel: [
+    ["people.set, set_once, unset", "A user with e-mail and traits"],
+    ["$identify, alias", "Two ids are one person"],
+    ["your own events", "Events of the same name"],
+    ["$mp_web_page_view", "The event page_viewed"],
+    ["set_group of company, organization, account, workspace, customer", "The user's account"],
+    ["groups.set of these keys", "The account's name and attributes. Only from servers"],
+    ["a distinct_id not identified", "Held for up to 30 days, until people.set or $identify with this id"],
+    ["increment, append, union, remove, delete_user, replays, flags", "Ignored"],
   ],
   stripe: [
     [

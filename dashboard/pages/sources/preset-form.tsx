@@ -10,18 +10,21 @@ import { useTell } from "../../parts/toast.tsx";
 import { presetTexts } from "./presets.ts";
 import { TestModeSelect } from "./test-mode.tsx";
 import { WebhookName } from "./webhook-name.tsx";
+import { signedWith } from "./webhook-signature.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 
 /** Whether requests of a webhook are verified. */
-export function Verification({ preset, secret }: Pick<Webhook, "preset" | "secret">): ReactElement | null {
-  if (preset === null) return null;
+export function Verification({ webhook }: { webhook: Webhook }): ReactElement {
+  const { preset, secret, signature } = webhook;
   return (
     <p className="text-sm text-soft">
       {secret === null
         ? "Requests are not verified. Anyone who has this URL can post."
-        : presetTexts[preset].verified(secret.lastFour)}
+        : preset === null
+          ? signedWith(signature, secret.lastFour)
+          : presetTexts[preset].verified(secret.lastFour)}
     </p>
   );
 }

@@ -123,4 +123,59 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
       ...others,
     ],
   },
+  lemonsqueezy: {
+    preset: "lemonsqueezy",
+    tool: "LemonSqueezy",
+    place: "In LemonSqueezy, under Settings, Webhooks: add a webhook with the address and a signing secret.",
+    events: "All events whose names begin with subscription_.",
+    user: "user_id of the checkout's custom data. Otherwise the user with the customer's e-mail address. account_id of the custom data is the account.",
+    amounts:
+      "LemonSqueezy's subscriptions have no price. The plan amount is the newest paid invoice of a whole period, after discounts and without tax. The interval is custom data's interval, or a word such as Monthly in the variant's name, or the length of the first period.",
+    secret: "Signing secret",
+    secretHelp: "As you set it in LemonSqueezy, of at least 8 characters.",
+    verified: (lastFour) => `Only requests that LemonSqueezy signed with …${lastFour} are accepted.`,
+    meanings: [
+      ["subscription_created", "subscription_started"],
+      [
+        "subscription_updated",
+        "subscription_changed, cancellation_scheduled or cancellation_withdrawn, with the status",
+      ],
+      ["subscription_cancelled, subscription_resumed", "cancellation_scheduled, cancellation_withdrawn"],
+      ["subscription_paused, subscription_unpaused", "subscription_paused, subscription_resumed"],
+      ["subscription_expired", "subscription_canceled"],
+      [
+        "subscription_payment_success, subscription_payment_recovered",
+        "payment_succeeded, and subscription_changed with the amount",
+      ],
+      ["subscription_payment_failed, subscription_payment_refunded", "payment_failed, payment_refunded"],
+      ["order_created, order_refunded", "Ignored: a subscription's first order has an invoice, too"],
+      ...others,
+    ],
+  },
+  polar: {
+    preset: "polar",
+    tool: "Polar",
+    place: "In Polar, under Settings, Webhooks: add an endpoint with the address and the format Raw.",
+    events:
+      "customer.created, customer.updated, all events of subscriptions, order.paid, refund.created and refund.updated.",
+    user: "metadata.user_id of the subscription, the order or the customer. Otherwise the customer's external id, or the user with the customer's e-mail address. metadata.account_id is the account.",
+    amounts:
+      "Plan amounts are those of fixed prices and seats after discounts that recur, without tax. Metered prices count 0. Polar does not say what comes from its sandbox: connect the live organization.",
+    secret: "Secret of the endpoint",
+    secretHelp: "As Polar shows it.",
+    verified: (lastFour) => `Only requests that Polar signed with …${lastFour} are accepted.`,
+    meanings: [
+      ["customer.created, customer.updated", "Links the customer to a user. No event."],
+      ["subscription.created", "subscription_started"],
+      [
+        "subscription.active, subscription.updated, subscription.past_due",
+        "subscription_changed, cancellation_scheduled or cancellation_withdrawn, with the status",
+      ],
+      ["subscription.canceled, subscription.uncanceled", "cancellation_scheduled, cancellation_withdrawn"],
+      ["subscription.revoked", "subscription_canceled"],
+      ["order.paid", "payment_succeeded"],
+      ["refund.created, refund.updated", "payment_refunded, once succeeded"],
+      ...others,
+    ],
+  },
 };

@@ -14,6 +14,7 @@ import { PresetForm, Verification } from "./preset-form.tsx";
 import { presetTexts } from "./presets.ts";
 import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
 import { WebhookName } from "./webhook-name.tsx";
+import { SignatureInputs, signatureChange, signatureFieldsOf } from "./webhook-signature.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
@@ -54,7 +55,7 @@ export function Webhooks({ preset, token }: WebhooksProps): ReactElement {
                   label={`The address of ${webhook.name}`}
                   text={`${location.origin}/v1/webhooks/${webhook.name}/${token}`}
                 />
-                <Verification preset={webhook.preset} secret={webhook.secret} />
+                <Verification webhook={webhook} />
                 {open === webhook.id && <Form preset={preset} webhook={webhook} onDone={close} />}
               </li>
             ))}
@@ -150,11 +151,12 @@ const tables = [
 function WebhookForm({ webhook, onDone }: FormProps): ReactElement {
   const [name, setName] = useState(webhook?.name ?? "");
   const [fields, setFields] = useState(() => fieldsOf(webhook?.mapping ?? {}));
+  const [signature, setSignature] = useState(() => signatureFieldsOf(webhook?.signature ?? null));
   const tell = useTell();
   const add = useChange("POST /api/webhooks");
   const change = useChange("PATCH /api/webhooks/:id");
   const set = (changed: Partial<WebhookFields>) => setFields({ ...fields, ...changed });
-  const errors = fieldErrors(add.error ?? change.error, ["name"]);
+  const errors = fieldErrors(add.error ?? change.error, ["name", "secret"]);
   const [isRefused, setRefused] = useState(false);
   const problems = problemsOf(fields);
   const save = (event: FormEvent) => {
@@ -167,8 +169,14 @@ function WebhookForm({ webhook, onDone }: FormProps): ReactElement {
       tell(`The webhook ${name} is saved.`);
       onDone();
     };
-    if (webhook === undefined) add.mutate({ body: { name, mapping } }, { onSuccess });
-    else change.mutate({ path: { id: webhook.id }, body: { mapping } }, { onSuccess });
+    const { secret, ...others } = { secret: undefined, ...signatureChange(signature, webhook) };
+    const body = { mapping, ...others };
+    if (webhook === undefined)
+      add.mutate({ body: { name, ...body, ...(secret && { secret }) } }, { onSuccess });
+    else {
+      const withSecret = { ...body, ...(secret !== undefined && { secret }) };
+      change.mutate({ path: { id: webhook.id }, body: withSecret }, { onSuccess });
+    }
   };
   return (
     <form onSubmit={save} className="grid gap-4">
@@ -186,6 +194,12 @@ function WebhookForm({ webhook, onDone }: FormProps): ReactElement {
             error={isRefused ? problems[field] : undefined}
           />
         ))}
+        <SignatureInputs
+          fields={signature}
+          onFields={setSignature}
+          hasSecret={(webhook?.secret ?? null) !== null}
+          error={errors.of("secret")}
+        />
         {tables.map(([field, label]) => (
           <TextArea
             key={field}

@@ -171,8 +171,8 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         <a href="/reference">All fields, limits and errors</a>
       </p>
       <p className="mt-2 text-sm">
-        You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee or RevenueCat?{" "}
-        <PageLink to="/o/$organization/sources">Connect them</PageLink>.
+        You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee, RevenueCat,
+        LemonSqueezy or Polar? <PageLink to="/o/$organization/sources">Connect them</PageLink>.
       </p>
     </div>
   );

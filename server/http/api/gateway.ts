@@ -4,21 +4,26 @@
  * it is the read key's, or one of which the signed-in person is a member.
  */
 
+import { analysisRoutes } from "../../../contract/api/analysis-routes.ts";
+import { errorMessages } from "../../../contract/errors.ts";
 import { notSignedIn } from "../../../contract/refusal.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import { type Peer, Unreachable } from "../../process/process.ts";
 import type { PeopleGate } from "../members/gate.ts";
 import type { IntakeApi } from "../members/intake-api.ts";
 import type { SentCookie } from "../members/session-cookie.ts";
-import { analysisStarting, failure, notFound, refused, unexpected } from "../port/answers.ts";
+import { analysisStarting, failure, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
 import type { ReadKeys } from "../port/read-keys.ts";
+import { RouteTable } from "../port/route-table.ts";
 import { type Caller, headersOfCaller } from "./analysis-api.ts";
 import { readApiBody } from "./request.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;
+
+const routes = new RouteTable(analysisRoutes);
 
 export interface ApiGateway {
   readonly keys: ReadKeys;
@@ -62,19 +67,21 @@ async function figure(
   const isKey = request.headers.has("authorization") || sent.secret === undefined;
   const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection, sent)).before;
   if (!isKey && signedIn === undefined) throw notSignedIn(true);
+  const pathname = url.pathname.replace(/\/$/, "");
+  // The other process answers more than these: /api/../rebuild must not get there.
+  const hasRoute = routes.find(request.method, pathname) !== undefined;
   const refusal = isKey
-    ? await gateway.keys.limit(request, connection)
+    ? await gateway.keys.limit(request, connection, hasRoute)
     : gateway.gate.refuseForeign(request, true);
   if (refusal !== undefined) return refusal;
-  // The other process answers more than this: /api/../rebuild must not get there.
-  if (!url.pathname.startsWith("/api/")) return notFound();
+  if (!hasRoute) return failure("not_found", errorMessages.apiRouteNotFound);
   const body = await readApiBody(request, gateway.bodies);
   if (isInvalid(body)) return failure("validation_error", body.invalid);
   // Only now: while the body was read, the key may have been revoked or the session ended.
   const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
   // Not earlier: the timeout also limits slow bodies. An erasure is silent for longer than the default timeout.
   connection.timeout(request, 0);
-  const answer = await gateway.analysis.fetch(url.pathname.replace(/\/$/, "") + url.search, {
+  const answer = await gateway.analysis.fetch(pathname + url.search, {
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
     timeout: false,
   });

@@ -1,4 +1,5 @@
 /** The connected sources' part of the OpenAPI document: their bodies are described where they come from. */
+import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import { errorMessages, errorStatus } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { sourcePaths } from "../write/source-routes.ts";
@@ -39,6 +40,12 @@ const posthogDescription = [
   "A page of any origin may send.",
 ].join(" ");
 
+const otherDescription = [
+  "The token is theirs to send: Authorization as Basic or Bearer, X-Write-Key, openpanel-client-id, or token in the messages.",
+  "A message that cannot be taken fails no other: the answer is 200, and the live view says why.",
+  "A page of any origin may send.",
+].join(" ");
+
 const responses = {
   200: { description: "Valid items are stored, or held until their user is identified." },
   [errorStatus.validation_error]: {
@@ -64,7 +71,7 @@ const webhooks: Readonly<Record<string, { readonly summary: string; readonly mor
   },
   "{name}": {
     summary: "A body of any tool, read by the mapping or the preset of the webhook of this name",
-    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the secret of the preset does not verify.",
+    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the webhook's secret does not verify.",
   },
 };
 
@@ -92,6 +99,10 @@ export function sourceDocumentPaths(): Record<string, object> {
   }
   for (const path of sourcePaths.posthog) {
     paths[path] = { post: operation(posthogSummary, posthogDescription) };
+  }
+  for (const { source, path } of sourcePaths.others) {
+    const summary = `Messages, as ${senderTitles[source]}'s clients send them`;
+    paths[path] = { post: operation(summary, otherDescription) };
   }
   return { ...paths, ...webhookPaths() };
 }

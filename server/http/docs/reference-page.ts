@@ -30,10 +30,11 @@ interface OpenApi {
 /** The page as HTML; every text in it is escaped. */
 export function referencePage(publicUrl: string): string {
   const { info, paths, components } = openApiDocument(publicUrl) as OpenApi;
-  const writes = Object.entries(paths).filter(([path]) => !path.startsWith("/api/"));
-  const ofSources = writes.filter(([, { post }]) => post.tags?.includes(sourcesTag));
-  const sections = writes
-    .filter((one) => !ofSources.includes(one))
+  const all = Object.entries(paths);
+  // Jitsu's and Dittofeed's paths begin with /api, too.
+  const ofSources = all.filter(([, item]) => item.post?.tags?.includes(sourcesTag));
+  const sections = all
+    .filter((one) => !one[0].startsWith("/api/") && !ofSources.includes(one))
     .map(([path, { post }]) => operationSection(path, post, components.schemas, publicUrl));
   return `<!doctype html>
 <html lang="en">

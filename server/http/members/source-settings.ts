@@ -8,7 +8,13 @@ import {
   type WebhookMapping,
   type WebhookPreset,
 } from "../../../contract/source-settings.ts";
-import type { StripeSettings, Webhook, WebhookChange, WebhookSettings } from "../../ledger/ledger.ts";
+import {
+  type StripeSettings,
+  verifiedMapping,
+  type Webhook,
+  type WebhookChange,
+  type WebhookSettings,
+} from "../../ledger/ledger.ts";
 import { checkMapping, translateUnknown, translateWebhook, triedItem } from "../../sources/sources.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
@@ -93,11 +99,16 @@ function readingIn({
   return { mapping };
 }
 
-function settingsIn({ secret, testMode, ...body }: WebhookCreateBody): WebhookSettings {
+function settingsIn({ secret, signature, testMode, ...body }: WebhookCreateBody): WebhookSettings {
   const reading = readingIn(body);
-  const [field] = [secret !== undefined && "secret", testMode !== undefined && "testMode"].filter(Boolean);
-  if (field === undefined) return reading;
-  if ("mapping" in reading) throw new Refusal(`${field} belongs to a preset: leave it out of a mapping.`);
+  if ("mapping" in reading) {
+    if (testMode !== undefined) throw new Refusal("testMode belongs to a preset: leave it out of a mapping.");
+    return verifiedMapping(reading.mapping, secret, signature);
+  }
+  if (signature !== undefined)
+    throw new Refusal(
+      `signature belongs to a mapping: the preset ${reading.preset} knows how its tool signs.`,
+    );
   return {
     ...reading,
     ...(secret !== undefined && { secret }),
@@ -105,20 +116,16 @@ function settingsIn({ secret, testMode, ...body }: WebhookCreateBody): WebhookSe
   };
 }
 
-function changeIn({ mapping, ...ofPreset }: WebhookChangeBody): WebhookChange {
-  const [field] = Object.keys(ofPreset);
-  if (mapping !== undefined && field !== undefined) {
-    throw new Refusal(
-      `mapping and ${field} exclude each other: a webhook has a mapping, or a preset with a secret and a testMode.`,
-    );
-  }
-  if (mapping === undefined) return ofPreset;
-  checkMapping(mapping);
-  return { mapping };
+function changeIn(change: WebhookChangeBody): WebhookChange {
+  if (change.mapping !== undefined) checkMapping(change.mapping);
+  return change;
 }
 
 function webhookAnswer({ id, name, createdAtMs, updatedAtMs, ...settings }: Webhook) {
-  const { mapping, preset, secret } = { mapping: null, preset: null, secret: undefined, ...settings };
+  const { mapping, preset, secret, signature } = {
+    ...{ mapping: null, preset: null, secret: undefined, signature: null },
+    ...settings,
+  };
   const testMode = "preset" in settings ? (settings.testMode ?? ("ignore" as const)) : null;
   return {
     ...{
@@ -128,6 +135,7 @@ function webhookAnswer({ id, name, createdAtMs, updatedAtMs, ...settings }: Webh
       mapping,
       preset,
       secret: secret === undefined ? null : { lastFour: secret.slice(-4) },
+      signature: signature ?? null,
     },
     ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
   };

@@ -78,9 +78,10 @@ export function refused(error: unknown): Response | undefined {
   );
 }
 
-/** 404 for a path and method that nothing answers. */
-export function notFound(): Response {
-  return failure("not_found", errorMessages.routeNotFound);
+/** 404 for a path and method that nothing answers. @param hint of where to look instead */
+export function notFound(hint?: string): Response {
+  const { routeNotFound } = errorMessages;
+  return failure("not_found", hint === undefined ? routeNotFound : `${errorMessages.nothingHere} ${hint}`);
 }
 
 /** 500, without a word of what happened inside. */

@@ -15,19 +15,32 @@ export interface KeyPlace {
 }
 
 export class ReadKeys {
-  readonly #authorizer: Authorizer;
+  readonly #readKeys: Authorizer;
+  readonly #tokens: Authorizer;
   readonly #unknown: UnknownTokens;
   readonly #nowMs: () => number;
 
-  constructor(authorizer: Authorizer, unknown: UnknownTokens, nowMs: () => number) {
-    this.#authorizer = authorizer;
+  constructor(
+    { readKeys, tokens }: { readonly readKeys: Authorizer; readonly tokens: Authorizer },
+    unknown: UnknownTokens,
+    nowMs: () => number,
+  ) {
+    this.#readKeys = readKeys;
+    this.#tokens = tokens;
     this.#unknown = unknown;
     this.#nowMs = nowMs;
   }
 
-  /** Takes a place of the key's bucket. @returns the 401 of a request without a valid key, or a 429 */
-  async limit(request: Request, connection: Connection): Promise<Response | undefined> {
-    const caller = await this.#authorizer.authorize(request.headers.get("authorization"));
+  /**
+   * Takes a place of the key's bucket. A path that does not exist is no question of the right key: there a project token, which
+   * clients of other tools send, is a known key, too.
+   * @param hasRoute whether there is something at the request's path
+   * @returns the 401 of a request without a valid key, a 429, or the 404 of a known key
+   */
+  async limit(request: Request, connection: Connection, hasRoute = true): Promise<Response | undefined> {
+    const header = request.headers.get("authorization");
+    const reader = await this.#readKeys.authorize(header);
+    const caller = reader ?? (hasRoute ? undefined : await this.#tokens.authorize(header));
     if (caller === undefined) {
       const otherwise = failure("invalid_write_key", errorMessages.invalidReadKey);
       return this.#unknown.answer(request, connection, { otherwise });
@@ -36,13 +49,13 @@ export class ReadKeys {
     const waitSeconds = usage.bucket.take(performance.now());
     if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
     usage.lastUsedAtMs = this.#nowMs();
-    return undefined;
+    return hasRoute ? undefined : failure("not_found", errorMessages.apiRouteNotFound);
   }
 
   /** The place of the request's key. Ask after the body was read: the key may have been revoked meanwhile.
    * @throws ApiError without a valid key */
   async place(request: Request): Promise<KeyPlace> {
-    const caller = await this.#authorizer.authorize(request.headers.get("authorization"));
+    const caller = await this.#readKeys.authorize(request.headers.get("authorization"));
     if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
     const { id, organization, rights } = caller;
     return { organization, rights, actor: readKeyActor(id) };

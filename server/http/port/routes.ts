@@ -4,12 +4,14 @@ import { errorMessages } from "../../../contract/errors.ts";
 import { isPageAddress } from "../../../contract/pages.ts";
 import type { DashboardPages } from "../docs/dashboard-pages.ts";
 import { preflight, withPages } from "../write/any-origin.ts";
+import { posthogScriptPrefixes, posthogStartRoutes } from "../write/posthog-start.ts";
 import { sourceRoutes } from "../write/source-routes.ts";
 import { webhookPrefix } from "../write/source-token.ts";
 import { type WriteParts, writeHandler } from "../write/write.ts";
 import { failure, notFound } from "./answers.ts";
 import type { Handler } from "./handler.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
+import { hintOfOtherTool } from "./other-tools.ts";
 import { hasTwoHosts, type PageHost } from "./page-host.ts";
 
 /** Contents of the routes beside the write API. */
@@ -40,6 +42,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "OPTIONS /track": preflight,
     // POST /batch is one of them: the write API and PostHog's clients share it.
     ...sourceRoutes(parts),
+    ...posthogStartRoutes(),
 
     "GET /": pages.host.page(() => new Response(null, { status: 302, headers: { Location: "/reference" } })),
     "GET /openapi.json": () =>
@@ -85,8 +88,11 @@ export function dispatch(table: Record<string, Handler>, api: Handler, dashboard
   return (request, connection) => {
     if (hasTwoHosts(request)) return failure("validation_error", errorMessages.twoHosts);
     const path = pathOf(request.url);
-    const handler = handlers.get(`${request.method} ${path}`);
+    const handler =
+      handlers.get(`${request.method} ${path}`) ?? handlers.get(`${request.method} ${wildcard(path)}`);
     if (handler !== undefined) return handler(request, connection);
+    const hint = hintOfOtherTool(path);
+    if (hint !== undefined) return notFound(hint);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
     const tidied = isRead ? undefined : handlers.get(`${request.method} ${sourcePath(path)}`);
@@ -115,11 +121,18 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
 /** Our own clients know their paths. */
 const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track"]);
 
-/** A source's path without extra slashes. All webhooks share one route, because their paths contain names and tokens. */
+/** A source's path without extra slashes. */
 function sourcePath(path: string): string {
   const tidied = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
-  if (exactPaths.has(tidied)) return path;
-  return tidied.startsWith(webhookPrefix) ? `${webhookPrefix}*` : tidied;
+  return exactPaths.has(tidied) ? path : wildcard(tidied);
+}
+
+/** Prefixes of paths that contain names and tokens. All paths below one share a route. */
+const wildcardPrefixes = [webhookPrefix, ...posthogScriptPrefixes];
+
+function wildcard(path: string): string {
+  const prefix = wildcardPrefixes.find((one) => path.startsWith(one));
+  return prefix === undefined ? path : `${prefix}*`;
 }
 
 /** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the

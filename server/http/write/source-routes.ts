@@ -20,7 +20,8 @@ import {
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
-import { preflight, withAnyOrigin, withPages } from "./any-origin.ts";
+import { preflight, withAnyOrigin, withItsOrigin, withPages } from "./any-origin.ts";
+import { mixpanelRoutes, otherClientRoutes } from "./other-clients.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
@@ -147,10 +148,8 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
       if (webhook === undefined) {
         return { invalid: `There is no webhook called ${name}: add it among the sources.` };
       }
-      if ("preset" in webhook) {
-        const why = whyNotVerified(webhook, { headers, bytes }, delivery.receivedAtMs);
-        if (why !== undefined) return { invalid: why };
-      }
+      const why = whyNotVerified(webhook, { headers, bytes }, delivery.receivedAtMs);
+      if (why !== undefined) return { invalid: why };
       const text = () => new TextDecoder().decode(bytes);
       const items =
         "preset" in webhook
@@ -167,14 +166,23 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
 }
 
 /** The paths by purpose, for the OpenAPI document. */
-export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as const;
+export const sourcePaths = {
+  segment: segmentPaths,
+  posthog: posthogPaths,
+  others: [...otherClientRoutes, ...mixpanelRoutes].map(({ source, path }) => ({ source, path })),
+} as const;
 
-/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths. */
+/** The handlers of connected sources, by method and path. A page of any origin may send to all of them but webhooks. */
 export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
   const handlers: Record<string, Handler> = {};
-  for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute)]) {
+  for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute), ...otherClientRoutes]) {
     handlers[`POST ${route.path}`] = withAnyOrigin(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
+  }
+  for (const route of mixpanelRoutes) {
+    const handle = withItsOrigin(sourceHandler(route, parts));
+    for (const method of ["GET", "POST"]) handlers[`${method} ${route.path}`] = handle;
+    handlers[`OPTIONS ${route.path}`] = withItsOrigin(preflight);
   }
   handlers["POST /batch"] = withPages(sharedBatch(parts));
   handlers["OPTIONS /batch"] = preflight;

@@ -5,8 +5,8 @@
 import { isJsonObject } from "../../../contract/json.ts";
 import type { Authorizer } from "../port/authorize.ts";
 
-/** The token of a request's head: Authorization (Basic rk-…, Basic base64("rk-…:"), Bearer rk-…), X-Write-Key, or
- * `writeKey` or `token` in the address, which is all that a beacon can carry; of a webhook the end of the address.
+/** The token of a request's head: Authorization (Basic rk-…, Basic base64("rk-…:"), Bearer rk-…), X-Write-Key, OpenPanel's
+ * client id, or `writeKey` or `token` in the address, which is all that a beacon can carry; of a webhook the end of the address.
  * Undefined when there is none. */
 export function tokenInHead({ headers, url }: Request, authorizer: Authorizer): string | undefined {
   const authorization = headers.get("authorization");
@@ -15,7 +15,11 @@ export function tokenInHead({ headers, url }: Request, authorizer: Authorizer): 
   const question = url.indexOf("?");
   const parameters = question < 0 ? undefined : new URLSearchParams(url.slice(question));
   const inAddress = [parameters?.get("writeKey"), parameters?.get("token"), webhookAddress(url)?.token];
-  const found = [headers.get("x-write-key"), ...inAddress];
+  // Jitsu's client refuses a key without a colon. A token has none.
+  const inOwnHeaders = ["x-write-key", "openpanel-client-id"].flatMap((name) =>
+    headers.get(name)?.split(":"),
+  );
+  const found = [...inOwnHeaders, ...inAddress];
   return found.find((text): text is string => typeof text === "string" && authorizer.canBeSecret(text));
 }
 

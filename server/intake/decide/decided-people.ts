@@ -229,7 +229,9 @@ export class DecidedPeople {
   /** The fields that a page may change of an existing user. A field equal to the stored one causes no warning. */
   #withoutGuarded(sent: UserFields, before: User): UserFields {
     const { organization, email, isAccountOwner, account } = sent;
-    if (email !== undefined && email !== before.email) this.#ignored.add("email");
+    // Some clients make the user known, and say the address in a message after it. The visit could have said both at once.
+    const isFirstEmail = email && before.email === null && isOfVisit(before, sent);
+    if (email !== undefined && email !== before.email && !isFirstEmail) this.#ignored.add("email");
     if (isAccountOwner !== undefined && isAccountOwner !== before.isAccountOwner) {
       this.#ignored.add("isAccountOwner");
     }
@@ -237,7 +239,10 @@ export class DecidedPeople {
     if (account !== undefined && !mayJoin && !this.#isAccountOf(before, organization, account)) {
       this.#ignored.add("account");
     }
-    return { ...sent, email: undefined, isAccountOwner: undefined, account: mayJoin ? account : undefined };
+    return {
+      ...{ ...sent, email: isFirstEmail ? email : undefined },
+      ...{ isAccountOwner: undefined, account: mayJoin ? account : undefined },
+    };
   }
 
   /** Whether a page may give a user who exists an account: the same visit made the user known within a day, no server has said an

@@ -6,6 +6,7 @@ import {
   type TestMode,
   type WebhookMapping,
   type WebhookPreset,
+  type WebhookSignature,
 } from "../../../contract/source-settings.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
@@ -18,8 +19,16 @@ export interface PresetSettings {
   readonly testMode?: TestMode;
 }
 
-/** How a webhook's bodies are read. */
-export type WebhookSettings = { readonly mapping: WebhookMapping } | PresetSettings;
+/** A webhook with a mapping. It has both a secret and a signature, or neither: then requests are not verified. */
+export interface MappingSettings {
+  readonly mapping: WebhookMapping;
+  /** In plain text, as a preset's. */
+  readonly secret?: string;
+  readonly signature?: WebhookSignature;
+}
+
+/** How a webhook's bodies are read and verified. */
+export type WebhookSettings = MappingSettings | PresetSettings;
 
 export type Webhook = WebhookSettings & {
   readonly id: number;
@@ -29,10 +38,13 @@ export type Webhook = WebhookSettings & {
   readonly updatedAtMs: number;
 };
 
-/** A change of a webhook: its mapping, or the given fields of its preset. Null removes the secret. */
-export type WebhookChange =
-  | { readonly mapping: WebhookMapping }
-  | { readonly secret?: string | null; readonly testMode?: TestMode };
+/** A change of the given fields of a webhook. A secret of null stops verifying. */
+export interface WebhookChange {
+  readonly mapping?: WebhookMapping;
+  readonly signature?: WebhookSignature;
+  readonly secret?: string | null;
+  readonly testMode?: TestMode;
+}
 
 export interface StripeSettings {
   /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a signature. */
@@ -58,7 +70,7 @@ export interface SourceSettingsStore {
     nowMs: number,
   ): Promise<Webhook>;
   /** @returns undefined when the organization has no such webhook.
-   * @throws Refusal when the webhook has a preset and the change a mapping, or the reverse. */
+   * @throws Refusal for fields of a preset in a change of a mapping, or the reverse, and for a secret without its signature. */
   changeWebhook(
     organization: number,
     id: number,
@@ -100,21 +112,39 @@ export const stripeInitially: StripeStored = {
 
 /** The settings of a webhook after a change. @throws Refusal for a change of the other kind */
 export function webhookSettingsAfter(before: WebhookSettings, change: WebhookChange): WebhookSettings {
-  if ("mapping" in change) {
-    if ("mapping" in before) return { mapping: change.mapping };
-    throw new Refusal(`mapping cannot be set: this webhook is read by the preset ${before.preset}.`);
-  }
-  if ("mapping" in before) {
-    throw new Refusal(
-      `${change.secret === undefined ? "testMode" : "secret"} cannot be set: only a webhook with a preset has it. Leave it out.`,
-    );
-  }
+  if ("mapping" in before) return mappingAfter(before, change);
+  const [field] = (["mapping", "signature"] as const).filter((name) => change[name] !== undefined);
+  if (field !== undefined)
+    throw new Refusal(`${field} cannot be set: this webhook is read by the preset ${before.preset}.`);
   const { secret = before.secret ?? null, testMode = before.testMode } = change;
   return {
     preset: before.preset,
     ...(secret !== null && { secret }),
     ...(testMode !== undefined && { testMode }),
   };
+}
+
+function mappingAfter(before: MappingSettings, change: WebhookChange): MappingSettings {
+  if (change.testMode !== undefined)
+    throw new Refusal("testMode cannot be set: only a webhook with a preset has it. Leave it out.");
+  const { mapping = before.mapping, secret = before.secret ?? null } = change;
+  const signature = change.signature ?? (change.secret === null ? undefined : before.signature);
+  return verifiedMapping(mapping, secret ?? undefined, signature);
+}
+
+/** The settings of a mapping. @throws Refusal for a secret without a signature, or the reverse */
+export function verifiedMapping(
+  mapping: WebhookMapping,
+  secret: string | undefined,
+  signature: WebhookSignature | undefined,
+): MappingSettings {
+  if (secret === undefined && signature === undefined) return { mapping };
+  if (secret !== undefined && signature !== undefined) return { mapping, secret, signature };
+  throw new Refusal(
+    secret === undefined
+      ? "secret is missing: send the key that the tool signs with."
+      : 'signature is missing: send "standard-webhooks", or the header, the algorithm and the encoding that the tool signs with.',
+  );
 }
 
 /** The entry of a webhook that was added or deleted. */
@@ -134,19 +164,25 @@ export function webhookChangedNote(before: Webhook, after: WebhookSettings): Aud
     action: "webhook.changed",
     summary: `Changed how the webhook ${name} is ${isVerifiedOtherwise(before, after) ? "verified" : "read"}`,
     detail:
-      "mapping" in before && "mapping" in after
+      "mapping" in before && "mapping" in after && !isVerifiedOtherwise(before, after)
         ? { name, from: before.mapping, to: after.mapping }
         : { name, from: shownSettings(before), to: shownSettings(after) },
   };
 }
 
 function isVerifiedOtherwise(before: WebhookSettings, after: WebhookSettings): boolean {
-  return "preset" in before && "preset" in after && before.secret !== after.secret;
+  const signatures = [before, after].map((one) =>
+    "mapping" in one ? JSON.stringify(one.signature) : undefined,
+  );
+  return before.secret !== after.secret || signatures[0] !== signatures[1];
 }
 
 /** Settings with only the last four characters of the secret. */
 function shownSettings(settings: WebhookSettings) {
-  if ("mapping" in settings) return { mapping: settings.mapping };
+  if ("mapping" in settings) {
+    const { mapping, secret, signature } = settings;
+    return { mapping, ...(secret !== undefined && { secret: secret.slice(-4), signature }) };
+  }
   const { preset, secret, testMode } = settings;
   return { preset, secret: secret?.slice(-4) ?? null, ...(testMode !== undefined && { testMode }) };
 }

@@ -1,6 +1,7 @@
 /** Stores settings of sources: a row for each webhook, and one for Stripe after its first change. */
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 import {
+  type MappingSettings,
   type PresetSettings,
   refuseTooManyWebhooks,
   type SourceSettingsStore,
@@ -33,8 +34,8 @@ import {
 } from "./engine/sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
-/** A mapping has no field `preset`, so it is stored as it is. */
-type StoredWebhook = WebhookMapping | PresetSettings;
+/** A mapping has no field `preset` and no field `mapping`. Without a secret it is stored as it is, as in releases that had no secret. */
+type StoredWebhook = WebhookMapping | MappingSettings | PresetSettings;
 
 type WebhookRow = Pick<Webhook, "id" | "name" | "createdAtMs" | "updatedAtMs"> & {
   readonly settings: StoredWebhook;
@@ -151,7 +152,10 @@ function* putWebhook(
 }
 
 function stored(settings: WebhookSettings): StoredWebhook {
-  if ("mapping" in settings) return settings.mapping;
+  if ("mapping" in settings) {
+    const { mapping, secret, signature } = settings;
+    return secret === undefined || signature === undefined ? mapping : { mapping, secret, signature };
+  }
   const { preset, secret, testMode } = settings;
   return {
     preset,
@@ -161,7 +165,8 @@ function stored(settings: WebhookSettings): StoredWebhook {
 }
 
 function webhookOf({ settings, ...row }: WebhookRow): Webhook {
-  return "preset" in settings ? { ...row, ...settings } : { ...row, mapping: settings };
+  const isWhole = "preset" in settings || "mapping" in settings;
+  return isWhole ? { ...row, ...settings } : { ...row, mapping: settings };
 }
 
 function* findStripe(organization: number): Work<StripeSettings> {

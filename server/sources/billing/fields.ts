@@ -20,6 +20,12 @@ export function textOf(value: unknown, ...keys: readonly string[]): string | und
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
+/** As `fieldOf`, an id that is a text, or a whole number in digits. */
+export function idOf(value: unknown, ...keys: readonly string[]): string | undefined {
+  const id = parseId(fieldOf(value, ...keys), "id");
+  return isInvalid(id) ? undefined : id;
+}
+
 /** As `fieldOf`, if it is a number that JSON represents exactly. */
 export function numberOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const found = fieldOf(value, ...keys);

@@ -64,6 +64,21 @@ const ownProperties: Readonly<Record<string, string>> = {
   $exception_message: "error_message",
 };
 
+/**
+ * Where a visit comes from, by parameters of its address. posthog-js sends all of these with every person, null for those that the
+ * address lacks: 26 traits without a value. https://posthog.com/docs/data/utm-segmentation
+ */
+const campaignParameters: ReadonlySet<string> = new Set(
+  "utm_source utm_medium utm_campaign utm_content utm_term gad_source mc_cid gclid gclsrc dclid gbraid wbraid fbclid msclkid"
+    .concat(" twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx")
+    .split(" "),
+);
+
+/** Whether a property says only that the page's address lacks a parameter. */
+export function isAbsentParameter([name, value]: readonly [string, unknown]): boolean {
+  return value === null && campaignParameters.has(name);
+}
+
 /** Never stored: the project's token, and the event's own id. */
 const envelopeProperties: ReadonlySet<string> = new Set(["token", "api_key", "distinct_id"]);
 
@@ -71,6 +86,7 @@ const envelopeProperties: ReadonlySet<string> = new Set(["token", "api_key", "di
 export function propertiesOf(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept: [string, unknown][] = [];
   for (const [key, value] of Object.entries(properties)) {
+    if (isAbsentParameter([key, value])) continue;
     const name = Object.hasOwn(ownProperties, key) ? ownProperties[key] : undefined;
     if (name !== undefined && !Object.hasOwn(properties, name)) kept.push([name, value]);
     else if (!key.startsWith("$") && !envelopeProperties.has(key)) kept.push([key, value]);

@@ -22,7 +22,7 @@ import { isGenericId, parseId, parseMessageId, parseTimestamp, parseVisitorId } 
 import { accountOf, companyTraits, userTraits } from "../segment/traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./envelope.ts";
-import { accountGroup, isAccountGroup, meaningOf, propertiesOf } from "./events.ts";
+import { accountGroup, isAbsentParameter, isAccountGroup, meaningOf, propertiesOf } from "./events.ts";
 
 /** Translates a body. @param querySentAt the `_` of the address: the browser's clock at sending, for a body without one */
 export function translatePosthog(
@@ -163,18 +163,18 @@ interface PersonProperties {
 /** Person properties: `$set` beside the event wins over `$set` among its properties, and both win over `$unset`. */
 function personProperties(sent: JsonObject, properties: JsonObject): PersonProperties {
   const unset = [properties.$unset, sent.$unset].filter(Array.isArray).flat().map(String);
-  const set = {
-    ...Object.fromEntries(unset.map((key) => [key, null])),
-    ...objectOf(properties.$set),
-    ...objectOf(sent.$set),
-  };
+  const set = companysOwn({ ...objectOf(properties.$set), ...objectOf(sent.$set) });
+  const removed = companysOwn(Object.fromEntries(unset.map((key) => [key, null])), () => false);
   const once = { ...objectOf(properties.$set_once), ...objectOf(sent.$set_once) };
-  return { traits: companysOwn(set), traitsOnce: companysOwn(once) };
+  return { traits: { ...removed, ...set }, traitsOnce: companysOwn(once) };
 }
 
-/** Without properties that begin with `$`: PostHog and its clients add those, about the browser and its referrer. */
-function companysOwn(properties: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("$")));
+/** Without properties that begin with `$`, and without parameters that the page's address lacks: PostHog and its clients add those,
+ * about the browser and its referrer. */
+function companysOwn(properties: JsonObject, isAbsent = isAbsentParameter): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).filter(([key, value]) => !key.startsWith("$") && !isAbsent([key, value])),
+  );
 }
 
 function identify(read: Read): Translated {

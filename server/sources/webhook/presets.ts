@@ -1,13 +1,13 @@
 /** Presets of webhooks: billing tools that are read by their own tables of types, without a mapping. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { TestMode, WebhookPreset } from "../../../contract/source-settings.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { type ReadMessage, translateMessage } from "../billing/message.ts";
 import { findPerson, ownerOf } from "../billing/person.ts";
-import { paddleScheme, whyNotSigned } from "../billing/signature.ts";
 import { translateTransfer } from "../billing/transfer.ts";
 import { readChargebee } from "../chargebee/chargebee.ts";
+import { readLemonsqueezy } from "../lemonsqueezy/lemonsqueezy.ts";
 import { readPaddle } from "../paddle/paddle.ts";
+import { readPolar } from "../polar/polar.ts";
 import { readRevenuecat } from "../revenuecat/revenuecat.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 
@@ -15,6 +15,8 @@ const readers: Readonly<Record<WebhookPreset, (body: unknown) => ReadMessage>> =
   paddle: readPaddle,
   chargebee: readChargebee,
   revenuecat: readRevenuecat,
+  lemonsqueezy: readLemonsqueezy,
+  polar: readPolar,
 };
 
 type Translation = readonly TranslatedItem[] | { readonly invalid: string };
@@ -59,32 +61,4 @@ function withoutFacts(
   read: { readonly invalid: string } | { readonly ignored: string },
 ): Translation {
   return "invalid" in read ? read : [{ sent: body, translated: read }];
-}
-
-interface Request {
-  readonly headers: Headers;
-  readonly bytes: Uint8Array;
-}
-
-/** Why a request is not the tool's; undefined when it is, or when the webhook has no secret. */
-export function whyNotVerified(
-  { preset, secret }: { readonly preset: WebhookPreset; readonly secret?: string },
-  { headers, bytes }: Request,
-  nowMs: number,
-): string | undefined {
-  if (secret === undefined) return undefined;
-  if (preset === "paddle") return whyNotSigned(paddleScheme, headers, bytes, [secret], nowMs);
-  const authorization = headers.get("authorization");
-  if (authorization === null)
-    return "Authorization is missing: this webhook accepts only requests that have it.";
-  const expected = preset === "revenuecat" ? secret : `Basic ${Buffer.from(secret).toString("base64")}`;
-  return areEqual(authorization, expected)
-    ? undefined
-    : "Authorization is not valid: check the secret of this webhook.";
-}
-
-/** Compares hashes in constant time, so that the duration reveals neither content nor length. */
-function areEqual(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((text) => createHash("sha256").update(text).digest());
-  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
 }

@@ -5,7 +5,15 @@ import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { Zone } from "../../../server/calendar/calendar.ts";
 import { type BillingEvent, billingProperties, changesOf } from "../../../server/revenue/revenue.ts";
 import { chargebeeEvent, failed, paid, subscription as seats } from "./chargebee/payloads.ts";
+import {
+  invoice,
+  lemonsqueezyEvent,
+  trialing as onTrial,
+  subscription as squeezed,
+  ending as toEnd,
+} from "./lemonsqueezy/payloads.ts";
 import { ending, notification, subscription, transaction, trialing, unpaid } from "./paddle/payloads.ts";
+import { order, subscription as polar, polarEvent } from "./polar/payloads.ts";
 import { endMs, refund, revenuecatEvent, startMs, trial } from "./revenuecat/payloads.ts";
 import { itemsOf } from "./support.ts";
 
@@ -101,6 +109,65 @@ describe("a subscription", () => {
       "2026-05-01 trialing 0",
       "2026-05-08 active 799",
       "2026-06-01 canceled 0",
+    ]);
+  });
+
+  test("of LemonSqueezy has the amount of its invoices, fails, recovers, is to end and ends", async () => {
+    const at = (updated_at: string, more: object = {}) => ({ updated_at, ...more });
+    const created = "2026-05-01T10:00:00.000000Z";
+    const history = await historyOf("lemonsqueezy", [
+      lemonsqueezyEvent("subscription_created", onTrial(at(created))),
+      lemonsqueezyEvent("subscription_updated", squeezed(at("2026-05-11T10:00:00.000000Z"))),
+      lemonsqueezyEvent("subscription_payment_success", invoice(at("2026-05-11T10:00:00.000000Z"))),
+      lemonsqueezyEvent(
+        "subscription_payment_failed",
+        invoice(at("2026-06-11T10:00:00.000000Z", { total: 9 })),
+      ),
+      lemonsqueezyEvent(
+        "subscription_updated",
+        squeezed(at("2026-06-11T10:00:01.000000Z", { status: "past_due" })),
+      ),
+      lemonsqueezyEvent("subscription_updated", squeezed(at("2026-06-14T10:00:00.000000Z"))),
+      lemonsqueezyEvent(
+        "subscription_payment_success",
+        invoice(at("2026-06-14T10:00:00.000000Z", { billing_reason: "renewal", total: 24_990, tax: 3_990 })),
+      ),
+      lemonsqueezyEvent(
+        "subscription_cancelled",
+        toEnd(at("2026-06-20T10:00:00.000000Z", { ends_at: "2026-07-11T10:00:00.000000Z" })),
+      ),
+      lemonsqueezyEvent(
+        "subscription_expired",
+        toEnd(at("2026-07-11T10:00:00.000000Z", { status: "expired" })),
+      ),
+    ]);
+    expect(statesOf(history)).toEqual([
+      ...["2026-05-01 trialing 0", "2026-05-11 active 14700", "2026-06-11 past_due 14700"],
+      ...["2026-06-14 active 21000", "2026-07-11 canceled 0"],
+    ]);
+  });
+
+  test("of Polar has its discount end, is past due, and is revoked", async () => {
+    const discount = {
+      type: "percentage",
+      basis_points: 5_000,
+      duration: "repeating",
+      duration_in_months: 1,
+    };
+    const history = await historyOf("polar", [
+      polarEvent("subscription.created", polar({ discount }), "2026-05-01T10:00:00Z"),
+      polarEvent("order.paid", order({ total_amount: 5_000 }), "2026-05-01T10:00:01Z"),
+      polarEvent("subscription.updated", polar({ discount, modified_at: null }), "2026-05-02T10:00:00Z"),
+      polarEvent("subscription.past_due", polar({ status: "past_due", discount }), "2026-07-01T10:00:00Z"),
+      polarEvent(
+        "subscription.revoked",
+        polar({ status: "canceled", ended_at: "x" }),
+        "2026-07-20T10:00:00Z",
+      ),
+    ]);
+    expect(statesOf(history)).toEqual([
+      ...["2026-05-01 active 5000", "2026-06-01 active 10000"],
+      ...["2026-07-01 past_due 10000", "2026-07-20 canceled 0"],
     ]);
   });
 

@@ -5,7 +5,9 @@ import { presetTexts } from "../../../dashboard/pages/sources/presets.ts";
 import type { Event, Items, Known, PresetCase, PresetCases } from "./cases.ts";
 import { chargebeeCases } from "./chargebee/cases.ts";
 import { chargebeeEvent, customer, line, subscription } from "./chargebee/payloads.ts";
+import { lemonsqueezyCases } from "./lemonsqueezy/cases.ts";
 import { paddleCases } from "./paddle/cases.ts";
+import { polarCases } from "./polar/cases.ts";
 import { revenuecatCases } from "./revenuecat/cases.ts";
 import { revenuecatEvent } from "./revenuecat/payloads.ts";
 import { eventsOf, expectNoHarm, ignored, itemsOf, traitsOf, translated } from "./support.ts";
@@ -16,6 +18,8 @@ const presets: Readonly<Record<WebhookPreset, PresetCases>> = {
   paddle: paddleCases,
   revenuecat: revenuecatCases,
   chargebee: chargebeeCases,
+  lemonsqueezy: lemonsqueezyCases,
+  polar: polarCases,
 };
 
 interface Expected {

@@ -212,8 +212,15 @@ test("a webhook has a mapping or a preset, and a preset is tried without storing
   const wrong: readonly (readonly [object, string])[] = [
     [{ name: "a" }, "mapping is missing: send an object of paths, or the preset of a billing tool"],
     [{ name: "a", mapping, preset: "paddle" }, "exclude each other"],
-    [{ name: "a", preset: "recurly" }, "preset is not valid: send one of paddle, chargebee, revenuecat"],
-    [{ name: "a", mapping, secret: "long enough" }, "secret belongs to a preset"],
+    [
+      { name: "a", preset: "recurly" },
+      "preset is not valid: send one of paddle, chargebee, revenuecat, lemonsqueezy, polar",
+    ],
+    [{ name: "a", mapping, secret: "long enough" }, "signature is missing"],
+    [{ name: "a", mapping, signature: "standard-webhooks" }, "secret is missing"],
+    [{ name: "a", mapping, testMode: "take" }, "testMode belongs to a preset"],
+    [{ name: "a", preset: "paddle", signature: "standard-webhooks" }, "signature belongs to a mapping"],
+    [{ name: "a", mapping, secret: "long enough", signature: { header: "A B" } }, "signature"],
     [{ name: "a", preset: "paddle", secret: "short" }, "secret is not valid: send 8 to 200"],
     [{ name: "a", preset: "paddle", secret: "one\ntwo three" }, "secret is not valid: send 8 to 200"],
   ];
@@ -222,9 +229,14 @@ test("a webhook has a mapping or a preset, and a preset is tried without storing
   }
   const { id } = await owner.json<Webhook>("POST", at("/api/webhooks"), { name: "a", mapping }, 201);
   const one = at(`/api/webhooks/${id}`);
-  for (const body of [{ secret: null }, { secret: "long enough" }, { mapping, secret: null }]) {
-    await expectError(await owner.ask("PATCH", one, body), "validation_error", "secret");
+  for (const [body, message] of [
+    [{ secret: "long enough" }, "signature is missing"],
+    [{ mapping, signature: "standard-webhooks" }, "secret is missing"],
+    [{ testMode: "take" }, "only a webhook with a preset has it"],
+  ] as const) {
+    await expectError(await owner.ask("PATCH", one, body), "validation_error", message);
   }
+  expect(await owner.json("PATCH", one, { mapping, secret: null })).toMatchObject({ secret: null });
   const payload = notification("subscription.created", subscription());
   const tried = await owner.json("POST", at("/api/webhooks/try"), { preset: "paddle", payload });
   expect(tried).toMatchObject({
