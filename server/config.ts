@@ -9,6 +9,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Whether PUBLIC_URL says so; else the address is made of HOST and PORT. */
   readonly isPublicUrlSet: boolean;
+  /** The path in `publicUrl` below which everything is served, `/rekindle` say; empty for none. */
+  readonly basePath: string;
   /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** With it /metrics is read from other machines, as `Authorization: Bearer`; null: from this machine only. */
@@ -84,6 +86,7 @@ export function readConfig(environment: Environment = process.env): Config {
     host,
     publicUrl: publicUrl ?? `http://${urlHost}:${port}`,
     isPublicUrlSet: publicUrl !== undefined,
+    basePath: publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/^\/$/, ""),
     trustedProxies: readTrustedProxies(environment),
     metricsToken: readSecret(environment, "METRICS_TOKEN"),
     remoteImages: readRemoteImages(environment),
@@ -107,12 +110,15 @@ function readPort({ PORT }: Environment): number {
   throw new ConfigError(`PORT is ${JSON.stringify(PORT)}: set it to a number from 0 to 65535.`);
 }
 
+/** Scheme, host and port, and a path whose parts need no encoding. */
+const publicUrlForm = /^https?:\/\/[^\s/?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+
 function readPublicUrl({ PUBLIC_URL }: Environment): string | undefined {
   if (!PUBLIC_URL) return undefined;
-  if (/^https?:\/\//.test(PUBLIC_URL) && URL.canParse(PUBLIC_URL))
-    return PUBLIC_URL.replace(/(?<!\/)\/+$/, "");
+  const text = PUBLIC_URL.replace(/(?<!\/)\/+$/, "");
+  if (publicUrlForm.test(text) && URL.canParse(text)) return text;
   throw new ConfigError(
-    `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com say.`,
+    `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com or https://example.com/rekindle say.`,
   );
 }
 
@@ -367,11 +373,14 @@ export interface MoveVariables {
   readonly clickhouseUrl: string | undefined;
 }
 
-/** Reads `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL`. */
-export function readMoveVariables(environment: Environment = process.env): MoveVariables {
-  const { TARGET_DATABASE_URL, TARGET_CLICKHOUSE_URL } = environment;
+/** The options of `rekindle migrate-to`, and `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL` for those that are not given. */
+export function readMoveVariables(
+  options: Partial<MoveVariables>,
+  environment: Environment = process.env,
+): MoveVariables {
+  const encoded = (text: string | undefined) => (text ? withEncodedUser(text) : undefined);
   return {
-    databaseUrl: TARGET_DATABASE_URL ? withEncodedUser(TARGET_DATABASE_URL) : undefined,
-    clickhouseUrl: TARGET_CLICKHOUSE_URL ? withEncodedUser(TARGET_CLICKHOUSE_URL) : undefined,
+    databaseUrl: encoded(options.databaseUrl ?? environment.TARGET_DATABASE_URL),
+    clickhouseUrl: encoded(options.clickhouseUrl ?? environment.TARGET_CLICKHOUSE_URL),
   };
 }

@@ -115,7 +115,7 @@ export async function startIntake(
       counts: new AnswerCounts(registry),
     },
     {
-      host,
+      ...{ host, basePath: config.basePath },
       // Built at the first request, which takes 7 ms, and kept: 0.9 MB.
       openapi: once(() => JSON.stringify(openApiDocument(config.publicUrl))),
       reference: once(() => referencePage(config.publicUrl)),

@@ -39,7 +39,8 @@ export class Browser {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     for (const set of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^((?:__Host-)?rekindle_(?:session|device))=([^;]*)/.exec(set) ?? [];
+      const [, name = "", value = ""] =
+        /^((?:__Host-|__Secure-)?rekindle_(?:session|device))=([^;]*)/.exec(set) ?? [];
       if (name.endsWith("device")) {
         this.device = `${name}=${value}`;
         continue;
