@@ -92,7 +92,7 @@ export async function joined(
   role: "owner" | "member" | "viewer",
   name: string,
 ): Promise<Browser & { readonly id: number; readonly organization: number; readonly email: string }> {
-  const email = `${name.toLowerCase().replaceAll(" ", ".")}@example.com`;
+  const email = `${name.toLowerCase().replaceAll(" ", ".").replaceAll(/[<>]/g, "")}@example.com`;
   const link = await server.command(
     "member",
     "invite",
