@@ -29,7 +29,7 @@ export const paddleScheme: Scheme = {
   ...{ time: /^ts=(\d{1,12})$/, signature: /^h1=([0-9a-f]{64})$/, signatureName: "h1" },
 };
 
-/** The limit of Stripe's libraries. An older request may be a replay. Paddle's libraries allow 5 seconds, which a slow network
+/** The limit of Stripe's libraries. An older request may be a replay, and one of the future could be replayed until then. Paddle's libraries allow 5 seconds, which a slow network
  * exceeds. */
 const toleranceMs = 5 * 60_000;
 /** The tools send one for each valid secret of an endpoint: two while a secret is replaced. */
@@ -66,6 +66,8 @@ export function whyNotSigned(
     .some((found) => found > 0);
   if (!isSigned) return `${name} is not valid: check the signing secret of this endpoint.`;
   // Only a sender with the secret learns about the age.
-  const isFresh = nowMs - Number(seconds) * 1_000 <= toleranceMs;
-  return isFresh ? undefined : `${name} is older than 5 minutes: check the clock of this machine.`;
+  const ageMs = nowMs - Number(seconds) * 1_000;
+  if (Math.abs(ageMs) <= toleranceMs) return undefined;
+  const why = ageMs > 0 ? "older than 5 minutes" : "more than 5 minutes in the future";
+  return `${name} is ${why}: check the clock of this machine.`;
 }
