@@ -1,5 +1,6 @@
 /** Team members in commands: finding them by e-mail, and making owners. */
 import { limits } from "../contract/limits.ts";
+import { isMailAddress } from "../contract/names.ts";
 import { Refusal } from "../contract/refusal.ts";
 import { commandLine, loginEmail, type Person, type SharedLedger } from "../server/ledger/ledger.ts";
 import { invite } from "../server/members/members.ts";
@@ -12,7 +13,7 @@ import { oneLine } from "./print.ts";
 /** An e-mail in the form by which members are found. @throws Refusal when it is none */
 export function readEmail(text: string): string {
   const email = loginEmail(text);
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
+  if (isMailAddress(email) && email.length <= limits.emailCharacters) return email;
   throw new Refusal(`${JSON.stringify(text)} is not an e-mail address: give one such as ada@example.com.`);
 }
 

@@ -12,6 +12,10 @@ export const peopleLimits = {
   membersPerOrganization: 1_000,
   /** Open ones, of one organization. */
   invitationsPerOrganization: 200,
+  /** That one person makes, in 24 hours and in all organizations: their mails have words of the person's choice. */
+  invitationsPerDay: 100,
+  /** Mails with invitations to one address, in 24 hours, whoever sends them. */
+  invitationMailsPerAddress: 3,
   organizationsPerPerson: 100,
   /** Living ones of an organization, of each kind. */
   credentialsPerOrganization: 200,

@@ -10,7 +10,7 @@ import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 import { peopleLimits } from "./member-limits.ts";
-import { nameRules } from "./names.ts";
+import { mailAddressRules, nameRules } from "./names.ts";
 import { roles } from "./roles.ts";
 
 /** The cookie that a session is. Scripts cannot read it. */
@@ -34,7 +34,7 @@ const id = Type.Integer({ minimum: 1 });
 const email = Type.String({
   minLength: 3,
   maxLength: limits.emailCharacters,
-  pattern: "^\\s*[^\\s@]+@[^\\s@]+\\s*$",
+  ...mailAddressRules,
   "x-send": "an e-mail address, ada@example.com say",
 });
 const name = Type.String({

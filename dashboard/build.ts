@@ -17,6 +17,8 @@ async function main(folder: string): Promise<void> {
   await build({
     configFile: false,
     root: import.meta.dir,
+    // Scripts and styles find each other by relative addresses, so that they work below a path, too (PUBLIC_URL).
+    base: "./",
     logLevel: "warn",
     plugins: [tailwindcss()],
     oxc: { jsx: { runtime: "automatic" } },
@@ -44,6 +46,9 @@ async function main(folder: string): Promise<void> {
       },
     },
   });
+  // The document stands at addresses of any depth. Below a path the server puts it before each address.
+  const document = join(folder, "index.html");
+  writeFileSync(document, readFileSync(document, "utf8").replaceAll('="./', '="/'));
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (/\.(js|css|html|svg)$/.test(path)) compress(join(folder, path));
   }

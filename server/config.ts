@@ -9,6 +9,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Whether PUBLIC_URL says so; else the address is made of HOST and PORT. */
   readonly isPublicUrlSet: boolean;
+  /** The path in `publicUrl` below which everything is served, `/rekindle` say; empty for none. */
+  readonly basePath: string;
   /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** With it /metrics is read from other machines, as `Authorization: Bearer`; null: from this machine only. */
@@ -40,7 +42,7 @@ export interface PrivateDestination {
 }
 
 export interface MailConfig {
-  /** `smtp://` or `smtps://`. It may hold a password, so it is never shown. */
+  /** `smtp://` or `smtps://`, with user and password encoded. It may hold a password, so it is never shown. */
   readonly smtpUrl: string;
   /** The sender: `Rekindle <rekindle@example.com>` */
   readonly from: string;
@@ -84,6 +86,7 @@ export function readConfig(environment: Environment = process.env): Config {
     host,
     publicUrl: publicUrl ?? `http://${urlHost}:${port}`,
     isPublicUrlSet: publicUrl !== undefined,
+    basePath: publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/^\/$/, ""),
     trustedProxies: readTrustedProxies(environment),
     metricsToken: readSecret(environment, "METRICS_TOKEN"),
     remoteImages: readRemoteImages(environment),
@@ -107,12 +110,15 @@ function readPort({ PORT }: Environment): number {
   throw new ConfigError(`PORT is ${JSON.stringify(PORT)}: set it to a number from 0 to 65535.`);
 }
 
+/** Scheme, host and port, and a path whose parts need no encoding. */
+const publicUrlForm = /^https?:\/\/[^\s/?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
+
 function readPublicUrl({ PUBLIC_URL }: Environment): string | undefined {
   if (!PUBLIC_URL) return undefined;
-  if (/^https?:\/\//.test(PUBLIC_URL) && URL.canParse(PUBLIC_URL))
-    return PUBLIC_URL.replace(/(?<!\/)\/+$/, "");
+  const text = PUBLIC_URL.replace(/(?<!\/)\/+$/, "");
+  if (publicUrlForm.test(text) && URL.canParse(text)) return text;
   throw new ConfigError(
-    `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com say.`,
+    `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com or https://example.com/rekindle say.`,
   );
 }
 
@@ -151,9 +157,10 @@ function readRemoteImages({ REMOTE_IMAGES: text }: Environment): boolean {
 /** Links in messages lead to PUBLIC_URL, so there is no e-mail without it. */
 function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Environment): MailConfig | null {
   if (!SMTP_URL && !MAIL_FROM) return null;
-  if (!SMTP_URL || !/^smtps?:\/\//.test(SMTP_URL) || !URL.canParse(SMTP_URL)) {
+  const smtpUrl = withEncodedUser(SMTP_URL ?? "");
+  if (!isMailServer(smtpUrl)) {
     throw new ConfigError(
-      "SMTP_URL is not usable: set it to the mail server's address, smtps://user:password@smtp.example.com say.",
+      "SMTP_URL is not usable: set it to the mail server's address, smtps://user:password@smtp.example.com:465 say. A password may have any character.",
     );
   }
   if (!MAIL_FROM || !/^(?:[^\r\n<>]*<)?[^\s@<>]+@[^\s@<>]+>?$/.test(MAIL_FROM)) {
@@ -166,7 +173,27 @@ function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Environment): MailConfig 
       "PUBLIC_URL is missing: links in e-mail lead there. Set it, or leave out SMTP_URL.",
     );
   }
-  return { smtpUrl: SMTP_URL, from: MAIL_FROM };
+  return { smtpUrl, from: MAIL_FROM };
+}
+
+function isMailServer(text: string): boolean {
+  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { hostname, pathname, hash } = new URL(text);
+  return hostname !== "" && (pathname === "" || pathname === "/") && hash === "";
+}
+
+/** An address in which every character of user and password is encoded. They end at the last @, so that a password may
+ * have any character as it is; what is encoded already stays so. A URL's own rules end the host at # and /, so that
+ * `smtp://user:12#34@host` would lead to a host named `user`. */
+function withEncodedUser(address: string): string {
+  const start = address.indexOf("://") + 3;
+  const end = address.lastIndexOf("@");
+  if (start < 3 || end < start) return address;
+  const user = address.slice(start, end);
+  const percent = isDecodable(user) ? user : user.replaceAll("%", "%25");
+  return (
+    address.slice(0, start) + percent.replace(/[^\w%:.~!*'()-]/gu, encodeURIComponent) + address.slice(end)
+  );
 }
 
 /** Where a cloud answers with a machine's credentials, in a public range: those in private ranges are refused anyway. */
@@ -246,7 +273,9 @@ function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
 
 /** Both stores are the machine's own, or both are shared: one of each would leave half of the data on one node. */
 function readCluster(environment: Environment): ClusterConfig | null {
-  const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_CLUSTER } = environment;
+  const { CLICKHOUSE_CLUSTER } = environment;
+  const DATABASE_URL = withEncodedUser(environment.DATABASE_URL ?? "");
+  const CLICKHOUSE_URL = withEncodedUser(environment.CLICKHOUSE_URL ?? "");
   if (!DATABASE_URL && !CLICKHOUSE_URL) {
     for (const name of ["CLICKHOUSE_CLUSTER", "NODE_URL", "DATABASE_CONNECTIONS", ...nodeTlsFiles]) {
       if (!environment[name]) continue;
@@ -267,12 +296,12 @@ function readCluster(environment: Environment): ClusterConfig | null {
   // Neither is repeated: it may hold a password.
   if (!isUrl(DATABASE_URL, /^postgres(ql)?:$/)) {
     throw new ConfigError(
-      "DATABASE_URL is no address of PostgreSQL: set it to postgres://user:password@host:5432/database, with a % in the password as %25.",
+      "DATABASE_URL is no address of PostgreSQL: set it to postgres://user:password@host:5432/database. A password may have any character.",
     );
   }
   if (!isUrl(CLICKHOUSE_URL, /^https?:$/)) {
     throw new ConfigError(
-      "CLICKHOUSE_URL is no address of ClickHouse's HTTP interface: set it to http://user:password@host:8123/database, with a % in the password as %25.",
+      "CLICKHOUSE_URL is no address of ClickHouse's HTTP interface: set it to http://user:password@host:8123/database. A password may have any character.",
     );
   }
   if (CLICKHOUSE_CLUSTER && !/^[A-Za-z0-9_.-]{1,100}$/.test(CLICKHOUSE_CLUSTER)) {
@@ -344,11 +373,14 @@ export interface MoveVariables {
   readonly clickhouseUrl: string | undefined;
 }
 
-/** Reads `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL`. */
-export function readMoveVariables(environment: Environment = process.env): MoveVariables {
-  const { TARGET_DATABASE_URL, TARGET_CLICKHOUSE_URL } = environment;
+/** The options of `rekindle migrate-to`, and `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL` for those that are not given. */
+export function readMoveVariables(
+  options: Partial<MoveVariables>,
+  environment: Environment = process.env,
+): MoveVariables {
+  const encoded = (text: string | undefined) => (text ? withEncodedUser(text) : undefined);
   return {
-    databaseUrl: TARGET_DATABASE_URL || undefined,
-    clickhouseUrl: TARGET_CLICKHOUSE_URL || undefined,
+    databaseUrl: encoded(options.databaseUrl ?? environment.TARGET_DATABASE_URL),
+    clickhouseUrl: encoded(options.clickhouseUrl ?? environment.TARGET_CLICKHOUSE_URL),
   };
 }

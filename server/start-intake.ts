@@ -97,7 +97,7 @@ export async function startIntake(
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
-  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers, nowMs);
+  const { addresses, bodies, unknownTokens, keys } = limitsOf(config, registry, authorizers, ledger, nowMs);
   const outbox = newOutbox(
     ledger,
     { exceptions: config.privateDestinations, mail: config.mail },
@@ -115,7 +115,7 @@ export async function startIntake(
       counts: new AnswerCounts(registry),
     },
     {
-      host,
+      ...{ host, basePath: config.basePath },
       // Built at the first request, which takes 7 ms, and kept: 0.9 MB.
       openapi: once(() => JSON.stringify(openApiDocument(config.publicUrl))),
       reference: once(() => referencePage(config.publicUrl)),
@@ -166,6 +166,7 @@ function limitsOf(
   config: Config,
   registry: Registry,
   authorizers: Pick<Authorizers, "readKeys" | "tokens">,
+  { members }: Pick<Ledger, "members">,
   nowMs: () => number,
 ) {
   const addresses = new ClientAddresses(config.trustedProxies);
@@ -173,7 +174,7 @@ function limitsOf(
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
   const unknownTokens = new UnknownTokens(addresses);
-  return { addresses, bodies, unknownTokens, keys: new ReadKeys(authorizers, unknownTokens, nowMs) };
+  return { addresses, bodies, unknownTokens, keys: new ReadKeys(authorizers, members, unknownTokens, nowMs) };
 }
 
 function addGauges(registry: Registry, intake: Intake, outbox: Outbox, nowMs: () => number): void {

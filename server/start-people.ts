@@ -39,8 +39,9 @@ export function startPeople(needs: PeopleNeeds) {
   const { config, host, ledger, live, addresses, bodies, log, registry, memory, address, nowMs } = needs;
   const watch = new SignInWatch({ ledger, log }, registry, nowMs);
   const signIn = new SignIn(ledger, watch, nowMs);
-  const { publicUrl, maxRequestsPerSecond, remoteImages } = config;
-  const gate = new PeopleGate({ people: ledger.members, signIn, addresses, publicUrl, host, nowMs });
+  const { publicUrl, basePath, maxRequestsPerSecond, remoteImages } = config;
+  const people = ledger.members;
+  const gate = new PeopleGate({ people, signIn, addresses, publicUrl, basePath, host, nowMs });
   const api = new IntakeApi(intakeRoutes, intakeHandlers, {
     ...{
       gate,

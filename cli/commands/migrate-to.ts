@@ -24,9 +24,7 @@ export function migrateToCommand(): Command {
       "\nOptions are seen in the list of processes. TARGET_DATABASE_URL and TARGET_CLICKHOUSE_URL are not, and mean the same.",
     )
     .action(async ({ clickhouseCluster, ...options }: Options) => {
-      const variables = readMoveVariables();
-      const databaseUrl = options.databaseUrl ?? variables.databaseUrl;
-      const clickhouseUrl = options.clickhouseUrl ?? variables.clickhouseUrl;
+      const { databaseUrl, clickhouseUrl } = readMoveVariables(options);
       if (databaseUrl === undefined || clickhouseUrl === undefined) {
         throw new Refusal(
           "the target is missing: give --database-url and --clickhouse-url, or the variables that --help names.",

@@ -55,7 +55,9 @@ export const notUtf8 = "is not valid UTF-8: save the file as UTF-8.";
 export function columnNames(cells: readonly string[], header: boolean): readonly string[] {
   if (!header) return cells.map((_, index) => String(index + 1));
   const names = cells.map((cell, index) => cell.trim() || String(index + 1));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  // By a set: to look through all names for each of 200,000 took 66 s.
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   if (twice !== undefined) {
     throw new Refusal(
       `the header has the column ${JSON.stringify(twice)} twice: give each a name of its own.`,

@@ -1,6 +1,7 @@
 /** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
 import type { ApiErrorName } from "../../contract/errors.ts";
 import type * as people from "../../contract/members.ts";
+import { below } from "./base.ts";
 
 // Only types come from the contract, so that no schema reaches the browser. The compiler checks these values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
@@ -31,7 +32,7 @@ export class ApiFailure extends Error {
 /** Values of parameters. Undefined and empty values are not sent. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
-/** The address of a path: names after colons are replaced, parameters added in a stable order. */
+/** The address of a path, without the base path: names after colons are replaced, parameters added in a stable order. */
 export function addressOf(
   path: string,
   parts: QueryValues,
@@ -66,7 +67,7 @@ export async function call(
   let response: Response;
   let text = "";
   try {
-    response = await fetch(address, {
+    response = await fetch(below(address), {
       method,
       headers,
       credentials: "same-origin",

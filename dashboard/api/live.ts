@@ -1,6 +1,7 @@
 /** The live view's stream: server-sent events, read by fetch. Errors of fetch have a reason, and those of
  * EventSource have none. */
 import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
+import { below } from "./base.ts";
 import { ApiFailure, addressOf, failureOf, unreachable } from "./client.ts";
 
 /** A message of the stream. */
@@ -29,7 +30,7 @@ export async function listen(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), maxSilentMs);
   try {
-    const response = await fetch(addressOf("/api/live", {}, { after }, organization), {
+    const response = await fetch(below(addressOf("/api/live", {}, { after }, organization)), {
       headers: { Accept: "text/event-stream" },
       credentials: "same-origin",
       signal: AbortSignal.any([signal, silence.signal]),

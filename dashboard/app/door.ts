@@ -4,6 +4,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import type { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
+import { below } from "../api/base.ts";
 import { type PersonalChanges, usePersonalChange } from "../api/query.ts";
 import { fieldErrors } from "../parts/form/form-errors.ts";
 import { firstOrganization, startSession } from "./session.ts";
@@ -50,8 +51,8 @@ function useEnter(): (session: SessionAnswer, next?: string) => void {
     startSession(client, session);
     const organization = firstOrganization(session);
     // Only an address of ours: a link to the page for signing in may be forged.
-    if (typeof next === "string" && next.startsWith("/o/")) return router.history.push(next);
-    if (organization === undefined) return router.history.push("/");
-    router.history.push(`/o/${organization.id}/overview`);
+    if (typeof next === "string" && next.startsWith("/o/")) return router.history.push(below(next));
+    if (organization === undefined) return router.history.push(below("/"));
+    router.history.push(below(`/o/${organization.id}/overview`));
   };
 }

@@ -5,12 +5,15 @@ import { RouterProvider } from "@tanstack/react-router";
 import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { setBasePath } from "../api/base.ts";
 import { createQueryClient } from "../api/query.ts";
 import { ConfirmProvider } from "../parts/form/confirm.tsx";
 import { ToastProvider } from "../parts/toast.tsx";
 import { createAppRouter } from "./router.tsx";
 import { sessionQuery } from "./session.ts";
 
+// The server writes it into the document.
+setBasePath(document.documentElement.dataset.base ?? "");
 const client = createQueryClient(() => {
   // Either the session is over or a right is missing. A request for the session shows which, and the pages
   // follow.

@@ -1,6 +1,7 @@
 /** The menu of the account, the organization and the appearance. */
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import { below } from "../api/base.ts";
 import { usePersonalChange } from "../api/query.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../parts/menu.tsx";
@@ -78,7 +79,7 @@ export function PersonMenu(): ReactElement {
       />
       <MenuLine />
       <MenuItem isLink>
-        <a href="/reference">API reference</a>
+        <a href={below("/reference")}>API reference</a>
       </MenuItem>
       <SignOut />
     </Menu>

@@ -14,6 +14,7 @@ import {
 import type { ReactElement } from "react";
 import { currentQuery } from "../../contract/older-addresses.ts";
 import { pages } from "../../contract/pages.ts";
+import { below } from "../api/base.ts";
 import { call } from "../api/client.ts";
 import { Loading } from "../parts/states.tsx";
 import { PageMissing, PageProblem } from "./failures.tsx";
@@ -162,6 +163,7 @@ export function createAppRouter(client: QueryClient) {
   return createRouter({
     routeTree,
     context: { client },
+    basepath: below("/"),
     scrollRestoration: true,
     defaultPreload: "intent",
     defaultPendingMs: 300,

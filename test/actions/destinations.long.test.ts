@@ -378,7 +378,7 @@ const linksTo = (page: string, address: string) =>
     );
 
 test("invitations and password links are sent by e-mail, and a failure is said", async () => {
-  const { owner, at } = await company(server, "Inviting");
+  const { owner, at } = await company(server, "Hosts of many");
   interface Invited {
     readonly link: string;
     readonly notMailedBecause: string | null;
@@ -410,4 +410,71 @@ test("without SMTP_URL an invitation says that no e-mail was sent", async () => 
   } finally {
     await without.stop();
   }
+}, 180_000);
+
+test("addresses that no mail can be sent to are refused, of destinations and of invitations", async () => {
+  const { owner, at } = await company(server, "Misaddressed");
+  const before = mails.received.length;
+  const odd = [
+    "a@b.test>",
+    "<a@b.test>",
+    "Ada <a@b.test>",
+    "a@b.test\u0000",
+    "a@b.test\u001b[1m",
+    "a\u202eb@c.test",
+  ];
+  for (const address of [
+    ...odd,
+    "a\u200bb@c.test",
+    "a b@c.test",
+    "a@b.test,c@d.test",
+    "a@b.test\nc@d.test",
+  ]) {
+    const destination = { kind: "email", name: "Ada", address };
+    const refused = await owner.ask("POST", at("/api/destinations"), destination);
+    await expectError(refused, "validation_error", "no e-mail address");
+    const invitation = { email: address, role: "viewer" };
+    const invited = await owner.ask("POST", at("/api/invitations"), invitation);
+    await expectError(invited, "validation_error", "email");
+  }
+  expect(mails.received.length).toBe(before);
+  const right = { kind: "email", name: "Ada", address: " Ö'Neil+x@ä.test " };
+  const { destination } = await owner.json<Created>("POST", at("/api/destinations"), right, 201);
+  expect(destination.address).toBe("ö'neil+x@ä.test");
+  const changed = { address: "a@b.test>" };
+  const change = await owner.ask("PATCH", at(`/api/destinations/${destination.id}`), changed);
+  await expectError(change, "validation_error", "no e-mail address");
+});
+
+test("an address gets three mails with invitations a day from anybody, and a person makes a hundred", async () => {
+  const { owner, at } = await company(server, "Hosts of many");
+  const other = await company(server, "Hosts of more");
+  type Made = { readonly id: number; readonly link: string; readonly notMailedBecause: string | null };
+  const invite = (email: string, by = { owner, at }) =>
+    by.owner.json<Made>("POST", by.at("/api/invitations"), { email, role: "viewer" }, 201);
+  const to = (email: string) =>
+    mails.received.filter((mail) => mail.to.some((one) => one.toLowerCase() === email)).length;
+  const tooOften = "This address was invited 3 times within 24 hours.";
+  for (const [index, by] of [{ owner, at }, { owner, at }, other, other].entries()) {
+    const { id, link, notMailedBecause } = await invite(
+      index === 0 ? "Often@inviting.test" : "often@inviting.test",
+      by,
+    );
+    expect(link).toContain("/invitation#");
+    expect(notMailedBecause).toBe(index < 3 ? null : tooOften);
+    // Taking it back makes no room for another one.
+    await by.owner.done("DELETE", by.at(`/api/invitations/${id}`));
+  }
+  expect(to("often@inviting.test")).toBe(3);
+  // Two are there already.
+  for (let made = 2; made < 100; made++) await invite(`new${made}@inviting.test`);
+  const email = "late@inviting.test";
+  const refused = await owner.ask("POST", at("/api/invitations"), { email, role: "viewer" });
+  await expectError(refused, "rate_limit_exceeded", "100 invitations within 24 hours");
+  expect(to(email)).toBe(0);
+  expect((await invite(email, other)).notMailedBecause).toBeNull();
+  // The command line, which sends no mail, has no such limit.
+  expect(await server.command("member", "invite", email, "--organization", "Hosts of many")).toContain(
+    "/invitation#",
+  );
 }, 180_000);

@@ -12,7 +12,7 @@ export interface ReceivedMail {
 
 export interface MailServer {
   readonly received: readonly ReceivedMail[];
-  /** For SMTP_URL. @param user `name:password@`; the password is `right` */
+  /** For SMTP_URL, without the certificate's proof. @param user `name:password@`; the password is `right` */
   url(user?: string): string;
   stop(): Promise<void>;
 }

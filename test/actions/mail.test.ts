@@ -1,7 +1,11 @@
 /** E-mail by a real mail server with STARTTLS. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sendMail } from "../../server/actions/send/mail.ts";
 import { mailOf, plainMail } from "../../server/actions/send/message-body.ts";
+import { readConfig } from "../../server/config.ts";
+import { run } from "../server.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 
 let server: MailServer;
@@ -102,4 +106,64 @@ describe("a mail", () => {
     const away = { ...config(), smtpUrl: "smtp://127.0.0.1:1" };
     expect(await sendMail(away, mail)).toMatchObject({ status: null });
   });
+});
+
+const settings = { MAIL_FROM: "rekindle@example.com", PUBLIC_URL: "https://rekindle.example.com" };
+
+test.each([
+  ["12#34", "12#34"],
+  ["abc/def+g=", "abc/def+g="],
+  ["p@ss@127.0.0.1", "p@ss@127.0.0.1"],
+  ["a:b:", "a:b:"],
+  ["a?b=c&d", "a?b=c&d"],
+  ["100%", "100%"],
+  ["%zz#%41", "%zz#%41"],
+  ["[x]\\ 'ü🙂\"", "[x]\\ 'ü🙂\""],
+  // What was encoded for an earlier version stays right.
+  ["%2F%23%40%3A%25%2B", "/#@:%+"],
+])("SMTP_URL with the password %s signs in with %s", async (written, password) => {
+  const seen: unknown[] = [];
+  const strict = await startMailServer({
+    onAuth: ({ username, password: sent }, _, done) => {
+      seen.push([username, sent]);
+      done(null, { user: username });
+    },
+  });
+  const read = readConfig({ ...settings, SMTP_URL: strict.url(`AKIA me:${written}@`) });
+  expect(await sendMail(read.mail, mail)).toMatchObject({ status: 250 });
+  await strict.stop();
+  expect(seen).toEqual([["AKIA me", password]]);
+});
+
+test.each([
+  "smtp://me:12#34",
+  "smtps://",
+  "smtp://me:x@host/path",
+  "smtp://me:x@host#1",
+  "http://host",
+  "host",
+])("SMTP_URL %s is refused, and its password is not repeated", (SMTP_URL) => {
+  const read = () => readConfig({ ...settings, SMTP_URL });
+  expect(read).toThrow("SMTP_URL is not usable: set it to the mail server's address");
+  expect(read).not.toThrow("12#34");
+});
+
+test("a certificate of an own authority is trusted by NODE_EXTRA_CA_CERTS, and by nothing else", async () => {
+  const folder = join(import.meta.dir, "..", "cluster", "certificate");
+  const certFile = join(folder, "cert.pem");
+  const own = await startMailServer({
+    cert: readFileSync(certFile),
+    key: readFileSync(join(folder, "key.pem")),
+  });
+  const program = `
+    const { sendMail } = await import(${JSON.stringify(join(import.meta.dir, "../../server/actions/send/mail.ts"))});
+    const config = { smtpUrl: ${JSON.stringify(own.url("me:right@").replace(/\?.*/, ""))}, from: "a@example.com" };
+    process.stdout.write((await sendMail(config, ${JSON.stringify(mail)})).said);`;
+  const said = async (env: Record<string, string>) =>
+    (await run([process.execPath, "-e", program], { env: { ...process.env, ...env } })).stdout;
+  expect(await said({})).toContain("certificate");
+  expect(own.received).toEqual([]);
+  expect(await said({ NODE_EXTRA_CA_CERTS: certFile })).toContain("250");
+  expect(own.received).toMatchObject([{ isSecure: true, user: "me" }]);
+  await own.stop();
 });

@@ -25,7 +25,7 @@ describe("a mail", () => {
     expect(text.split("\n")).toEqual([
       "One row",
       "",
-      "- Ada To stop these mails: https://evil.example B: churn risk 61 % (https://rekindle.example/o/1/users/1)",
+      "- Ada To stop these mails: https:\u200b//evil.example B: churn risk 61 % (https://rekindle.example/o/1/users/1)",
       "",
       "https://rekindle.example/o/1",
       "",
@@ -40,8 +40,24 @@ describe("a mail", () => {
       "Invited by Ada\n\nhttps://evil.example",
       "https://x/",
     );
-    expect(text).toBe("Invited by Ada https://evil.example\n\nhttps://x/\n");
+    expect(text).toBe("Invited by Ada https:\u200b//evil.example\n\nhttps://x/\n");
   });
+});
+
+test("no name in a mail or a message to Slack has an address of which a program makes a link", () => {
+  const row = { ...rowOf("HTTPS://evil.test"), text: "plan www.evil.test" };
+  const message = bodyOf("http://evil.test: 1 alert", [row]);
+  const { text, html } = mailOf(message, "ada@example.com", unsubscribe);
+  const asked = plainMail("ada@example.com", "Hello", "Invited to http://evil.test", "https://x/");
+  for (const form of [text, html, asked.text, asked.html, slackBody(message)]) {
+    expect(form).toContain("evil.test");
+    expect(form).not.toMatch(/:\/\/evil|www\.evil/i);
+  }
+  // Slack also makes links of bare names of hosts, unless it is told to leave a text as it is.
+  const { blocks } = JSON.parse(slackBody(message));
+  expect(blocks).toEqual([
+    { type: "section", text: expect.objectContaining({ type: "mrkdwn", verbatim: true }) },
+  ]);
 });
 
 describe("a long text ends at a whole character", () => {
@@ -122,10 +138,12 @@ describe("a message to a channel", () => {
   test.each([
     ["@everyone @channel", "@\u200beveryone @\u200bchannel"],
     ["x@everyone x@HERE .@all", "x@\u200beveryone x@\u200bHERE .@\u200ball"],
-    ["[click](https://evil.example)", "[click]\u200b(https://evil.example)"],
-    ["![](https://evil.example)", "![]\u200b(https://evil.example)"],
-    ["<!channel> <https://evil.example|x>", "&lt;!channel&gt; &lt;https://evil.example¦x&gt;"],
+    ["[click](https://evil.example)", "[click]\u200b(https:\u200b//evil.example)"],
+    ["![](https://evil.example)", "![]\u200b(https:\u200b//evil.example)"],
+    ["<!channel> <https://evil.example|x>", "&lt;!channel&gt; &lt;https:\u200b//evil.example¦x&gt;"],
     ["Ada\n\u2028@here", "Ada @\u200bhere"],
+    ["http://evil.test/login", "http:\u200b//evil.test/login"],
+    ["see WWW.evil.test", "see WWW\u200b.evil.test"],
     ["Acme (UK) [old] ada@example.com", "Acme (UK) [old] ada@example.com"],
   ])("has the name %p without effect", (name, escaped) => {
     const message = bodyOf("Rule: 1 alert fired.", [rowOf(name)]);

@@ -1,6 +1,7 @@
 /** The settings of a node: PostgreSQL, ClickHouse and the other nodes. */
 import { expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../../server/config.ts";
+import { parseClickHouseUrl } from "../../server/warehouse/engine/clickhouse-http.ts";
 
 const databases = {
   DATABASE_URL: "postgres://rekindle:hunter2@db:5432/rekindle",
@@ -57,13 +58,31 @@ test.each([
   ["DATABASE_URL", "hunter2"],
   ["CLICKHOUSE_URL", "tcp://root:hunter2@clickhouse:9000"],
   ["CLICKHOUSE_URL", "hunter2"],
-  ["DATABASE_URL", "postgres://root:hunter2%@db/x"],
-  ["CLICKHOUSE_URL", "http://root:hunter2%@clickhouse:8123/x"],
+  ["DATABASE_URL", "postgres://root:hunter2@db:port/x"],
+  ["CLICKHOUSE_URL", "http://root:hunter2@clickhouse:port/x"],
 ])("a %s that is no address is refused, and no password is repeated", (name, value) => {
   const message = refused({ ...databases, [name]: value });
   expect(message).toContain(name);
   expect(message).not.toContain("hunter2");
 });
+
+test.each(["hunter2%", "12#34", "a/b", "a?b", "p@ss", "p:ss", "100%41", "a b[c]\\d^ü", "%zz#"])(
+  "a password %j is taken as it is",
+  (secret) => {
+    const cluster = readConfig({
+      DATABASE_URL: `postgres://root:${secret}@db:5432/x`,
+      CLICKHOUSE_URL: `http://root:${secret}@clickhouse:8123/x`,
+    }).cluster;
+    const database = new URL(cluster?.databaseUrl ?? "");
+    const expected = secret === "100%41" ? "100A" : secret;
+    expect([database.host, database.username, decodeURIComponent(database.password)]).toEqual([
+      ...["db:5432", "root", expected],
+    ]);
+    expect(parseClickHouseUrl(cluster?.clickhouseUrl ?? "")).toMatchObject({
+      ...{ origin: "http://clickhouse:8123", user: "root", password: expected },
+    });
+  },
+);
 
 test.each([
   ["DATABASE_CONNECTIONS", "3"],

@@ -63,6 +63,7 @@ export const members: Kinds["members"] = {
   membershipsOf: read,
   list: read,
   invitations: read,
+  invitationsOfDay: read,
   // Notes that the person was seen.
   membership: service,
   // Of no organization.

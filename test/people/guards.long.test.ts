@@ -107,6 +107,12 @@ describe("guessing", () => {
     const { email } = await joined(server, "Guarded", "viewer", "Forwarded");
     const one = await flood(server, email, (attempt) => `192.0.2.${attempt}, 203.0.113.30, 10.1.2.3`);
     expect(one.map(({ status }) => status)).toContain(429);
+    const ofPorts = await flood(server, email, (attempt) => `203.0.113.31:${50_000 + attempt}`);
+    expect(ofPorts.map(({ status }) => status)).toContain(429);
+    // A port does not make everybody the proxy: the next client is not slowed down by this one.
+    const headers = { "X-Forwarded-For": "203.0.113.32:51008" };
+    const other = await new Browser(server).ask("POST", "/api/session", { email, password }, headers);
+    expect(other.status).toBe(201);
     const network = await flood(server, email, (attempt) => `2001:db8:1:2::${attempt + 1}`);
     expect(network.map(({ status }) => status)).toContain(429);
   });

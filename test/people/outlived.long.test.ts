@@ -30,6 +30,31 @@ test("a former owner cannot return by an invitation to their own address", async
   }
 });
 
+test("a read key does what its maker may do now, and no more", async () => {
+  const stays = await joined(server, "Outlived", "owner", "Remains");
+  const maker = await joined(server, "Outlived", "owner", "Maker");
+  const at = (path: string) => `${path}?organization=${maker.organization}`;
+  const wanted = { name: "warehouse", rights: ["erase", "manage"] };
+  const { readKey: key } = await maker.json<{ readKey: string }>("POST", at("/api/read-keys"), wanted, 201);
+  const Authorization = `Bearer ${key}`;
+  const statuses = async () => {
+    const headers = { Authorization, "Content-Type": "application/json" };
+    const segment = { kind: "users", name: crypto.randomUUID(), filter: { state: "active" } };
+    const read = await fetch(`${server.url}/api/segments`, { headers });
+    const made = await fetch(`${server.url}/api/segments`, {
+      ...{ method: "POST", headers, body: JSON.stringify(segment) },
+    });
+    return [read.status, made.status];
+  };
+  expect(await statuses()).toEqual([200, 201]);
+  await stays.json("PATCH", at(`/api/members/${maker.id}`), { role: "viewer" });
+  expect(await statuses()).toEqual([200, 403]);
+  await stays.json("PATCH", at(`/api/members/${maker.id}`), { role: "member" });
+  expect(await statuses()).toEqual([200, 201]);
+  expect((await stays.ask("DELETE", at(`/api/members/${maker.id}`))).status).toBe(204);
+  expect(await statuses()).toEqual([401, 401]);
+});
+
 test("a request with two session cookies has none: another host of the domain may have set one", async () => {
   const sessionOf = (cookie: string) => fetch(`${server.url}/api/session`, { headers: { Cookie: cookie } });
   const accepted = { email: "both@example.com", role: "viewer" };

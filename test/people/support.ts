@@ -39,7 +39,8 @@ export class Browser {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     for (const set of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^((?:__Host-)?rekindle_(?:session|device))=([^;]*)/.exec(set) ?? [];
+      const [, name = "", value = ""] =
+        /^((?:__Host-|__Secure-)?rekindle_(?:session|device))=([^;]*)/.exec(set) ?? [];
       if (name.endsWith("device")) {
         this.device = `${name}=${value}`;
         continue;
@@ -91,7 +92,7 @@ export async function joined(
   role: "owner" | "member" | "viewer",
   name: string,
 ): Promise<Browser & { readonly id: number; readonly organization: number; readonly email: string }> {
-  const email = `${name.toLowerCase().replaceAll(" ", ".")}@example.com`;
+  const email = `${name.toLowerCase().replaceAll(" ", ".").replaceAll(/[<>]/g, "")}@example.com`;
   const link = await server.command(
     "member",
     "invite",

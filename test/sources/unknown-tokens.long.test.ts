@@ -163,12 +163,44 @@ describe("an address that sends much without a known token", () => {
     }
   });
 
-  test("may have a right token in a body as soon as it waited", async () => {
+  test.each([
+    ["/e", (secret: string) => ({ api_key: secret, event: "opened", distinct_id: "held up" })],
+    [
+      "/batch",
+      (secret: string) => ({ api_key: secret, batch: [{ event: "opened", distinct_id: "held up" }] }),
+    ],
+    ["/v1/track", (secret: string) => ({ writeKey: secret, userId: "held up", event: "opened" })],
+  ])(
+    "is let in all the while with a right token in a small body at %s, and not with a wrong one",
+    async (path, body) => {
+      const address = newAddress();
+      const send = (secret: string, more = {}) =>
+        post(path, JSON.stringify({ ...body(secret), ...more }), address);
+      // Others at this address go on while the right ones come.
+      const stopped = new AbortController();
+      const others = (async () => {
+        while (!stopped.signal.aborted) await refusalOf(address);
+      })();
+      await refusalOf(address);
+      const statuses: number[] = [];
+      for (let sent = 0; sent < 40; sent += 1) statuses.push((await send(token)).status);
+      const wrong = await refusalOf(address).then(() => send(`rk-${"A".repeat(32)}`));
+      const large = await refusalOf(address).then(() => send(token, { text: "x".repeat(100_000) }));
+      stopped.abort();
+      await others;
+      expect(statuses).toEqual(Array.from({ length: 40 }, () => 200));
+      await expectError(wrong, "rate_limit_exceeded", "from this address");
+      await expectError(large, "rate_limit_exceeded", "from this address");
+    },
+  );
+
+  test("may have a right token in a large body as soon as it waited", async () => {
     const address = newAddress();
     const refused = await refusalOf(address);
     // Its own wait is what the test is about.
     await Bun.sleep(Number(refused.headers.get("retry-after")) * 1_000);
-    const event = JSON.stringify({ api_key: token, event: "opened", distinct_id: "waited" });
+    const properties = { text: "x".repeat(100_000) };
+    const event = JSON.stringify({ api_key: token, event: "opened", distinct_id: "waited", properties });
     // The bodies that were sent beside the refused one may have been counted after it.
     const answer = await withinLimit(() => post("/e", event, address));
     expect(answer.status).toBe(200);

@@ -1,6 +1,7 @@
 /** One item of the live view: the payload, the answer, and a curl command. */
 import type { ReactElement } from "react";
 import type { LiveItem } from "../../../contract/live.ts";
+import { serviceAddress } from "../../app/service-address.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
@@ -30,7 +31,7 @@ export function LiveDialog({
   const { at, endpoint, path, userId, error, status, answer, batch, payload, token, warnings } = item;
   const source = endpoint === path.slice(1) ? null : endpoint;
   const isKnown = item.outcome === "accepted" || item.outcome === "duplicate";
-  const curl = curlOf(item, location.origin);
+  const curl = curlOf(item, serviceAddress());
   return (
     <Dialog isOpen onClose={onClose} title={titleOf(item, labelOf)} isWide>
       <div className="grid gap-5">

@@ -1,6 +1,8 @@
 /** Before any billing data: how to connect it. */
 import type { ReactElement, ReactNode } from "react";
+import { below } from "../../api/base.ts";
 import { PageLink } from "../../app/page-link.ts";
+import { serviceAddress } from "../../app/service-address.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
@@ -66,10 +68,10 @@ export function Connect(): ReactElement {
             <code className="font-mono text-sm">subscription_changed</code> with each new price, and{" "}
             <code className="font-mono text-sm">subscription_canceled</code> at the end.
           </p>
-          <Code label="A billing event in curl" text={billingCommand(location.origin)} />
+          <Code label="A billing event in curl" text={billingCommand(serviceAddress())} />
           <p className="text-sm text-soft">
             Replace YOUR_TOKEN, and name a user that you have identified.{" "}
-            <a href="/reference">All billing events and their fields</a>
+            <a href={below("/reference")}>All billing events and their fields</a>
           </p>
         </Way>
       </div>

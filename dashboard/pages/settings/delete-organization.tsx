@@ -1,5 +1,6 @@
 /** Deleting the organization. The page lists the data that will be deleted, and its name has to be typed. */
 import type { ReactElement } from "react";
+import { below } from "../../api/base.ts";
 import { useChange } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { EraseButton } from "../../entity/erase.tsx";
@@ -28,7 +29,7 @@ export function DeleteOrganization(): ReactElement {
         action="Delete for good"
         erasure={remove}
         // Everything that is kept here was of the organization: the pages begin anew.
-        onErase={() => remove.mutate({ query: { name } }, { onSuccess: () => location.assign("/") })}
+        onErase={() => remove.mutate({ query: { name } }, { onSuccess: () => location.assign(below("/")) })}
       />
     </Panel>
   );

@@ -1,5 +1,6 @@
 /** Read keys, for other programs. */
 import { type ReactElement, useState } from "react";
+import { below } from "../../api/base.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { Select } from "../../parts/form/field.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
@@ -11,8 +12,8 @@ export default function KeySettings(): ReactElement {
   return (
     <>
       <PageHeader title="Read keys">
-        Other programs read figures and work with customers by a key, <a href="/reference">by the same API</a>{" "}
-        as these pages.
+        Other programs read figures and work with customers by a key,{" "}
+        <a href={below("/reference")}>by the same API</a> as these pages.
       </PageHeader>
       <RequiresRole least="owner">
         <Keys />

@@ -1,6 +1,7 @@
 /** Members of the organization, their roles, and invitations. */
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
+import { below } from "../../api/base.ts";
 import { type Asked, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useInstallation, useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { EmailLink } from "../../parts/email-link.tsx";
@@ -337,6 +338,6 @@ function useLeave(): () => Promise<void> {
       },
       { path: { id: person.id } },
       // Everything that is kept here was of a member: the pages begin anew.
-      () => location.assign("/"),
+      () => location.assign(below("/")),
     );
 }

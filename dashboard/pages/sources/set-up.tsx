@@ -1,8 +1,10 @@
 /** How a source is connected, with the organization's own address and a token, and what its words become here. */
 import type { ReactElement } from "react";
 import type { TokenScope } from "../../../contract/members.ts";
+import { below } from "../../api/base.ts";
 import { useChange } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
+import { serviceAddress } from "../../app/service-address.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -82,7 +84,7 @@ function Steps(props: SetUpProps): ReactElement {
       {clients[entry].map(({ label, note, isInBrowser, code }) => (
         <div key={label} className="grid gap-1.5">
           <h4 className="text-sm font-medium">{label}</h4>
-          <Code label={label} text={code(location.origin, isInBrowser ? shown.browser : shown.server)} />
+          <Code label={label} text={code(serviceAddress(), isInBrowser ? shown.browser : shown.server)} />
           {note !== undefined && <p className="text-sm text-soft">{note}</p>}
         </div>
       ))}
@@ -101,7 +103,8 @@ function ToStart(): ReactElement {
       <PageLink to="/o/$organization/start" className="underline">
         Start
       </PageLink>{" "}
-      has them ready to be run, and the <a href="/reference">reference</a> every field, limit and error.
+      has them ready to be run, and the <a href={below("/reference")}>reference</a> every field, limit and
+      error.
     </p>
   );
 }

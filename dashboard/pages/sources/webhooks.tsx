@@ -2,6 +2,7 @@
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Reads, useChange, useRead } from "../../api/query.ts";
+import { serviceAddress } from "../../app/service-address.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -53,7 +54,7 @@ export function Webhooks({ preset, token }: WebhooksProps): ReactElement {
                 />
                 <Code
                   label={`The address of ${webhook.name}`}
-                  text={`${location.origin}/v1/webhooks/${webhook.name}/${token}`}
+                  text={`${serviceAddress()}/v1/webhooks/${webhook.name}/${token}`}
                 />
                 <Verification webhook={webhook} />
                 {open === webhook.id && <Form preset={preset} webhook={webhook} onDone={close} />}

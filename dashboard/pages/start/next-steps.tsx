@@ -2,6 +2,7 @@
 import type { ReactElement } from "react";
 import { pages } from "../../../contract/pages.ts";
 import type { Role } from "../../../contract/roles.ts";
+import { below } from "../../api/base.ts";
 import type { NavigationEntry } from "../../app/navigation.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useRights } from "../../app/session.ts";
@@ -47,7 +48,7 @@ export function NextSteps(): ReactElement {
     <div className="grid gap-3">
       <p className="text-soft">
         Users and accounts are scored every night. Churn risk needs some weeks of history. Past events can be{" "}
-        <a href="/reference">sent with their timestamps</a>, or imported from files with{" "}
+        <a href={below("/reference")}>sent with their timestamps</a>, or imported from files with{" "}
         <code className="font-mono text-sm">rekindle import</code>.
       </p>
       <ul className="grid gap-px overflow-hidden rounded border border-line bg-line sm:grid-cols-2">

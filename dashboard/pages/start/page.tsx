@@ -1,7 +1,9 @@
 /** The first steps: a token, two calls, and the first event as it arrives. */
 import { type ReactElement, type ReactNode, useState } from "react";
+import { below } from "../../api/base.ts";
 import { useChange } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
+import { serviceAddress } from "../../app/service-address.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Departures } from "../../parts/figure/departures.tsx";
@@ -159,7 +161,7 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         )}
         <Code
           label={`Two calls in ${languageLabels[language]}`}
-          text={snippet(language, location.origin, token ?? tokenToCome)}
+          text={snippet(language, serviceAddress(), token ?? tokenToCome)}
         />
       </Tabs>
       <p className="mt-2 text-sm text-soft">
@@ -168,7 +170,7 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
           ? "The package sends in batches, retries, and stores each call once. "
           : "Both return 201. "}
         A user has to be identified before events are recorded for them.{" "}
-        <a href="/reference">All fields, limits and errors</a>
+        <a href={below("/reference")}>All fields, limits and errors</a>
       </p>
       <p className="mt-2 text-sm">
         You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee, RevenueCat,

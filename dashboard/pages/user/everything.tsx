@@ -1,5 +1,6 @@
 /** Everything that is stored about a user, as a file. */
 import type { ReactElement } from "react";
+import { below } from "../../api/base.ts";
 import { addressOf } from "../../api/client.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { buttonClass } from "../../parts/form/button.tsx";
@@ -11,7 +12,7 @@ export function EverythingLink({ userId }: { userId: string }): ReactElement | n
   if (!useMayAs("owner")) return null;
   return (
     <a
-      href={addressOf("/api/users/:userId/everything", { userId }, {}, id)}
+      href={below(addressOf("/api/users/:userId/everything", { userId }, {}, id))}
       download
       title="Everything that is stored about this user, as a JSON file. The audit log remembers it."
       className={buttonClass("plain", true)}

@@ -92,5 +92,5 @@ export function useListAddress(): (list: ListBehind) => string {
   const queryOf = useQueryOf();
   return (list) =>
     router.buildLocation({ to: listAddresses[list.page], params: { organization }, search: queryOf(list) })
-      .href;
+      .publicHref;
 }

@@ -2,7 +2,7 @@
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Mail } from "./mail.ts";
-import { cutText, inOneLine } from "./message-text.ts";
+import { cutText, inOneLine, unlinked } from "./message-text.ts";
 
 /** A line of a message: an account, its values, and where to read on. */
 export interface MessageRow {
@@ -30,13 +30,15 @@ export interface MessageBody {
 /** The message as a mail. @param unsubscribe the address of the request that ends these mails */
 export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): Mail {
   const { text, link, rows = [] } = data;
-  const lines = rows.map((row) => `- ${inOneLine(row.name)}: ${inOneLine(row.text)} (${row.link})`);
-  const items = rows.map((row) => `<li>${anchor(row.link, row.name)}: ${html(row.text)}</li>`);
+  const lines = rows.map((row) => `- ${plain(row.name)}: ${plain(row.text)} (${row.link})`);
+  const items = rows.map(
+    (row) => `<li>${anchor(row.link, unlinked(row.name))}: ${html(unlinked(row.text))}</li>`,
+  );
   const stop = unsubscribe.replace("/api/unsubscribe/", "/unsubscribe#");
   return {
     ...{ to, unsubscribe, subject: cutText(inOneLine(text), mailSubjectCharacters) },
-    text: [inOneLine(text), "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
-    html: `<p>${html(text)}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
+    text: [plain(text), "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
+    html: `<p>${html(unlinked(text))}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
   };
 }
 
@@ -44,9 +46,13 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
 export function plainMail(to: string, subject: string, text: string, link: string): Mail {
   return {
     ...{ to, subject: cutText(inOneLine(subject), mailSubjectCharacters), unsubscribe: null },
-    text: `${inOneLine(text)}\n\n${link}\n`,
-    html: `<p>${html(text)}</p><p>${anchor(link, link)}</p>`,
+    text: `${plain(text)}\n\n${link}\n`,
+    html: `<p>${html(unlinked(text))}</p><p>${anchor(link, link)}</p>`,
   };
+}
+
+function plain(text: string): string {
+  return unlinked(inOneLine(text));
 }
 
 const mailSubjectCharacters = 150;

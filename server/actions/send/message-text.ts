@@ -13,3 +13,12 @@ export function cutText(text: string, most: number): string {
 export function inOneLine(text: string): string {
   return text.replace(controlCharacter, " ").replace(/\s+/g, " ").trim();
 }
+
+/** A space without width. */
+export const noWidth = "\u200b";
+
+/** A text in which no program finds an address to make a link of: users choose their names, and a link in a message of ours is
+ * trusted. It looks as before. */
+export function unlinked(text: string): string {
+  return text.replaceAll("://", `:${noWidth}//`).replace(/\bwww(?=\.)/gi, (found) => found + noWidth);
+}

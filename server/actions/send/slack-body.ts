@@ -1,6 +1,6 @@
 /** The body for an incoming webhook of Slack, Mattermost or Discord. Pure. */
 import type { MessageBody, MessageRow } from "./message-body.ts";
-import { cutText, inOneLine } from "./message-text.ts";
+import { cutText, inOneLine, noWidth, unlinked } from "./message-text.ts";
 
 /** Slack's limits: api.slack.com/reference/block-kit/blocks. */
 const slack = { blocks: 50, sectionCharacters: 3_000 } as const;
@@ -19,7 +19,8 @@ export function slackBody({ data }: MessageBody): string {
   const sections = sectionsOf(fitting((all) => sectionsOf(all).length <= slack.blocks));
   return JSON.stringify({
     text: fitting((all) => all.join("\n").length <= textCharacters).join("\n"),
-    blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
+    // Verbatim: Slack would make links of bare addresses and of names of channels in a text.
+    blocks: sections.map((text) => ({ type: "section", text: { type: "mrkdwn", text, verbatim: true } })),
   });
 }
 
@@ -76,10 +77,8 @@ function escapedWithin(text: string, characters: number): string {
  */
 function escaped(text: string): string {
   const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };
-  return text
+  return unlinked(text)
     .replace(/[&<>|]/g, (character) => one[character] ?? character)
     .replaceAll("](", `]${noWidth}(`)
     .replace(/(?<!\w)@|@(?=everyone|here)/gi, `@${noWidth}`);
 }
-
-const noWidth = "\u200b";

@@ -47,8 +47,16 @@ const encodings = [
   { name: "gzip", extension: ".gz" },
 ] as const;
 
+/** How the pages are served. */
+interface Serving {
+  readonly host: PageHost;
+  /** The path of PUBLIC_URL: empty or `/rekindle`. */
+  readonly basePath: string;
+  readonly remoteImages: boolean;
+}
+
 /** Reads the pages from the folder into which they were built. */
-export function readDashboard(folder: string, host: PageHost, remoteImages: boolean): DashboardPages {
+export function readDashboard(folder: string, { host, basePath, remoteImages }: Serving): DashboardPages {
   const policy = securityPolicy(remoteImages);
   const files: Record<string, Handler> = {};
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
@@ -65,9 +73,15 @@ export function readDashboard(folder: string, host: PageHost, remoteImages: bool
     type: types.html ?? "",
     policy,
     isForEver: false,
+    change: basePath === "" ? undefined : (html) => below(basePath, html),
   });
   const missing = (request: Request) => asMissing(document, request);
   return { files, document: host.page(document), missing: host.page(missing) };
+}
+
+/** The document below a path: only there addresses begin at the root. The scripts find each other by relative ones. */
+function below(basePath: string, html: string): string {
+  return html.replaceAll('="/', `="${basePath}/`).replace('data-base=""', `data-base="${basePath}"`);
 }
 
 function asMissing(document: Handler, request: Request): Response {
@@ -82,11 +96,17 @@ interface Form {
   readonly headers: Headers;
 }
 
-function fileHandler(
-  file: string,
-  { type, policy, isForEver }: { type: string; policy: string; isForEver: boolean },
-): Handler {
-  const plain = new Uint8Array(readFileSync(file));
+interface FileOptions {
+  readonly type: string;
+  readonly policy: string;
+  readonly isForEver: boolean;
+  /** What is answered in place of the file's text, which then is not compressed. */
+  readonly change?: ((text: string) => string) | undefined;
+}
+
+function fileHandler(file: string, { type, policy, isForEver, change }: FileOptions): Handler {
+  const read = readFileSync(file);
+  const plain = new Uint8Array(change === undefined ? read : Buffer.from(change(read.toString())));
   const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
   const headers = (encoding?: string) =>
     new Headers({
@@ -103,7 +123,7 @@ function fileHandler(
       ...(encoding !== undefined && { "Content-Encoding": encoding }),
     });
   const forms: Form[] = encodings
-    .filter(({ extension }) => existsSync(file + extension))
+    .filter(({ extension }) => change === undefined && existsSync(file + extension))
     .map(({ name, extension }) => ({
       body: new Uint8Array(readFileSync(file + extension)),
       encoding: name,

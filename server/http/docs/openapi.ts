@@ -43,7 +43,7 @@ const securitySchemes = {
     type: "apiKey",
     in: "cookie",
     name: sessionCookie,
-    description: `The cookie that signing in sets (POST /api/session); by https its name is ${secureSessionCookie}. Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
+    description: `The cookie that signing in sets (POST /api/session); by https its name is ${secureSessionCookie}, and __Secure-${sessionCookie} below a path. Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
   },
 };
 

@@ -47,7 +47,7 @@ export function referencePage(publicUrl: string): string {
 <body>
 <main>
 <h1>${escapeHtml(info.title)} write API</h1>
-<p>${escapeHtml(info.description)} Version ${escapeHtml(info.version)}, also as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
+<p>${escapeHtml(info.description)} Version ${escapeHtml(info.version)}, also as <a href="openapi.json">OpenAPI 3.1</a>.</p>
 <p>Every request carries <code>Authorization: Basic &lt;PROJECT_TOKEN&gt;</code> and a JSON body,
 which may be compressed: <code>Content-Encoding: gzip</code> or <code>deflate</code>. Errors are
 <code>{"message", "statusCode", "name"}</code>: branch on <code>name</code>.</p>

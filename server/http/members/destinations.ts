@@ -1,7 +1,8 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
 import { randomBytes } from "node:crypto";
 import { type DestinationKind, isOwnDigestName } from "../../../contract/actions/destinations.ts";
-import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { isMailAddress } from "../../../contract/names.ts";
+import { ApiError, noSuch, Refusal } from "../../../contract/refusal.ts";
 import {
   failureOfMail,
   newSecret,
@@ -10,6 +11,7 @@ import {
   savedAddress,
   testMessage,
 } from "../../actions/actions.ts";
+import { isEmailAddress } from "../../intake/intake.ts";
 import {
   type Delivery,
   type DestinationChange,
@@ -163,7 +165,12 @@ export function addressIn(kind: DestinationKind, address: string, { settings }: 
   if (settings.mail === null) {
     throw new ApiError("conflict", "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.");
   }
-  return loginEmail(address);
+  const email = loginEmail(address);
+  if (!isMailAddress(email) || !isEmailAddress(email))
+    throw new Refusal(
+      `address is not valid: ${JSON.stringify(email)} is no e-mail address. Send one, ada@example.com say.`,
+    );
+  return email;
 }
 
 /** The secrets of a new destination. A webhook signs with one, and the links of e-mail have a code. */

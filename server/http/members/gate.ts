@@ -32,6 +32,8 @@ export interface GateParts {
   readonly signIn: SignIn;
   readonly addresses: ClientAddresses;
   readonly publicUrl: string;
+  /** The path in it: empty or `/rekindle`. */
+  readonly basePath: string;
   readonly host: PageHost;
   readonly nowMs: () => number;
 }
@@ -55,9 +57,9 @@ export class PeopleGate {
 
   /** The request's cookie. It came by https if that is the service's address, or a trusted proxy says so. */
   sent(request: Request, connection: Connection): SentCookie {
-    const { addresses, publicUrl } = this.#parts;
+    const { addresses, publicUrl, basePath } = this.#parts;
     const isSecure = publicUrl.startsWith("https:") || addresses.isHttps(request, connection);
-    return sentCookie(request, isSecure);
+    return sentCookie(request, { isSecure, basePath });
   }
 
   /** Where the request comes from, and the session that it has.

@@ -27,7 +27,7 @@ import type { Connection } from "../port/handler.ts";
 import type { ReadKeys } from "../port/read-keys.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
 import { type PeopleGate, type Place, rightsOfKey } from "./gate.ts";
-import { type SentCookie, setDevice, setSession } from "./session-cookie.ts";
+import { type Reached, type SentCookie, setDevice, setSession } from "./session-cookie.ts";
 
 /** Far more than nearly all of these bodies need. */
 const defaultBodyBytes = 16 * 1024;
@@ -142,7 +142,7 @@ export class IntakeApi {
     const { organization, rights, actor } = await keys.place(request);
     const place: Place = { organization, role: null, rights: rightsOfKey(rights), actor };
     refuseWithoutRight(route, place);
-    return respond(route, await this.#handled(found, request, { sent, parameters, place }), false);
+    return respond(route, await this.#handled(found, request, { sent, parameters, place }), null);
   }
 
   async #answer(
@@ -171,7 +171,7 @@ export class IntakeApi {
     parameters.delete(organizationParameter);
     const placeNow = () => this.#placeNow(route, cookie, place);
     const asked = { sent, parameters, place, from, signedIn, placeNow };
-    return respond(route, await this.#handled(found, request, asked), cookie.isSecure);
+    return respond(route, await this.#handled(found, request, asked), cookie.reached);
   }
 
   #read(request: Request, { maxBodyBytes = defaultBodyBytes }: Route) {
@@ -235,17 +235,20 @@ function refuseWithoutRight({ access }: Route, { role, rights }: Place): void {
   );
 }
 
+/** @param reached null for a read key, which gets no cookie */
 function respond(
   { status }: Route,
   { answer, entered, left, stream }: Reply<unknown>,
-  isSecure: boolean,
+  reached: Reached | null,
 ): Response {
   // Sessions, and secrets that are shown once, must not be cached.
   const headers = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
-  if (entered !== undefined || left === true) {
-    headers.append("Set-Cookie", setSession(entered?.secret, isSecure));
+  if (reached !== null && (entered !== undefined || left === true)) {
+    headers.append("Set-Cookie", setSession(entered?.secret, reached));
   }
-  if (entered !== undefined) headers.append("Set-Cookie", setDevice(entered.device, isSecure));
+  if (reached !== null && entered !== undefined) {
+    headers.append("Set-Cookie", setDevice(entered.device, reached));
+  }
   if (stream !== undefined) {
     // A proxy that buffers would delay "live" by minutes.
     headers.set("Content-Type", "text/event-stream; charset=utf-8");

@@ -1,9 +1,10 @@
 /** An organization: its fields, members, invitations, tokens, read keys and audit log. */
 
 import { limits } from "../../../contract/limits.ts";
+import { peopleLimits } from "../../../contract/member-limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { failureOfMail, invitationMail } from "../../actions/actions.ts";
-import { personActor } from "../../ledger/ledger.ts";
+import { loginEmail, personActor } from "../../ledger/ledger.ts";
 import {
   auditLogOf,
   invite,
@@ -92,6 +93,13 @@ export const organizationHandlers = {
     const { organization, actor } = place;
     const wanted = { organization: organization.id, ...body };
     const { id, link } = await invite(ledger, wanted, address(), actor, nowMs);
+    // The link is shown in any case, so that strangers' invitations keep nobody from being invited.
+    const ofDay = await ledger.members.invitationsOfDay(loginEmail(body.email), nowMs);
+    const most = peopleLimits.invitationMailsPerAddress;
+    if (ofDay > most) {
+      const notMailedBecause = `This address was invited ${most} times within 24 hours.`;
+      return { answer: { id, link, notMailedBecause } };
+    }
     const sent = await outbox.mail(invitationMail({ ...body, link }, organization.name));
     return { answer: { id, link, notMailedBecause: failureOfMail(sent) } };
   },

@@ -12,45 +12,54 @@ export interface SentCookie {
   readonly secret: string | undefined;
   /** Of the browser: see server/members/devices.ts. */
   readonly device: string | undefined;
-  /** Whether it came by https, where only the cookie counts that no other host can set. */
-  readonly isSecure: boolean;
+  /** How the service is reached, which decides the cookies' names and their path. */
+  readonly reached: Reached;
 }
 
-/** The request's cookies. @param isSecure whether the request came by https */
-export function sentCookie(request: Request, isSecure: boolean): SentCookie {
+export interface Reached {
+  /** By https, where only the cookie counts that no other host can set. */
+  readonly isSecure: boolean;
+  /** The path of PUBLIC_URL: empty or `/rekindle`. */
+  readonly basePath: string;
+}
+
+/** The request's cookies. */
+export function sentCookie(request: Request, reached: Reached): SentCookie {
   const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
   const only = (name: string) => {
-    const start = `${nameOf(name, isSecure)}=`;
+    const start = `${nameOf(name, reached)}=`;
     const ours = pairs.filter((pair) => pair.startsWith(start));
     return ours.length === 1 ? ours[0]?.slice(start.length) || undefined : undefined;
   };
-  return { secret: only(sessionCookie), device: only(deviceCookie), isSecure };
+  return { secret: only(sessionCookie), device: only(deviceCookie), reached };
 }
 
-/** By https a name that no other host can set. */
-function nameOf(cookie: string, isSecure: boolean): string {
-  return isSecure ? `__Host-${cookie}` : cookie;
+/** By https a name that no other host can set. Browsers take such a name for the path / alone: below another one, other
+ * applications of this host shall not be sent the session, and __Secure- is the strictest name that is left. */
+function nameOf(cookie: string, { isSecure, basePath }: Reached): string {
+  if (!isSecure) return cookie;
+  return basePath === "" ? `__Host-${cookie}` : `__Secure-${cookie}`;
 }
 
 /** The header that sets the session's cookie, or, without a secret, takes it away. */
-export function setSession(secret: string | undefined, isSecure: boolean): string {
-  return setCookie(sessionCookie, secret ?? "", secret === undefined ? 0 : sessionSeconds, isSecure);
+export function setSession(secret: string | undefined, reached: Reached): string {
+  return setCookie(sessionCookie, secret ?? "", secret === undefined ? 0 : sessionSeconds, reached);
 }
 
 /** The header that sets the cookie of a browser. */
-export function setDevice(device: string, isSecure: boolean): string {
-  return setCookie(deviceCookie, device, peopleLimits.deviceDays * 86_400, isSecure);
+export function setDevice(device: string, reached: Reached): string {
+  return setCookie(deviceCookie, device, peopleLimits.deviceDays * 86_400, reached);
 }
 
 /** Lax, so that a link in a mail opens the dashboard signed in; changes are guarded by `refuseForeign`. */
-function setCookie(name: string, value: string, seconds: number, isSecure: boolean): string {
+function setCookie(name: string, value: string, seconds: number, reached: Reached): string {
   return [
-    `${nameOf(name, isSecure)}=${value}`,
-    "Path=/",
+    `${nameOf(name, reached)}=${value}`,
+    `Path=${reached.basePath || "/"}`,
     "HttpOnly",
     "SameSite=Lax",
     `Max-Age=${seconds}`,
-    ...(isSecure ? ["Secure"] : []),
+    ...(reached.isSecure ? ["Secure"] : []),
   ].join("; ");
 }
 

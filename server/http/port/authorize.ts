@@ -20,6 +20,8 @@ export interface Caller {
   readonly label: { readonly name: string; readonly lastFour: string };
   readonly organization: Organization;
   readonly rights: readonly Right[];
+  /** The person who made it, or took it over. Null for the command line. */
+  readonly madeBy: number | null;
   /** A project token that is public, because a page contains it. */
   readonly isBrowser: boolean;
   readonly zone: Zone;
@@ -184,6 +186,7 @@ export class Authorizer {
       label: { name: credential.name, lastFour: credential.lastFour },
       organization,
       rights: credential.rights,
+      madeBy: credential.madeBy?.id ?? null,
       isBrowser: credential.rights.includes("browser"),
       zone: zoneOf(organization.timezone),
       usage: this.#usage(credential.id, this.#kind.limits(organization)),

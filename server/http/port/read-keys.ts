@@ -1,9 +1,10 @@
 /** Read keys at the public port: their limits, and what a request with one may do. The JSON API of intake and that of analysis share it. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type Actor, type Organization, type Right, readKeyActor } from "../../ledger/ledger.ts";
+import { type Actor, type Ledger, type Organization, type Right, readKeyActor } from "../../ledger/ledger.ts";
+import { roleRights } from "../../members/members.ts";
 import { failure, tooMany } from "./answers.ts";
-import type { Authorizer } from "./authorize.ts";
+import type { Authorizer, Caller } from "./authorize.ts";
 import type { Connection } from "./handler.ts";
 import type { UnknownTokens } from "./unknown-tokens.ts";
 
@@ -17,16 +18,19 @@ export interface KeyPlace {
 export class ReadKeys {
   readonly #readKeys: Authorizer;
   readonly #tokens: Authorizer;
+  readonly #people: Pick<Ledger["members"], "membershipsOf">;
   readonly #unknown: UnknownTokens;
   readonly #nowMs: () => number;
 
   constructor(
     { readKeys, tokens }: { readonly readKeys: Authorizer; readonly tokens: Authorizer },
+    people: Pick<Ledger["members"], "membershipsOf">,
     unknown: UnknownTokens,
     nowMs: () => number,
   ) {
     this.#readKeys = readKeys;
     this.#tokens = tokens;
+    this.#people = people;
     this.#unknown = unknown;
     this.#nowMs = nowMs;
   }
@@ -57,7 +61,20 @@ export class ReadKeys {
   async place(request: Request): Promise<KeyPlace> {
     const caller = await this.#readKeys.authorize(request.headers.get("authorization"));
     if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
-    const { id, organization, rights } = caller;
-    return { organization, rights, actor: readKeyActor(id) };
+    return {
+      organization: caller.organization,
+      rights: await this.#rightsNow(caller),
+      actor: readKeyActor(caller.id),
+    };
+  }
+
+  /** The key's rights, without those that its maker has no longer: a demoted member would keep them by a key. The role is
+   * looked up each time, because other nodes change it. */
+  async #rightsNow({ madeBy, organization, rights }: Caller): Promise<readonly Right[]> {
+    if (madeBy === null) return rights;
+    const memberships = await this.#people.membershipsOf(madeBy);
+    const here = memberships.find((membership) => membership.organization.id === organization.id);
+    const ofMaker: readonly string[] = here === undefined ? [] : roleRights[here.role];
+    return rights.filter((right) => ofMaker.includes(right));
   }
 }

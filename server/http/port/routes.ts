@@ -1,7 +1,8 @@
 /** Every route of the public port, on one screen. */
 
 import { errorMessages } from "../../../contract/errors.ts";
-import { isPageAddress } from "../../../contract/pages.ts";
+import { isPageAddress, pageAddresses } from "../../../contract/pages.ts";
+import { Refusal } from "../../../contract/refusal.ts";
 import type { DashboardPages } from "../docs/dashboard-pages.ts";
 import { preflight, withPages } from "../write/any-origin.ts";
 import { posthogScriptPrefixes, posthogStartRoutes } from "../write/posthog-start.ts";
@@ -18,6 +19,8 @@ import { hasTwoHosts, type PageHost } from "./page-host.ts";
 export interface Pages {
   /** The names by which the pages are reached. */
   readonly host: PageHost;
+  /** The path of PUBLIC_URL: empty or `/rekindle`. */
+  readonly basePath: string;
   /** JSON. */
   readonly openapi: () => string;
   readonly reference: () => string;
@@ -44,7 +47,9 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     ...sourceRoutes(parts),
     ...posthogStartRoutes(),
 
-    "GET /": pages.host.page(() => new Response(null, { status: 302, headers: { Location: "/reference" } })),
+    "GET /": pages.host.page(
+      () => new Response(null, { status: 302, headers: { Location: `${pages.basePath}/reference` } }),
+    ),
     "GET /openapi.json": () =>
       new Response(pages.openapi(), { headers: { "Content-Type": "application/json;charset=utf-8" } }),
     "GET /reference": pages.host.page(() => page(pages.reference())),
@@ -76,17 +81,25 @@ function page(html: string): Response {
   });
 }
 
-/** Finds the route of a request by its path without query and trailing slash. All addresses of pages get one document. Its
+/** Finds the route of a request by its path without query and trailing slash. With a base path, a request is answered with it
+ * and without it, because some proxies take it away. All addresses of pages get one document. Its
  * router shows the page. Paths of connected sources may have extra slashes, because clients append a path to an address that
- * ends with one. A redirect would lose the body. */
-export function dispatch(table: Record<string, Handler>, api: Handler, dashboard?: DashboardPages): Handler {
+ * ends with one. A redirect would lose the body.
+ * @throws Refusal when paths below the base path could be meant as paths of the service itself */
+export function dispatch(
+  table: Record<string, Handler>,
+  api: Handler,
+  { basePath, dashboard }: { readonly basePath: string; readonly dashboard: DashboardPages | undefined },
+): Handler {
   const handlers = withHeadAndOptions({
     ...table,
     ...dashboard?.files,
     ...(dashboard && { "GET /": dashboard.document }),
   });
+  refuseOwnPath(basePath, handlers);
   return (request, connection) => {
     if (hasTwoHosts(request)) return failure("validation_error", errorMessages.twoHosts);
+    if (basePath !== "") takeAway(basePath, request);
     const path = pathOf(request.url);
     const handler =
       handlers.get(`${request.method} ${path}`) ?? handlers.get(`${request.method} ${wildcard(path)}`);
@@ -101,6 +114,30 @@ export function dispatch(table: Record<string, Handler>, api: Handler, dashboard
     if (isPageAddress(path)) return dashboard.document(request);
     return path.startsWith("/o/") ? dashboard.missing(request) : notFound();
   };
+}
+
+/** Whether a proxy takes the base path away is seen by the path alone, so that none of ours may begin alike. */
+function refuseOwnPath(basePath: string, handlers: ReadonlyMap<string, Handler>): void {
+  const first = (path: string) => path.split("/", 2)[1];
+  const routePaths = [...handlers.keys()].map((route) => route.slice(route.indexOf(" ") + 1));
+  const own = new Set([...routePaths, ...pageAddresses, "/api"].map(first));
+  own.delete("");
+  if (!own.has(first(basePath))) return;
+  throw new Refusal(
+    `PUBLIC_URL has the path ${basePath}, and paths of the service itself begin with /${first(basePath)}: choose another one.`,
+  );
+}
+
+/** Takes the base path out of a request's address. The handlers read the address, and know the connection by this very object, so
+ * that a copy would not do. */
+function takeAway(basePath: string, request: Request): void {
+  const { url } = request;
+  const start = startOfPath(url);
+  const end = start + basePath.length;
+  if (start < 0 || !url.startsWith(basePath, start) || !["/", "?", ""].includes(url.charAt(end))) return;
+  const rest = url.slice(end);
+  const value = url.slice(0, start) + (rest.startsWith("/") ? rest : `/${rest}`);
+  Object.defineProperty(request, "url", { value });
 }
 
 /** HEAD is answered as GET is, and Bun leaves the body out; OPTIONS names the methods of a path. */
@@ -138,9 +175,14 @@ function wildcard(path: string): string {
 /** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the
  * path alone. */
 function pathOf(url: string): string {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+  const start = startOfPath(url);
   if (start < 0) return "/";
   const query = url.indexOf("?", start);
   const end = query < 0 ? url.length : query;
   return end - start > 1 && url[end - 1] === "/" ? url.slice(start, end - 1) : url.slice(start, end);
+}
+
+/** Below 0 without a path. */
+function startOfPath(url: string): number {
+  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }

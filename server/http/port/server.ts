@@ -40,13 +40,13 @@ export function startHttp(
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: 1024 ** 3,
-    fetch: dispatch(
-      routes(parts, pages),
-      api,
-      dashboardFolder === undefined
-        ? undefined
-        : readDashboard(dashboardFolder, pages.host, address.remoteImages),
-    ),
+    fetch: dispatch(routes(parts, pages), api, {
+      basePath: pages.basePath,
+      dashboard:
+        dashboardFolder === undefined
+          ? undefined
+          : readDashboard(dashboardFolder, { ...pages, remoteImages: address.remoteImages }),
+    }),
     error: (error) => logged(parts.log, error),
   });
   return {

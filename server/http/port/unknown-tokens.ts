@@ -1,7 +1,7 @@
 /**
  * Limits requests with an unknown token by client address. A request takes places of its address's bucket when it ends without
  * a known token. A request with a known token takes none. An empty bucket refuses two kinds of requests with 429: a request with
- * an unknown token, and a request without a token outside of its body.
+ * an unknown token, and one with more than 64 KiB in which alone its token can be.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { tooMany, unknownToken } from "./answers.ts";

@@ -176,6 +176,7 @@ type SharedMembers = Omit<
   | "membership"
   | "createOrganization"
   | "setRole"
+  | "invitationsOfDay"
   | "revokeInvitation"
   | "addClaimLink"
 >;

@@ -152,12 +152,15 @@ export interface MemberStore {
   /** The organization's invitations that can still be accepted. */
   invitations(organization: number, nowMs: number): Promise<readonly Link[]>;
   /** Creates an invitation. It replaces an earlier one to the same e-mail. @returns its id.
-   * @throws Refusal when the e-mail is a member's, or there are too many invitations or members. */
+   * @throws Refusal when the e-mail is a member's, or there are too many invitations or members.
+   * @throws ApiError when the person has made too many within a day */
   invite(
     invitation: { organization: number; email: string; role: Role; sha256: string; expiresAtMs: number },
     by: Actor,
     nowMs: number,
   ): Promise<number>;
+  /** The invitations to this e-mail within a day, of all organizations, also those that are revoked. */
+  invitationsOfDay(email: string, nowMs: number): Promise<number>;
   /** @returns false when the organization has no such invitation. */
   revokeInvitation(organization: number, invitation: number, by: Actor, nowMs: number): Promise<boolean>;
   /** Creates a link with which the person sets a new password. It replaces an earlier link. */

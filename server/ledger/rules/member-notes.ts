@@ -1,7 +1,7 @@
 /** Entries of the audit log and errors for changes of people. Both databases use them. */
 import { counted } from "../../../contract/counted.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
 import type { Member, Person } from "../ports/members.ts";
@@ -89,6 +89,14 @@ export function removedNote(
 /** The entry of an invitation that was made. */
 export function invitedNote(email: string, role: Role): AuditNote {
   return { action: "invitation.created", summary: `Invited ${email} as ${role}`, detail: { email, role } };
+}
+
+/** The error when a person has made too many invitations. */
+export function tooManyInvitations(): ApiError {
+  return new ApiError(
+    "rate_limit_exceeded",
+    `Too many requests: you made ${peopleLimits.invitationsPerDay} invitations within 24 hours. Please make the next one tomorrow.`,
+  );
 }
 
 /** The entry of an invitation that was revoked. */

@@ -11,4 +11,5 @@ export {
   refuseUnfinishedRestore,
   undoRestore,
 } from "./engine/restoring.ts";
+export { ledgerTrouble } from "./engine/trouble.ts";
 export { openInboxReader } from "./inbox/inbox-reader.ts";

@@ -1,6 +1,8 @@
 /** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
 
 import { ownDigestName } from "../../../contract/actions/destinations.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import { peopleLimits } from "../../../contract/member-limits.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor } from "../ports/audit.ts";
 import {
@@ -31,6 +33,7 @@ import {
   refuseTooManyInvitations,
   removedNote,
   roleChangedNote,
+  tooManyInvitations,
 } from "../rules/member-notes.ts";
 import { unassignAlertsOf } from "./actions/alerts.ts";
 import { unassignTasksOf } from "./actions/tasks.ts";
@@ -40,7 +43,9 @@ import type { Engine } from "./engine/engine.ts";
 import {
   count,
   exists,
+  type Fragment,
   integer,
+  json,
   nullable,
   part,
   RowOf,
@@ -87,6 +92,7 @@ const place = new RowOf<Place>({
 });
 const ofPlaces = part`FROM memberships JOIN organizations ON id = organization`;
 const invited = new RowOf<{ readonly email: string; readonly role: Role }>({ email: text(), role: word() });
+const noteOfInvitation = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
 const keyId = new RowOf<{ readonly id: number }>({ id: integer() });
 
 /** The store of members. */
@@ -190,7 +196,13 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
   };
 }
 
-type Links = "invitations" | "invite" | "revokeInvitation" | "addPasswordLink" | "addClaimLink";
+type Links =
+  | "invitations"
+  | "invite"
+  | "invitationsOfDay"
+  | "revokeInvitation"
+  | "addPasswordLink"
+  | "addClaimLink";
 
 function links(engine: Engine): Pick<MemberStore, Links> {
   return {
@@ -202,10 +214,16 @@ function links(engine: Engine): Pick<MemberStore, Links> {
         yield* refuseInvitation(organization, email, nowMs);
         const invitedBy = by.person?.id ?? null;
         if (invitedBy !== null && (yield* findPerson(invitedBy)) === undefined) throw noAccount();
+        if (invitedBy !== null) yield* refuseManyInvitations(invitedBy, nowMs);
         const id = yield* replaceInvitation(invitation, invitedBy, nowMs);
         yield* audit.note(organization, invitedNote(email, role), by, nowMs);
         return id;
       }),
+
+    invitationsOfDay: async (email, nowMs) => {
+      const made = await engine.alone(select(noteOfInvitation)`${madeWithinDay(nowMs)}`);
+      return made.filter(({ detail }) => detail.email === email).length;
+    },
 
     revokeInvitation: (organization, invitation, by, nowMs) =>
       engine.transaction(function* (audit) {
@@ -237,6 +255,16 @@ function links(engine: Engine): Pick<MemberStore, Links> {
             SELECT id FROM invite_links WHERE kind = 'claim' ORDER BY id DESC LIMIT ${maxClaimLinks})`;
       }),
   };
+}
+
+/** The entries of invitations within a day. What is revoked or replaced stays among them. */
+function madeWithinDay(nowMs: number): Fragment {
+  return part`FROM audit_log WHERE at_ms > ${nowMs - 86_400_000} AND action = 'invitation.created'`;
+}
+
+function* refuseManyInvitations(person: number, nowMs: number): Work<void> {
+  const made = yield* count`${madeWithinDay(nowMs)} AND person = ${person}`;
+  if (made >= peopleLimits.invitationsPerDay) throw tooManyInvitations();
 }
 
 function* changedPerson(before: Person, change: Partial<NewPerson>): Work<Person> {

@@ -123,7 +123,7 @@ function decoded(texts: readonly string[], encoding: "hex" | "base64", bytes: nu
     .filter(({ length }) => length === bytes);
 }
 
-/** The limit of Stripe's libraries. An older request may be a replay. Paddle's libraries allow 5 seconds, which a slow network
+/** The limit of Stripe's libraries. An older request may be a replay, and one of the future could be replayed until then. Paddle's libraries allow 5 seconds, which a slow network
  * exceeds. */
 const toleranceMs = 5 * 60_000;
 
@@ -154,6 +154,8 @@ export function whyNotSigned(
     .some((found) => found > 0);
   if (!isSigned) return `${name} is not valid: check the signing secret of this endpoint.`;
   // Only a sender with the secret learns about the age.
-  const isFresh = seconds === undefined || nowMs - Number(seconds) * 1_000 <= toleranceMs;
-  return isFresh ? undefined : `${name} is older than 5 minutes: check the clock of this machine.`;
+  const ageMs = seconds === undefined ? 0 : nowMs - Number(seconds) * 1_000;
+  if (Math.abs(ageMs) <= toleranceMs) return undefined;
+  const why = ageMs > 0 ? "older than 5 minutes" : "more than 5 minutes in the future";
+  return `${name} is ${why}: check the clock of this machine.`;
 }

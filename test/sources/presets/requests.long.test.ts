@@ -152,6 +152,7 @@ describe("a secret", () => {
       [signed("another"), "check the signing secret"],
       [signed(secret, `${payload} `), "check the signing secret"],
       [signed(secret, payload, old), "older than 5 minutes"],
+      [signed(secret, payload, old + 800), "5 minutes in the future"],
     ] as const) {
       await expectError(await send(payload, headers), "validation_error", why);
     }

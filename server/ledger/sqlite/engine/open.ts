@@ -5,7 +5,6 @@
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
-import { Refusal } from "../../../../contract/refusal.ts";
 import { systemTime } from "../../../process/process.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
@@ -24,6 +23,7 @@ import { Users } from "../write/users.ts";
 import { migrate } from "./migrations.ts";
 import { refuseUnfinishedRestore } from "./restoring.ts";
 import { SqliteEngine } from "./store-engine.ts";
+import { openingTrouble } from "./trouble.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteLedgerOptions {
@@ -61,14 +61,15 @@ const defaults = {
 
 /**
  * Opens the ledger, or creates it, and runs the migrations.
- * @throws Refusal when the file is damaged or was written by a newer version, message ids of the last day are missing, or
+ * @throws Refusal when the file is damaged, cannot be read or written, or was written by a newer version, message ids of the last day are missing, or
  * a restore into its folder was not finished.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, clock, ...sizes } = { ...defaults, ...options };
   refuseUnfinishedRestore(dirname(file));
-  const db = openDatabase(file);
+  let db: Database | undefined;
   try {
+    db = openDatabase(file);
     const log = WriteAheadLog.open(db, file);
     const engine = new SqliteEngine(db);
     const store = {
@@ -91,8 +92,8 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
     };
     return new SqliteLedger(db, parts, sizes, clock);
   } catch (error) {
-    db.close();
-    throw error;
+    db?.close();
+    throw openingTrouble(file, error) ?? error;
   }
 }
 
@@ -117,13 +118,6 @@ function openDatabase(file: string): Database {
     return db;
   } catch (error) {
     db.close();
-    if (error instanceof Error && "code" in error && damage.has(String(error.code))) {
-      throw new Refusal(
-        `${file} is no ledger, or damaged (${error.code}): restore a backup into another folder.`,
-      );
-    }
     throw error;
   }
 }
-
-const damage: ReadonlySet<string> = new Set(["SQLITE_NOTADB", "SQLITE_CORRUPT"]);
