@@ -378,7 +378,7 @@ const linksTo = (page: string, address: string) =>
     );
 
 test("invitations and password links are sent by e-mail, and a failure is said", async () => {
-  const { owner, at } = await company(server, "Hosts of many");
+  const { owner, at } = await company(server, "Inviting");
   interface Invited {
     readonly link: string;
     readonly notMailedBecause: string | null;

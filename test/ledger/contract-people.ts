@@ -18,11 +18,17 @@ export function peopleStoreContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Invites a person to an organization, from the command line. */
-function invite(subject: LedgerUnderTest, organization: number, email: string, sha256: string) {
+/** Invites a person to an organization. */
+function invite(
+  subject: LedgerUnderTest,
+  organization: number,
+  email: string,
+  sha256: string,
+  by: Actor = commandLine,
+) {
   const expiresAtMs = subject.nowMs + dayMs;
   const invitation = { organization, email, role: "member", sha256, expiresAtMs } as const;
-  return subject.ledger.members.invite(invitation, commandLine, subject.nowMs);
+  return subject.ledger.members.invite(invitation, by, subject.nowMs);
 }
 
 function links(subject: LedgerUnderTest): void {
@@ -123,6 +129,27 @@ function bounds(subject: LedgerUnderTest): void {
     // Of an organization that they are in already they can become owner.
     await people.makeOwner(last.id, id, commandLine, subject.nowMs);
     expect(await people.membershipsOf(id)).toHaveLength(100);
+  });
+
+  test("a person makes 100 invitations within a day, in all organizations; those to an e-mail are counted", async () => {
+    const { logins, members: people } = subject.ledger;
+    await people.addClaimLink("start", subject.nowMs);
+    const first = await subject.organization("first");
+    const owner = await logins.claim("start", person("owner@example.com"), subject.nowMs);
+    const second = await subject.organization("second");
+    if (owner === undefined) throw new Error("nobody claimed");
+    const by = personActor(owner);
+    for (let at = 0; at < 100; at++) {
+      const { id } = at % 2 === 0 ? first : second;
+      await invite(subject, id, at < 3 ? "a@example.com" : `p${at}@example.com`, `code ${at}`, by);
+    }
+    expect(await people.invitationsOfDay("a@example.com", subject.nowMs)).toBe(3);
+    await expect(invite(subject, first.id, "b@example.com", "more", by)).rejects.toThrow("Too many requests");
+    await invite(subject, first.id, "a@example.com", "by command");
+    expect(await people.invitationsOfDay("a@example.com", subject.nowMs)).toBe(4);
+    expect(await people.invitationsOfDay("a@example.com", subject.nowMs + dayMs)).toBe(0);
+    subject.nowMs += dayMs;
+    await invite(subject, first.id, "b@example.com", "next day", by);
   });
 
   test("an organization has 200 open invitations; those that expired are not among them", async () => {
