@@ -9,7 +9,7 @@ export function explainInvalid(schema: TSchema, validator: Validator, value: unk
   if (keyword === "unknown") return `${shownPath(path)} is not known: leave it out.`;
   const found = path.reduce<unknown>(ownValue, value);
   const isMissing = found === undefined || found === null;
-  const isShort = keyword === "minLength" && found !== "";
+  const isShort = keyword === "minLength" && !isName && found !== "";
   const problem =
     keyword === "pattern" ? patternProblems[path.join(".")] : isShort ? "is too short" : problems[keyword];
   return wrongField(schema, path, isMissing && !isName ? "is missing" : (problem ?? "is not valid"), isName);

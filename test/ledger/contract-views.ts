@@ -91,7 +91,7 @@ export function sourceSettingsContract(subject: LedgerUnderTest): void {
       expect(await subject.ledger.sourceSettings.webhook(id, "crm")).toBeUndefined();
     });
 
-    test("a webhook with a preset keeps its secret, and has either a mapping or a preset", async () => {
+    test("a webhook keeps its secret, and has either a mapping or a preset", async () => {
       const { id } = await subject.organization();
       const { sourceSettings } = subject.ledger;
       const billing = { name: "billing", preset: "paddle", secret: hostile } as const;
@@ -100,7 +100,9 @@ export function sourceSettingsContract(subject: LedgerUnderTest): void {
       const change = (webhook: number, to: WebhookChange) =>
         subject.ledger.sourceSettings.changeWebhook(id, webhook, to, commandLine, subject.nowMs + 5);
       await expect(change(added.id, { mapping })).rejects.toThrow("mapping cannot be set");
-      await expect(change(crm.id, { secret: null })).rejects.toThrow("secret cannot be set");
+      await expect(change(crm.id, { secret: hostile })).rejects.toThrow("signature is missing");
+      const signed = { secret: hostile, signature: "standard-webhooks" } as const;
+      expect(await change(crm.id, signed)).toMatchObject({ mapping, ...signed });
       await subject.reopen();
       expect(await subject.ledger.sourceSettings.webhook(id, "billing")).toEqual(added);
       expect(added).toMatchObject(billing);
