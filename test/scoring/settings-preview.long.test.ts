@@ -242,6 +242,23 @@ test("names what it does not count, and refuses what saving would refuse", async
   await expect(preview({ version: 0, weekStart: 7 })).rejects.toThrow("409");
 });
 
+test("a second preview of another horizon is refused, and that of another organization is not", async () => {
+  await server.organization("Previewed beside");
+  const others = await newKey(server, "Previewed beside", "manage");
+  const ask = async (by: string) => {
+    const response = await fetch(`${server.url}/api/settings/preview`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${by}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ churnHorizonDays: 21 }),
+    });
+    await response.text();
+    return response.status;
+  };
+  const [first, second, other] = await Promise.all([ask(key), ask(key), ask(others)]);
+  expect([first, second].toSorted()).toEqual([200, 429]);
+  expect(other).toBe(200);
+});
+
 function failed(): never {
   throw new Error("there is no preview");
 }

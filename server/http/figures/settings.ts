@@ -27,10 +27,8 @@ import { withLabels } from "./event-labels.ts";
 import { dayOrNull, instant, instantOrNull } from "./rows.ts";
 
 const retryAfterSeconds = 10;
-/** Organizations that wait for a preview. */
+/** Organizations that wait for a preview. Those that train models take turns, a statement at a time. */
 const inHand = new Set<number>();
-/** A preview that trains models keeps the engine busy, so there is one at a time. */
-let isTraining = false;
 
 export const settingsHandlers = {
   "GET /api/settings": async ({ ledger, organization }) =>
@@ -86,12 +84,10 @@ export const settingsHandlers = {
     const stored = await ledger.settings.get(id);
     const after = settingsAfter(stored, body);
     const changes = settingDifferences(stored.settings, after);
-    const trains = after.churnHorizonDays !== stored.settings.churnHorizonDays;
-    if (inHand.has(id) || (trains && isTraining)) {
+    if (inHand.has(id)) {
       throw new ApiError("rate_limit_exceeded", errorMessages.previewInHand, retryAfterSeconds);
     }
     inHand.add(id);
-    isTraining ||= trains;
     try {
       const kinds = await scoring.preview({ organization: id, before: stored.settings, after });
       return {
@@ -102,7 +98,6 @@ export const settingsHandlers = {
       };
     } finally {
       inHand.delete(id);
-      if (trains) isTraining = false;
     }
   },
 } satisfies Partial<AnalysisHandlers>;
