@@ -27,17 +27,17 @@ const answer = Type.Object({ rows: Type.Array(Type.Object({ count: Type.Number()
 const read = { summary: "", answer } as const;
 
 const routes = {
-  "GET /api/endless": analysisRoute.read(read),
-  "GET /api/quick": analysisRoute.read({ ...read, table: "rows" }),
-  "GET /api/passive": analysisRoute.read(read),
+  "GET /api/retention": analysisRoute.read(read),
+  "GET /api/users": analysisRoute.read({ ...read, table: "rows" }),
+  "GET /api/adoption": analysisRoute.read(read),
 };
 
 const handlers: Handlers<object> = {
-  "GET /api/endless": async ({ warehouse }) => ({
+  "GET /api/retention": async ({ warehouse }) => ({
     rows: await warehouse.rows<Row>(endless, {}, { maxSeconds: 0 }),
   }),
-  "GET /api/quick": async ({ warehouse }) => ({ rows: await warehouse.rows<Row>("SELECT 1 AS count") }),
-  "GET /api/passive": async ({ passiveEvents }) => {
+  "GET /api/users": async ({ warehouse }) => ({ rows: await warehouse.rows<Row>("SELECT 1 AS count") }),
+  "GET /api/adoption": async ({ passiveEvents }) => {
     const names = passiveEvents();
     waitingForNames += 1;
     await names;
@@ -79,7 +79,7 @@ beforeAll(async () => {
     log: createLogger("analysis", "error"),
   };
   const api = new AnalysisApi(routes, handlers, {
-    wholeLists: { "GET /api/quick": async () => unending() },
+    wholeLists: { "GET /api/users": async () => unending() },
     documents: {},
   });
   socket = serveSocket(join(server.dataDir, "analysis.sock"), (request) => {
@@ -133,7 +133,7 @@ test("one organization's endless questions are bounded, and another's are answer
   const [mine, theirs] = [await organization("Crowding"), await organization("Quiet")];
   const [one, colleague, other] = [await mine(), await mine(), await theirs()];
   const { caller } = openQuestionLimits;
-  const refused = crowd(caller + 8, one, "/api/endless");
+  const refused = crowd(caller + 8, one, "/api/retention");
   await until(
     "eight are refused",
     () => refused,
@@ -146,24 +146,24 @@ test("one organization's endless questions are bounded, and another's are answer
   // One key holds at most half of the four readers.
   await until("two run", running, (queries) => queries >= 2);
   for (let question = 0; question < 3; question += 1) {
-    expect(await (await ask(other, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
+    expect(await (await ask(other, "/api/users")).json()).toEqual({ rows: [{ count: 1 }] });
   }
   // A colleague gets the third. The organization never holds the fourth.
-  const waiting = crowd(2, colleague, "/api/endless");
+  const waiting = crowd(2, colleague, "/api/retention");
   await until("three run", running, (queries) => queries >= 3);
-  expect((await ask(other, "/api/quick")).status).toBe(200);
+  expect((await ask(other, "/api/users")).status).toBe(200);
   expect([refused.length, waiting.length, await running()]).toEqual([8, 0, 3]);
 });
 
 test("a client that disconnects frees its readers and places", async () => {
   const key = await (await organization("Leaving"))();
   for (let round = 0; round < 3; round += 1) {
-    crowd(openQuestionLimits.caller, key, "/api/endless");
+    crowd(openQuestionLimits.caller, key, "/api/retention");
     await until("two run", running, (queries) => queries >= 2);
     leaving.abort();
     leaving = new AbortController();
     // Of the organization that had all its readers.
-    expect(await (await ask(key, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
+    expect(await (await ask(key, "/api/users")).json()).toEqual({ rows: [{ count: 1 }] });
     await becomes(running, 0);
   }
 });
@@ -184,9 +184,9 @@ test("a client that disconnects does not fail another's question about the same 
   const nowMs = performance.now();
   const clock = spyOn(performance, "now").mockImplementation(() => nowMs);
   try {
-    crowd(1, leaver, "/api/passive");
+    crowd(1, leaver, "/api/adoption");
     await until("one question waits", () => waitingForNames >= 1);
-    const answer = fetch(`${server.url}/api/passive`, { headers: { Authorization: `Bearer ${other}` } });
+    const answer = fetch(`${server.url}/api/adoption`, { headers: { Authorization: `Bearer ${other}` } });
     await until("both questions wait", () => waitingForNames >= 2);
     left = 0;
     leaving.abort();
@@ -204,11 +204,11 @@ test("a table that is sent row by row is open until its end, or until its client
   const key = await (await organization("Downloading"))();
   const { caller } = openQuestionLimits;
   const downloads = await Promise.all(
-    Array.from({ length: caller }, () => ask(key, "/api/quick?format=csv")),
+    Array.from({ length: caller }, () => ask(key, "/api/users?format=csv")),
   );
   expect(new Set(downloads.map(({ status }) => status))).toEqual(new Set([200]));
-  await expectError(await ask(key, "/api/quick"), "rate_limit_exceeded", "at once");
+  await expectError(await ask(key, "/api/users"), "rate_limit_exceeded", "at once");
   leaving.abort();
   leaving = new AbortController();
-  await becomes(async () => (await ask(key, "/api/quick")).status, 200);
+  await becomes(async () => (await ask(key, "/api/users")).status, 200);
 });
