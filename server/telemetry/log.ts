@@ -16,7 +16,8 @@ export function createLogger(name: string, level: LogLevel): Logger {
   const repeats = new Repeats();
   return pino(
     {
-      ...{ name, level },
+      name,
+      level,
       hooks: {
         logMethod(words, log) {
           const omitted = repeats.omittedBefore(words, performance.now());

@@ -13,7 +13,7 @@ export function csv(columns: readonly string[], rows: readonly JsonObject[]): st
   return csvLines([columns.map(text), ...rows.map((row) => columns.map((column) => text(row[column])))]);
 }
 
-/** The same of rows that come in chunks. @param hasMark whether it begins with a byte order mark: without one, Excel takes UTF-8
+/** A table whose rows come in chunks. @param hasMark whether it begins with a byte order mark: without one, Excel takes UTF-8
  * for the encoding of its language */
 export async function* csvChunks(
   columns: readonly string[],

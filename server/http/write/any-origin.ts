@@ -9,8 +9,8 @@ export function withAnyOrigin(handle: Handler): Handler {
   return async (request, connection) => allowAnyOrigin(await handle(request, connection));
 }
 
-/** As `withAnyOrigin`, for a client that sends with credentials, to which a browser shows no answer for all origins. The path reads no
- * cookie, so the page of an origin learns nothing by its name. */
+/** Lets a page of any origin read the answers to a client that sends with credentials: a browser shows it no answer that is for all
+ * origins. The path reads no cookie, so the page of an origin learns nothing by its name. */
 export function withItsOrigin(handle: Handler): Handler {
   return async (request, connection) => {
     const response = allowAnyOrigin(await handle(request, connection));

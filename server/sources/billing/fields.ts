@@ -20,7 +20,7 @@ export function textOf(value: unknown, ...keys: readonly string[]): string | und
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** As `fieldOf`, an id that is a text, or a whole number in digits. */
+/** The id in a field: a text, or a whole number in digits. */
 export function idOf(value: unknown, ...keys: readonly string[]): string | undefined {
   const id = parseId(fieldOf(value, ...keys), "id");
   return isInvalid(id) ? undefined : id;
