@@ -112,7 +112,7 @@ export {
   Scoring,
   type ScoringService,
 } from "./run/scoring.ts";
-export { hasShownScores, newestRun } from "./run/status.ts";
+export { hasCompleteRun, newestRun } from "./run/status.ts";
 export { statementByStatement } from "./run/turns.ts";
 export { riskLeads } from "./scores/band-separation.ts";
 export type { Explanation } from "./scores/explain.ts";

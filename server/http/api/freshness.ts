@@ -2,7 +2,7 @@
 
 import type { Freshness as FreshnessAnswer } from "../../../contract/api/route.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
-import { bulkLoadOverMs, hasShownScores } from "../../scoring/scoring.ts";
+import { bulkLoadOverMs, hasCompleteRun } from "../../scoring/scoring.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { OrganizationContext } from "./context.ts";
 
@@ -32,7 +32,7 @@ async function loadingOf(context: OrganizationContext): Promise<FreshnessAnswer[
   const { organization, zone, ledger, warehouse, nowMs } = context;
   const { id } = organization;
   const [hasScores, loadedAtMs] = await Promise.all([
-    hasShownScores(warehouse, id),
+    hasCompleteRun(warehouse, id),
     ledger.lastBulkLoadAtMs(id),
   ]);
   const isLoading = loadedAtMs !== null && Math.abs(nowMs() - loadedAtMs) < bulkLoadOverMs;

@@ -108,7 +108,7 @@ const usersOfLongTraining = 10_000;
 /** Older scores say too little about a day: its new ones are then shown before the training. */
 const recentDays = 28;
 
-/** Whether a run as of a day takes long for its training, while no recent scores are there to be shown. An import in the order
+/** Whether a run as of a day takes long for its training, while no recent complete run (see status.ts) is there to be shown. An import in the order
  * of time has scores of a day of last spring, from its first events. */
 export async function isFirstOfMany(
   warehouse: Warehouse,
@@ -118,7 +118,7 @@ export async function isFirstOfMany(
   const [row] = await warehouse.rows<{ isLong: boolean }>(
     `SELECT toBool(uniqExact(user) >= ${usersOfLongTraining}) AS isLong FROM user_spans
      WHERE organization = {organization:UInt32} AND NOT EXISTS (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run'
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND kind = 'account' AND what = 'run'
          AND day > addDays(toDate32('1970-01-01'), {fromDay:Int32}))`,
     { organization, fromDay: day - recentDays },
   );

@@ -16,7 +16,7 @@ import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { markStale } from "./records.ts";
 import { type DayRequest, type KindSummary, Overtaken, scoreDay } from "./score-day.ts";
-import { hasShownScores } from "./status.ts";
+import { hasCompleteRun } from "./status.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -209,7 +209,7 @@ export class Scoring implements ScoringService {
       };
       const events = () => eventsBefore(warehouse, organization.id, day);
       const eventsAtFirst = await events();
-      const isFirst = !(await hasShownScores(warehouse, organization.id));
+      const isFirst = !(await hasCompleteRun(warehouse, organization.id));
       const isOvertaken = async () =>
         mayBeOvertaken &&
         ((await events()) > eventsAtFirst * (1 + overtakingShare) || (isFirst && (await isLoading())));

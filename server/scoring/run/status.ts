@@ -14,11 +14,12 @@ export function newestRun(
   return newestRecord(warehouse, { organization, kind, what: "run" }, uptoDay);
 }
 
-/** Whether scores of an organization were ever shown. @throws WarehouseError */
-export async function hasShownScores(warehouse: Warehouse, organization: number): Promise<boolean> {
+/** Whether a run of an organization was ever complete. Accounts come after users, and have a record even where there are none.
+ * @throws WarehouseError */
+export async function hasCompleteRun(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [found] = await warehouse.rows<{ has: boolean }>(
     `SELECT toBool(count() > 0) AS has FROM (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run' LIMIT 1)`,
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND kind = 'account' AND what = 'run' LIMIT 1)`,
     { organization },
   );
   return found?.has === true;
