@@ -36,7 +36,8 @@ export const segmentRoutes = {
 /** Answered by analysis. */
 export const segmentFigures = {
   "GET /api/segment-sizes": figure({
-    summary: "How many users or accounts are in each segment now; the parameter `segment` of lists says who",
+    summary:
+      "How many users or accounts are in each segment, as last recorded; the parameter `segment` of lists says who",
     answer: schemas.SegmentSizesAnswer,
     table: "segments",
   }),

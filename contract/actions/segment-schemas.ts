@@ -39,16 +39,21 @@ export const SegmentChangeBody = closedObject(
 
 export const SegmentPreviewBody = closedObject({ kind, filter: FilterSchema });
 
-const members = Field.count("Users or accounts that are in it now, without excluded users.");
-
-export const SegmentPreviewAnswer = Type.Object({ members });
+export const SegmentPreviewAnswer = Type.Object({
+  members: Field.count("Users or accounts that are in it now, without excluded users."),
+});
 
 export const SegmentSizesAnswer = Type.Object({
   segments: listOf("By name.", {
     id: Type.Integer({ minimum: 1 }),
     kind: Type.Enum([...segmentKinds]),
     name: Type.String(),
-    members,
+    members: nullable(
+      Field.count("Users or accounts that were in it when it was last evaluated, without excluded users."),
+      {
+        description: "Null for some seconds after the segment was made or changed.",
+      },
+    ),
   }),
 });
 

@@ -13,6 +13,7 @@ export { Notifier } from "./notices/notifier.ts";
 export { OrganizationReader } from "./notices/organization-now.ts";
 export type { FindSegment, SegmentField } from "./rules/past-segments.ts";
 export { previewRule } from "./rules/preview.ts";
+export { recordedSizes } from "./segments/evaluations.ts";
 export { SegmentKeeper, type SegmentKeeperParts } from "./segments/segment-keeper.ts";
 export { savedAddress } from "./send/allowed-address.ts";
 export { invitationMail, passwordMail } from "./send/link-mails.ts";

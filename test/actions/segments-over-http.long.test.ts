@@ -14,6 +14,7 @@ import { ownServer } from "../own-server.ts";
 import { type Browser, joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 const organization = "Segments";
 const server: Server = await ownServer(() => server, { time: quick });
@@ -243,8 +244,11 @@ describe("figures of a segment", () => {
     expect(csv.trim().split(/\r?\n/).slice(1).sort()).toEqual(idsOf(members));
     const exported = await server.command("segment", "export", "Exporters", "--organization", organization);
     expect(exported.trim().split(/\r?\n/)).toHaveLength(1 + members.length);
-    const sizes = await olga.json<RouteAnswer<"GET /api/segment-sizes">>("GET", at("/api/segment-sizes"));
-    expect(sizes.segments.find(({ name }) => name === "Exporters")?.members).toBe(members.length);
+    const size = async () => {
+      const sizes = await olga.json<RouteAnswer<"GET /api/segment-sizes">>("GET", at("/api/segment-sizes"));
+      return sizes.segments.find(({ name }) => name === "Exporters")?.members;
+    };
+    await until("its members are counted", size, (counted) => counted === members.length);
     const list = await server.command("segment", "list", "--organization", organization);
     expect(list).toContain("Exporters");
   });

@@ -2,6 +2,7 @@
 import type { RouteAnswer, RouteName } from "../../contract/api/routes.ts";
 import { joined } from "../people/support.ts";
 import { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 const owner = "Ada Young";
 const msPerDay = 86_400_000;
@@ -43,7 +44,11 @@ export async function shownBy(ask: Ask) {
   const { rows } = await ask("GET /api/call-list", { query: "?limit=10" });
   const toCall = rows.flatMap(({ accountId, rankValue }) => (rankValue === null ? [] : (accountId ?? [])));
   const { rules } = await ask("GET /api/alert-rules");
-  const { segments } = await ask("GET /api/segment-sizes");
+  const segments = await until(
+    "segments are counted",
+    async () => (await ask("GET /api/segment-sizes")).segments,
+    (all) => all.every(({ members }) => members !== null),
+  );
   const { accounts } = await ask("GET /api/accounts", { query: "?limit=200&sort=mrr" });
   const { total: tasks } = await ask("GET /api/tasks");
   const { views } = await ask("GET /api/views");
@@ -60,7 +65,7 @@ export async function shownBy(ask: Ask) {
     model: card.model,
     mrrAtRisk: expectedLoss?.mrr ?? 0,
     toCall: toCall.length,
-    segments: segments.map(({ members }) => members),
+    segments: segments.map(({ members }) => members ?? 0),
     alerts: rules.map(({ openAlerts }) => openAlerts),
     owned: accounts.filter(({ owner: name }) => name === owner).length,
     views: views.length,

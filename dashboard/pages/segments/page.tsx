@@ -1,6 +1,6 @@
 /** The segments of the organization: named filters over users or accounts, and fixed lists of ids. */
 import { type ReactElement, useState } from "react";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
@@ -67,8 +67,11 @@ function NoSegment({ mayChange }: { mayChange: boolean }): ReactElement {
   );
 }
 
+const isCounting = (sizes: Reads["/api/segment-sizes"]["answer"] | undefined) =>
+  sizes?.segments.some(({ members }) => members === null) ?? false;
+
 function Segments({ segments }: { segments: readonly Segment[] }): ReactElement {
-  const sizes = useRead("/api/segment-sizes");
+  const sizes = useRead("/api/segment-sizes", { everyMs: (answer) => (isCounting(answer) ? 2_000 : 60_000) });
   const wordsOf = useFilterWords(segments.map(({ filter }) => filter));
   const sizeOf = new Map(sizes.data?.segments.map(({ id, members }) => [id, members]));
   return (
@@ -78,8 +81,8 @@ function Segments({ segments }: { segments: readonly Segment[] }): ReactElement 
           key={segment.id}
           segment={segment}
           words={segment.filter === null ? [] : wordsOf(segment.kind, segment.filter)}
-          members={sizeOf.get(segment.id)}
-          isCounting={sizes.isFetching}
+          members={sizeOf.get(segment.id) ?? null}
+          isCounting={sizes.isLoading || isCounting(sizes.data)}
         />
       ))}
     </ul>

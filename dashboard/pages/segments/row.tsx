@@ -20,8 +20,8 @@ interface RowProps {
   readonly segment: Segment;
   /** Its filter in words. */
   readonly words: readonly string[];
-  /** Undefined until they are counted. */
-  readonly members: number | undefined;
+  /** Null until they are counted. */
+  readonly members: number | null;
   readonly isCounting: boolean;
 }
 
@@ -39,10 +39,10 @@ export function SegmentRow({ segment, words, members, isCounting }: RowProps): R
               {name}
             </PageLink>
           </h2>
-          {members === undefined && isCounting ? (
+          {members === null && isCounting ? (
             <span className="skeleton inline-block h-4 w-20 self-center" />
           ) : (
-            <span>{members === undefined ? `${nothing} ${kind}` : counted(members, one)}</span>
+            <span>{members === null ? `${nothing} ${kind}` : counted(members, one)}</span>
           )}
         </div>
         {fixed === null ? (

@@ -1,6 +1,8 @@
 /** The stored evaluations of segments, and the changes of their members. See docs/decisions/0092. */
+import { createHash } from "node:crypto";
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
 import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
+import { type Segment, segmentWithThoseBelow } from "../../ledger/ledger.ts";
 import { dayParameter, isIncluded, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
 import { isTouched, type Touched } from "./touched.ts";
 
@@ -47,11 +49,11 @@ export async function organizationsWithEvaluations(warehouse: Warehouse): Promis
 /** The rows that a start reads grow with the history. */
 const startLimits = { maxSeconds: 600 } as const;
 
-/** Reads the state from which evaluations go on. */
-export async function storedEvaluations(
+/** The last evaluation of each segment of an organization. */
+async function lastEvaluations(
   warehouse: Warehouse,
   organization: number,
-): Promise<StoredEvaluations> {
+): Promise<ReadonlyMap<number, Evaluation>> {
   const rows = await warehouse.rows<Evaluation>(
     `SELECT segment, sequence, toUnixTimestamp64Milli(at) AS atMs, size, toInt32(day) AS day, content, ground, rules,
        scored_day AS scoredDay, scored_at_ms AS scoredAtMs, loaded_upto_ms AS loadedUptoMs
@@ -61,6 +63,40 @@ export async function storedEvaluations(
     { organization },
     startLimits,
   );
+  return new Map(rows.map((row) => [row.segment, row]));
+}
+
+/** Members of each segment at its last evaluation, without segments that were edited since, or are new. */
+export async function recordedSizes(
+  warehouse: Warehouse,
+  organization: number,
+  segments: readonly Segment[],
+): Promise<ReadonlyMap<number, number>> {
+  const last = await lastEvaluations(warehouse, organization);
+  const contentOf = contentKeys(segments);
+  const counted = segments.flatMap((segment): [number, number][] => {
+    const evaluation = last.get(segment.id);
+    return evaluation?.content === contentOf(segment) ? [[segment.id, evaluation.size]] : [];
+  });
+  return new Map(counted);
+}
+
+/** Makes the `content` of segments, which is another one after an edit of the segment or of one below it. Each filter is read once. */
+export function contentKeys(segments: readonly Segment[]): (segment: Pick<Segment, "id">) => string {
+  const own = new Map(segments.map((one) => [one.id, keyOf([one.id, one.contentAtMs, one.filter])]));
+  return ({ id }) => keyOf(segmentWithThoseBelow(segments, id).map((one) => own.get(one.id)));
+}
+
+/** A short text that differs where values differ. */
+export function keyOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}
+
+/** Reads the state from which evaluations go on. */
+export async function storedEvaluations(
+  warehouse: Warehouse,
+  organization: number,
+): Promise<StoredEvaluations> {
   const named = await warehouse.rows<{ segment: number }>(
     tables
       .map((table) => `SELECT DISTINCT segment FROM ${table} WHERE organization = {organization:UInt32}`)
@@ -69,7 +105,7 @@ export async function storedEvaluations(
     startLimits,
   );
   return {
-    last: new Map(rows.map((row) => [row.segment, row])),
+    last: await lastEvaluations(warehouse, organization),
     segments: new Set(named.map(({ segment }) => segment)),
   };
 }

@@ -3,7 +3,6 @@
  * loaded. Its memory follows from the stored evaluations, so after a kill it goes on where they end. See docs/decisions/0092.
  */
 
-import { createHash } from "node:crypto";
 import { comparedDays } from "../../../contract/actions/segments.ts";
 import type { EntitySet } from "../../analytics/analytics.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
@@ -19,10 +18,12 @@ import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { causeOf, isDue, touchedSince, unknownSinceMs } from "./cause.ts";
 import {
+  contentKeys,
   deleteEvaluations,
   differenceOf,
   type Evaluation,
   type EvaluationGround,
+  keyOf,
   type NewEvaluation,
   organizationsWithEvaluations,
   storedEvaluations,
@@ -366,14 +367,4 @@ async function remembered(warehouse: Warehouse, organization: number): Promise<M
 function isSame(last: Evaluation, now: Evaluation): boolean {
   const names = ["size", "day", "content", "ground", "rules", "scoredDay"] as const;
   return names.every((name) => last[name] === now[name]);
-}
-
-/** Another key for another content of a segment, or of one below it. Each filter is read once. */
-function contentKeys(segments: readonly Segment[]): (segment: Pick<Segment, "id">) => string {
-  const own = new Map(segments.map((one) => [one.id, keyOf([one.id, one.contentAtMs, one.filter])]));
-  return ({ id }) => keyOf(segmentWithThoseBelow(segments, id).map((one) => own.get(one.id)));
-}
-
-function keyOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }

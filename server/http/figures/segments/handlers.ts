@@ -1,21 +1,19 @@
 /** Handlers of the JSON API about who is in segments. */
+import { recordedSizes } from "../../../actions/actions.ts";
 import { accountSet, sizeOfSet, userSet } from "../../../analytics/analytics.ts";
 import { refuseInvalidFilter } from "../../../ledger/ledger.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
-import { evaluationOf, setsOfList } from "./evaluation.ts";
+import { setsOfList } from "./evaluation.ts";
 import { accountsSelection, usersSelection } from "./selection.ts";
 
 export const segmentFigureHandlers = {
-  "GET /api/segment-sizes": async (context) => {
-    const { ledger, warehouse, organization } = context;
-    const all = await ledger.segments.list(organization.id);
-    const filter = { segments: all.map(({ id }) => ({ segment: id })) };
-    const evaluation = await evaluationOf(context, [{ kind: "user", filter }]);
-    const segments = [];
-    for (const { id, kind, name } of all) {
-      segments.push({ id, kind, name, members: await sizeOfSet(warehouse, await evaluation.set(id)) });
-    }
-    return { segments };
+  // As they were recorded: evaluating 188 segments of 50 conditions takes 20 seconds.
+  "GET /api/segment-sizes": async ({ ledger, warehouse, organization }) => {
+    const segments = await ledger.segments.list(organization.id);
+    const sizes = await recordedSizes(warehouse, organization.id, segments);
+    return {
+      segments: segments.map(({ id, kind, name }) => ({ id, kind, name, members: sizes.get(id) ?? null })),
+    };
   },
 
   "POST /api/segments/preview": async (context) => {
