@@ -122,7 +122,9 @@ class Side {
     this.#server = server;
     this.#watch = new DecidedWatch(server.dataDir, today);
     this.#load = new TimedLoad({
-      ...{ port: Number(new URL(server.url).port), path: "/track", requestsPerSecond },
+      port: Number(new URL(server.url).port),
+      path: "/track",
+      requestsPerSecond,
       headers: { Authorization: `Basic ${token}` },
       request: (n) => `{"userId":"user-${1 + ((n * 7_919) % users)}","event":"event_${n % 60}"}`,
     });
@@ -157,8 +159,11 @@ class Side {
     const between = (fromMs: number, untilMs: number) =>
       this.#load.between(fromMs - performance.timeOrigin, untilMs - performance.timeOrigin);
     return {
-      ...{ scoringMs: scoredMs - startMs, wholeMs: endMs - startMs, cpuSeconds },
-      ...{ decided: this.#watch.decided(), decidedWhileScoring },
+      scoringMs: scoredMs - startMs,
+      wholeMs: endMs - startMs,
+      cpuSeconds,
+      decided: this.#watch.decided(),
+      decidedWhileScoring,
       whileScoring: between(startMs, scoredMs),
       whole: between(startMs, endMs),
     };

@@ -30,7 +30,9 @@ const zone = new Zone("UTC");
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 
 const cohorts = weeklyRetention(organization, {
-  ...{ fromDay: today - (weeks - 1) * 7, toDay: today, periods: weeks },
+  fromDay: today - (weeks - 1) * 7,
+  toDay: today,
+  periods: weeks,
 });
 
 /** The users of each day, of the raw events. */
@@ -111,8 +113,7 @@ async function measure(warehouse: Warehouse, millions: number): Promise<void> {
   });
   const byProperty = { organization, event: "", toDay: today, top: 8, by: "property", key: "n" } as const;
   await compare(warehouse, "last 7 days by a property", {
-    ask: () =>
-      eventsByValue(warehouse, { ...byProperty, ...({ period: "day", periods: 7, weekStart: 1 } as const) }),
+    ask: () => eventsByValue(warehouse, { ...byProperty, period: "day" as const, periods: 7, weekStart: 1 }),
     forms: { "properties parsed once": rawByProperty },
     aim: { ms: 500, times: 3 },
   });

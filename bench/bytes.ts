@@ -68,7 +68,11 @@ async function firstAfterCheckpoint(sql: Sql, node: Node, id: number, size: numb
 async function measureWarehouse(warehouse: Warehouse): Promise<void> {
   const toDay = Math.floor(Date.UTC(2026, 5, 1) / 86_400_000);
   const history = await loadHistory(warehouse, {
-    ...{ organization: 1, events: events * 10, users: events / 2, days: 182, toDay },
+    organization: 1,
+    events: events * 10,
+    users: events / 2,
+    days: 182,
+    toDay,
   });
   console.log(`\n${history.events} events of ${history.users} users in half a year:`);
   const tables = await warehouse.rows<{ name: string; bytes: number; rowCount: number; parts: number }>(`

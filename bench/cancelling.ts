@@ -54,7 +54,9 @@ function resultOf(seed: number) {
     if (snapshot === undefined || week.riskOf === null) continue;
     const { riskOf } = week;
     const rows = judgedRows(snapshot).map(({ features, label, entity }) => ({
-      ...{ predicted: riskOf(features), label, entity },
+      predicted: riskOf(features),
+      label,
+      entity,
     }));
     all.push(...rows);
     const sorted = rows.toSorted((a, b) => b.predicted - a.predicted);

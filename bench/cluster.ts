@@ -40,7 +40,9 @@ async function measure(nodes: readonly Node[]): Promise<{ perSecond: number; med
 
 function storeGroup(node: Node, organization: number): Promise<void> {
   const keys = Array.from({ length: rowsOfGroup }, () => ({
-    ...{ organization, kind: "track" as const, messageId: crypto.randomUUID() },
+    organization,
+    kind: "track" as const,
+    messageId: crypto.randomUUID(),
   }));
   return node.transact(needs({ messageIds: keys }), (stored) =>
     writes(Date.now(), {

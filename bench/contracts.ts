@@ -64,7 +64,10 @@ function resultOf(seed: number) {
   const result = {
     trained: departuresIn(withoutCanceling(training)),
     tested: departuresIn(rows),
-    ...{ auc, logLoss, ece, eceFloor },
+    auc,
+    logLoss,
+    ece,
+    eceFloor,
     largeAuc: evaluate(large, rows).auc,
     trueAuc: evaluate(trueProbability, rows).auc,
     idleAuc: evaluate(trainIdleOnly(training), rows).auc,

@@ -94,13 +94,16 @@ class Arrivals {
     this.#sent += 1;
     const timeMs = toDay * msPerDay + this.#sent;
     return eventRow({
-      ...{ organization: this.#organization, user: 2, account: 1, event: "event_1", timeMs, day: toDay },
-      ...{
-        receivedAtMs: timeMs,
-        id: crypto.randomUUID().replaceAll("-", ""),
-        messageId: null,
-        properties: "{}",
-      },
+      organization: this.#organization,
+      user: 2,
+      account: 1,
+      event: "event_1",
+      timeMs,
+      day: toDay,
+      receivedAtMs: timeMs,
+      id: crypto.randomUUID().replaceAll("-", ""),
+      messageId: null,
+      properties: "{}",
     });
   }
 }

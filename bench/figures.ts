@@ -40,7 +40,11 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
           toDateTime64('2026-05-01', 3, 'UTC') AS time
         FROM numbers({from:UInt64}, {perInsert:UInt64}))`,
       {
-        ...{ perAccount: usersPerAccount, users, toDay, days, from },
+        perAccount: usersPerAccount,
+        users,
+        toDay,
+        days,
+        from,
         perInsert: Math.min(perInsert, events - from),
       },
       { maxSeconds: 600 },

@@ -15,12 +15,25 @@ const killedAtRows = [1, 20_000, 40_000];
 const file = process.argv[2] ?? join(import.meta.dir, "..", "..", "shared", "data", "CDNOW_master.txt");
 const spaced = ["--format", "csv", "--delimiter", "space"];
 const asUsers = [
-  ...[...spaced, "--type", "users", "--user-id", "customer_id"],
-  ...["--email-template", "customer-{customer_id}@example.com", "--no-properties"],
+  ...spaced,
+  "--type",
+  "users",
+  "--user-id",
+  "customer_id",
+  "--email-template",
+  "customer-{customer_id}@example.com",
+  "--no-properties",
 ];
 const asEvents = [
-  ...[...spaced, "--event-name", "purchase", "--number", "number_of_cds", "dollar_value"],
-  ...["--property", "number_of_cds=discs", "dollar_value=dollars"],
+  ...spaced,
+  "--event-name",
+  "purchase",
+  "--number",
+  "number_of_cds",
+  "dollar_value",
+  "--property",
+  "number_of_cds=discs",
+  "dollar_value=dollars",
 ];
 
 const bench = new ImportBench();
@@ -84,13 +97,19 @@ try {
     const [counts, took] = await run("cdnow", options);
     const known = transactions - fresh;
     expectCounts(`${name}, killed at ${reached.join(", ")} rows, then ${took}`, counts, {
-      ...{ rows: transactions, new: fresh, duplicate: known, rejected: 0 },
+      rows: transactions,
+      new: fresh,
+      duplicate: known,
+      rejected: 0,
     });
     const wanted = { users: customers, events: name === "users" ? 0 : transactions };
     expectCounts("  stored", await stored("cdnow"), wanted);
     const [again, tookAgain] = await run("cdnow", options);
     expectCounts(`${name} again, ${tookAgain}`, again, {
-      ...{ rows: transactions, new: 0, duplicate: transactions, rejected: 0 },
+      rows: transactions,
+      new: 0,
+      duplicate: transactions,
+      rejected: 0,
     });
     expectCounts("  stored", await stored("cdnow"), wanted);
   }

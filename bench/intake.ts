@@ -107,7 +107,11 @@ async function visibility(): Promise<void> {
   await watch.start();
   const { port, headers } = installation;
   const result = await runLoad({
-    ...{ port, path: "/track", headers, request: event, requestsPerSecond: steadyPerSecond },
+    port,
+    path: "/track",
+    headers,
+    request: event,
+    requestsPerSecond: steadyPerSecond,
     answered: (_n, status) => {
       if (status === 201) watch.acknowledged();
     },

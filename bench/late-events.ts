@@ -74,7 +74,10 @@ const times = {
 function sideOf(name: keyof typeof times, server: Server, token: string): Side {
   const send = async (seconds: number) => {
     const { statuses } = await runLoad({
-      ...{ port: Number(new URL(server.url).port), path: "/track", connections: 2, seconds },
+      port: Number(new URL(server.url).port),
+      path: "/track",
+      connections: 2,
+      seconds,
       headers: { Authorization: `Basic ${token}` },
       requestsPerSecond: eventsPerSecond,
       request: (n) =>

@@ -67,8 +67,15 @@ async function payersOf(warehouse: Warehouse, kind: EntityKind): Promise<PayersQ
 }
 
 const base = {
-  ...{ organization, toDay: today, passiveEvents: [], run: undefined, earlier: undefined, search: "" },
-  ...{ limit: 100, offset: 0, descending: true },
+  organization,
+  toDay: today,
+  passiveEvents: [],
+  run: undefined,
+  earlier: undefined,
+  search: "",
+  limit: 100,
+  offset: 0,
+  descending: true,
 };
 
 async function page(

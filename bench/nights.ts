@@ -152,7 +152,9 @@ async function measureLoader(users: number, events: number, loadedEvents: number
   const part = Math.min(1, loadedEvents / events);
   const loaded = await withTemporaryWarehouse((warehouse) =>
     loadHistory(warehouse, {
-      ...{ organization: 1, days, toDay },
+      organization: 1,
+      days,
+      toDay,
       users: Math.max(1, Math.round(users * part)),
       events: events * part,
     }),

@@ -30,8 +30,13 @@ function request(kind: Kind, organization: number, n: number): Admitted {
   const common = { organization, userId, messageId: crypto.randomUUID(), receivedAtMs: nowMs, zone };
   if (kind === "identify") {
     return {
-      ...{ ...common, kind, email: `${userId}@example.com`, traits: { n }, timestampMs: nowMs },
-      ...{ isAccountOwner: undefined, account: undefined },
+      ...common,
+      kind,
+      email: `${userId}@example.com`,
+      traits: { n },
+      timestampMs: nowMs,
+      isAccountOwner: undefined,
+      account: undefined,
     };
   }
   const day = zone.dayOf(nowMs);

@@ -18,7 +18,8 @@ function eventLines(userId: string, count: number): string {
   const endMs = Date.UTC(new Date().getUTCFullYear(), 0, 1);
   const lines = Array.from({ length: count }, (_, n) =>
     JSON.stringify({
-      ...{ userId, event: `event_${n % 50}` },
+      userId,
+      event: `event_${n % 50}`,
       timestamp: new Date(endMs - n * millisecondsBetween).toISOString(),
       properties: { page: `page-${n % 1_000}`, seconds: n % 600, source: "newsletter" },
     }),

@@ -33,8 +33,13 @@ async function send(installation: Installation, rate: number, acknowledged?: () 
   if (rate === 0) return Bun.sleep(Number(seconds) * 1_000);
   const { port, headers } = installation;
   await runLoad({
-    ...{ port, headers, path: "/track", request, connections: 4 },
-    ...{ requestsPerSecond: rate, seconds: Number(seconds) },
+    port,
+    headers,
+    path: "/track",
+    request,
+    connections: 4,
+    requestsPerSecond: rate,
+    seconds: Number(seconds),
     ...(acknowledged !== undefined && { answered: acknowledged }),
   });
 }

@@ -28,7 +28,8 @@ const questions: Record<string, Partial<RetentionQuestion>> = {
   "all users, in or after": { measure: "inOrAfter" },
   "all users, two passive events": { passiveEvents: ["event_3", "event_9"] },
   "all users, two passive events, in or after": {
-    ...{ passiveEvents: ["event_3", "event_9"], measure: "inOrAfter" },
+    passiveEvents: ["event_3", "event_9"],
+    measure: "inOrAfter",
   },
   "returning by the commonest event": { returnEvent: "event_0" },
   "entering by the commonest event": { entry: { kind: "event", event: "event_0" } },

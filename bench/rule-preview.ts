@@ -132,18 +132,29 @@ const runs = Array.from({ length: days }, (_, at) => {
 const findSegment =
   (warehouse: Warehouse): FindSegment =>
   async (_, segment) => ({
-    ...{ name: `Segment ${segment}`, readsScores: false, countsDays: false, sinceDay: null },
+    name: `Segment ${segment}`,
+    readsScores: false,
+    countsDays: false,
+    sinceDay: null,
     comparedDays: comparedDays(filters[segment - 1] ?? {}),
     membersOn: (scored) =>
       new PastMembers({
-        ...{ warehouse, passiveEvents: [] },
+        warehouse,
+        passiveEvents: [],
         past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
         segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
         numbersOf: async () => [],
         runsOf: async () => runs,
         payersOf: async (kind) => ({
-          ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: zone.transitions },
-          ...{ reporting: "USD", rates: {}, used: ["USD"], hasTransfers: false },
+          organization,
+          kind,
+          nowMs: today * msPerDay,
+          untilMs: null,
+          transitions: zone.transitions,
+          reporting: "USD",
+          rates: {},
+          used: ["USD"],
+          hasTransfers: false,
         }),
       }).of(segment),
   });
@@ -162,8 +173,12 @@ await withTemporaryWarehouse(async (warehouse) => {
       previewRule(
         { warehouse, findSegment: findSegment(warehouse) },
         {
-          ...{ organization: { id: organization, zone }, scope },
-          ...{ condition, cooldownDays: null, horizonDays, today },
+          organization: { id: organization, zone },
+          scope,
+          condition,
+          cooldownDays: null,
+          horizonDays,
+          today,
         },
       );
     const { fired, entities, precision, baseRate, missed, churnedEntities } = await ask();

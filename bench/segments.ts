@@ -24,7 +24,9 @@ const repeats = 9;
 /** Half of them ask for users who did an event so often, the others for users who did not. Each fifth has two conditions. */
 function eventsOf(at: number): EventCondition[] {
   const one = (event: number): EventCondition => ({
-    ...{ event: `event_${event}`, times: 1 + (at % 4), days: [7, 14, 28, 90][at % 3] ?? 90 },
+    event: `event_${event}`,
+    times: 1 + (at % 4),
+    days: [7, 14, 28, 90][at % 3] ?? 90,
     ...(at % 2 === 1 && { match: "fewerThan" as const }),
   });
   return at % 5 === 0 ? [one(at), one((at + 7) % 60)] : [one(at)];
@@ -47,7 +49,9 @@ async function evaluate(
 ): Promise<void> {
   const sources = new SourceWatch(ledger, Date.now);
   const evaluation = await segmentsForKeeper({ warehouse, ledger, sources, nowMs: Date.now })(
-    ...([organization, segments.map(({ id }) => id), warehouse] as const),
+    organization,
+    segments.map(({ id }) => id),
+    warehouse,
   );
   for (const { id } of segments) await evaluation.membersOf(id);
 }

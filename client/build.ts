@@ -38,9 +38,18 @@ function tidy(folder: string): void {
 function declare(folder: string): void {
   const compiler = Bun.spawnSync(
     [
-      ...[process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", import.meta.dir],
-      ...["--noEmit", "false", "--declaration", "--emitDeclarationOnly"],
-      ...["--rootDir", root, "--outDir", folder],
+      process.execPath,
+      join(root, "node_modules/typescript/bin/tsc"),
+      "-p",
+      import.meta.dir,
+      "--noEmit",
+      "false",
+      "--declaration",
+      "--emitDeclarationOnly",
+      "--rootDir",
+      root,
+      "--outDir",
+      folder,
     ],
     { stdout: "pipe", stderr: "pipe" },
   );

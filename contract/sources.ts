@@ -7,17 +7,16 @@ import { Field, nullable } from "./api/schema.ts";
 
 /** Connected sources, by the tool whose client sends. */
 export const sourceNames = [
-  ...([
-    "segment",
-    "rudderstack",
-    "customerio",
-    "posthog",
-    "jitsu",
-    "dittofeed",
-    "openpanel",
-    "mixpanel",
-  ] as const),
-  ...(["stripe", "webhook"] as const),
+  "segment",
+  "rudderstack",
+  "customerio",
+  "posthog",
+  "jitsu",
+  "dittofeed",
+  "openpanel",
+  "mixpanel",
+  "stripe",
+  "webhook",
 ] as const;
 export type SourceName = (typeof sourceNames)[number];
 

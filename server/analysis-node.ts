@@ -163,7 +163,9 @@ class AnalysisNode implements AnalysisHost {
       if (this.#warehouse === undefined) return;
       const { ledger, time } = this.#parts;
       this.#following ??= new FollowingAnalysis({
-        ...{ warehouse: this.#warehouse, ledger, nowMs: time.nowMs },
+        warehouse: this.#warehouse,
+        ledger,
+        nowMs: time.nowMs,
         leader: () => this.#saidByLeader()?.status,
         askLeader: () => remoteAnalysis(this.#leader()),
       });

@@ -95,7 +95,9 @@ async function moveLocked(
   const isHalfDone = isMoving(dataDir) && (await isMoveInUnfinished(url).catch(saidOf("PostgreSQL")));
   const identity = isHalfDone ? undefined : await refuseFilledLedger(url).catch(saidOf("PostgreSQL"));
   const target = await openClickHouseWarehouse({
-    ...{ url: clickhouseUrl, cluster: clickhouseCluster, isMove: true },
+    url: clickhouseUrl,
+    cluster: clickhouseCluster,
+    isMove: true,
   });
   try {
     const moved =
@@ -132,7 +134,7 @@ async function moveBoth(
   const source = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   const warehouse = await moveTables(source, target, identity, progress).finally(() => source.close());
   const beforeCommit = () => markMove(dataDir, "moving", time.nowMs());
-  const ledger = await moveIntoPostgres({ ...{ url, progress, beforeCommit }, file: ledgerFile(dataDir) });
+  const ledger = await moveIntoPostgres({ url, progress, beforeCommit, file: ledgerFile(dataDir) });
   return { warehouse, ledger };
 }
 

@@ -50,7 +50,11 @@ async function open(
 ): Promise<OpenedCluster> {
   const { databaseUrl, databaseConnections: connections, nodeUrl } = cluster;
   const node = new ClusterNode({
-    ...{ databaseUrl, role, version: rekindleVersion(), nowMs, log },
+    databaseUrl,
+    role,
+    version: rekindleVersion(),
+    nowMs,
+    log,
     nodeUrl: role === "analysis" ? nodeUrl : null,
   });
   let ledger: PostgresLedger | undefined;

@@ -76,7 +76,9 @@ export class Simulation {
     const { accounts, people } = this.#population;
     const staff = people.filter(({ kind }) => kind === "staff").slice(0, 3);
     return billingItems(accounts, people, {
-      ...{ seed, zone, endMs },
+      seed,
+      zone,
+      endMs,
       owners: [
         ...owners.flatMap((owner) => Array.from({ length: 4 }, () => owner)),
         ...staff.map(({ email }) => email),

@@ -415,8 +415,11 @@ async function startServing(dataDir: string, options: ServerOptions, clockOf: st
   rmSync(dirname(printed), { recursive: true });
   const child = Bun.spawn(
     [
-      ...[process.execPath, options.entry ?? programEntry(isOfTests ? "serve" : "main")],
-      ...["serve", "--role", options.role ?? "all"],
+      process.execPath,
+      options.entry ?? programEntry(isOfTests ? "serve" : "main"),
+      "serve",
+      "--role",
+      options.role ?? "all",
     ],
     {
       env: environment(dataDir, {

@@ -27,9 +27,17 @@ export async function addRules(
       const destination = await ledger.destinations.add(id, { ...webhook, address }, commandLine, nowMs);
       for (const [n, { condition }] of conditions.entries()) {
         const settings: AlertRuleSettings = {
-          ...{ name: `Rule ${n + 1}`, condition, cooldownDays: null, cap: ruleLimits.defaultCap },
-          ...{ scope: { kind: "users" }, when: "at once", destinations: [destination.id] },
-          ...{ holdOutShare: 0, exemptions: {}, isPaused: false, includeCurrent: false },
+          name: `Rule ${n + 1}`,
+          condition,
+          cooldownDays: null,
+          cap: ruleLimits.defaultCap,
+          scope: { kind: "users" },
+          when: "at once",
+          destinations: [destination.id],
+          holdOutShare: 0,
+          exemptions: {},
+          isPaused: false,
+          includeCurrent: false,
         };
         await ledger.alertRules.add(id, settings, commandLine, nowMs);
       }

@@ -45,7 +45,11 @@ async function fillOrganization(opened: Opened, name: string, population: Popula
   const { organization, token } = await createOrganization(opened, name);
   const { id } = organization;
   await generateHistory(warehouse, {
-    ...{ organization: id, users, events, days: 7 * historyWeeks, toDay: today - 1 },
+    organization: id,
+    users,
+    events,
+    days: 7 * historyWeeks,
+    toDay: today - 1,
   });
   for (let from = 1; from <= users; from += usersAtOnce) {
     const some = Math.min(usersAtOnce, users - from + 1);

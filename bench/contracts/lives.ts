@@ -153,7 +153,9 @@ function rowAt(
   );
   return {
     features: { ...features, cell: features.cell },
-    ...{ memberCells: activeCells(users), label, endProbability },
+    memberCells: activeCells(users),
+    label,
+    endProbability,
   };
 }
 

@@ -102,7 +102,11 @@ function snapshotOf(on: {
     };
     return {
       features: { ...features, members },
-      ...{ label, entity, cutoffDay: on.day, cluster: -entity, isInvoluntary: false },
+      label,
+      entity,
+      cutoffDay: on.day,
+      cluster: -entity,
+      isInvoluntary: false,
       isCanceling: isCanceling(features.billing),
     };
   });
@@ -134,15 +138,21 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = backtest(
     planFolds(company.firstDay, monday, horizonDays).map((fold) => ({
-      ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-      ...{ kept: kept?.rung, keyEvents },
+      scoring: at(fold.cutoffDay),
+      training: fold.trainingDays.map(at),
+      kept: kept?.rung,
+      keyEvents,
     })),
     horizonDays,
     fits,
   );
   const counts = countData(scoring.cells, training.flatMap(allRows), horizonDays);
   const rungs = trainRungs({
-    ...{ horizonDays, counts, isDeclared: true, kept: kept?.rung, ridge: judged.ridge },
+    horizonDays,
+    counts,
+    isDeclared: true,
+    kept: kept?.rung,
+    ridge: judged.ridge,
     bgbb: (scoring.fit ?? fitBgbb(scoring.cells)).parameters,
     rows: training.flatMap((each) => (fits.get(each) ?? atOnce(fitSnapshot(each, horizonDays))).rows),
     design: designFor(training[0]?.rows ?? [], keyEvents, horizonDays),
@@ -152,7 +162,9 @@ export function trainedOn(company: Company, monday: number, before: Incumbent | 
   const model = rungs.find(({ rung }) => rung === choice.rung) ?? null;
   const score = model && riskScorer(model);
   return {
-    ...{ choice, backtest: judged, departures: counts.churnedLabels },
+    choice,
+    backtest: judged,
+    departures: counts.churnedLabels,
     riskOf: score && ((features) => score(features).risk),
     // All groups of features are there from the first Monday on.
     incumbent: incumbentOf(choice, judged),

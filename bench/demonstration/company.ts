@@ -46,7 +46,9 @@ export interface Demonstration {
 export function demonstrationOf(day: number, seed: number): Demonstration {
   const simulation = new Simulation({
     ...demonstrationSize,
-    ...{ seed, zone: utc, endMs: (day + 9 / 24) * msPerDay },
+    seed,
+    zone: utc,
+    endMs: (day + 9 / 24) * msPerDay,
   });
   const logs = new Map<Account, AccountLog>();
   let events = 0;
@@ -59,7 +61,9 @@ export function demonstrationOf(day: number, seed: number): Demonstration {
   const { accounts } = simulation.truth;
   return {
     company: companyOf({ firstDay, monday: day - ((day - 4) % 7), accounts, logs, billing }),
-    ...{ accounts: accounts.length, events, billing },
+    accounts: accounts.length,
+    events,
+    billing,
   };
 }
 
@@ -108,7 +112,8 @@ interface Simulated {
 function companyOf({ firstDay, monday, accounts, logs, billing }: Simulated): Company {
   const folds = planFolds(firstDay, monday, horizonDays);
   const days = [
-    ...[monday, ...trainingDaysFor(monday, firstDay, horizonDays)],
+    monday,
+    ...trainingDaysFor(monday, firstDay, horizonDays),
     ...folds.flatMap(({ cutoffDay, trainingDays }) => [cutoffDay, ...trainingDays]),
   ];
   const distinct = [...new Set(days)].sort((a, b) => a - b);
@@ -177,8 +182,10 @@ function accountAt(
     if (billing?.isPaying !== true) return { ...before, row: undefined };
     const { plans = [] } = truth ?? {};
     const traits = {
-      ...{ plan: stateOn(plans, cutoffDay - 1) ?? "", acquisitionChannel: facts.channel.name },
-      ...{ companySize: facts.size.name, segment: facts.segment },
+      plan: stateOn(plans, cutoffDay - 1) ?? "",
+      acquisitionChannel: facts.channel.name,
+      companySize: facts.size.name,
+      segment: facts.segment,
     };
     const events = [
       ...activeDays.filter(({ day }) => day < cutoffDay - countedDays),

@@ -25,7 +25,9 @@ function lineOf(organization: number, messageId: string, n: number, nowMs: numbe
 /** Stores this many events in one commit. @returns the bytes of their rows */
 export async function storeEvents(node: Node, organization: number, events: number): Promise<number> {
   const keys = Array.from({ length: events }, () => ({
-    ...{ organization, kind: "track" as const, messageId: crypto.randomUUID() },
+    organization,
+    kind: "track" as const,
+    messageId: crypto.randomUUID(),
   }));
   const nowMs = Date.now();
   const lines = keys.map(({ messageId }) =>

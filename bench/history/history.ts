@@ -272,7 +272,11 @@ export function weeklyRetention(
   { fromDay, toDay, periods }: Pick<RetentionQuestion, "fromDay" | "toDay" | "periods">,
 ): RetentionQuestion {
   return {
-    ...{ organization, fromDay, toDay, periods, today: toDay },
+    organization,
+    fromDay,
+    toDay,
+    periods,
+    today: toDay,
     entry: { kind: "firstEvent" },
     returnEvent: null,
     passiveEvents: [],

@@ -27,7 +27,9 @@ export class TimedLoad {
   constructor({ request, ...options }: TimedLoadOptions) {
     this.#requestsPerSecond = options.requestsPerSecond;
     this.#done = runLoad({
-      ...{ ...options, connections, seconds: endSeconds },
+      ...options,
+      connections,
+      seconds: endSeconds,
       clock: {
         nowMs: () => performance.now() + (this.#hasEnded ? 1_000 * endSeconds : 0),
         sleep: (ms) => Bun.sleep(ms),

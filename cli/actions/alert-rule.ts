@@ -14,13 +14,17 @@ type Rule = RouteAnswer<"PUT /api/alert-rules/:id">;
 /** The command for alert rules. */
 export function alertRuleCommand(): Command {
   return group("alert-rule", "List, add, change, pause and delete alert rules, and preview one", [
-    ...[list(), create(), change()],
+    list(),
+    create(),
+    change(),
     setPaused("pause", "Pause an alert rule: it is not decided"),
     setPaused(
       "resume",
       "Resume an alert rule: its next decision takes the present state over without alerts",
     ),
-    ...[remove(), preview(), figures()],
+    remove(),
+    preview(),
+    figures(),
   ]);
 }
 
@@ -37,8 +41,12 @@ function printRules(rules: readonly Rule[]): void {
   printTable(
     ["ID", "NAME", "CONDITION", "STATE", "OPEN ALERTS", "DECIDED THROUGH"],
     rules.map((rule) => [
-      ...[String(rule.id), oneLine(rule.name), rule.condition.kind, rule.isPaused ? "paused" : "on"],
-      ...[String(rule.openAlerts), rule.decidedThrough ?? "-"],
+      String(rule.id),
+      oneLine(rule.name),
+      rule.condition.kind,
+      rule.isPaused ? "paused" : "on",
+      String(rule.openAlerts),
+      rule.decidedThrough ?? "-",
     ]),
   );
 }

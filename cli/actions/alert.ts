@@ -21,7 +21,8 @@ export function alertCommand(): Command {
     change("handled <id>", "Say that an alert was handled", () => ({ verdict: "handled" })),
     change("not-useful <id>", "Say that an alert was not useful", () => ({ verdict: "notUseful" })),
     change("reopen <id>", "Take back what was said about an alert, and its snooze", () => ({
-      ...{ verdict: null, snoozedUntil: null },
+      verdict: null,
+      snoozedUntil: null,
     })),
     change("note <id> <text>", "Write a note on an alert; an empty text removes it", (_, text) => ({
       note: text === "" ? null : text,
@@ -87,10 +88,16 @@ function printAlerts(alerts: readonly Alert[]): void {
   printTable(
     ["ID", "DAY", "RULE", "ABOUT", "NAME", "RISK", "REASON", "STATE", "ASSIGNEE", "NOTE"],
     alerts.map((alert) => [
-      ...[String(alert.id), alert.firedDay, oneLine(alert.rule.name), oneLine(alert.entityId)],
+      String(alert.id),
+      alert.firedDay,
+      oneLine(alert.rule.name),
+      oneLine(alert.entityId),
       alert.entityLabel === alert.entityId ? "-" : oneLine(alert.entityLabel),
-      ...[alert.risk === null ? "-" : alert.risk.toFixed(2), oneLine(alert.reasons[0] ?? "")],
-      ...[stateOf(alert), oneLine(alert.assignee?.name ?? "-"), oneLine(alert.note ?? "-")],
+      alert.risk === null ? "-" : alert.risk.toFixed(2),
+      oneLine(alert.reasons[0] ?? ""),
+      stateOf(alert),
+      oneLine(alert.assignee?.name ?? "-"),
+      oneLine(alert.note ?? "-"),
     ]),
   );
 }

@@ -32,8 +32,11 @@ export function auditLogCommand(): Command {
       printTable(
         ["ID", "AT", "BY", "CHANGE", "SUMMARY"],
         entries.map(({ id, at, person, action, summary, detail: { by } }) => [
-          ...[String(id), at, oneLine(person?.name ?? (typeof by === "string" ? by : "-"))],
-          ...[action, oneLine(summary)],
+          String(id),
+          at,
+          oneLine(person?.name ?? (typeof by === "string" ? by : "-")),
+          action,
+          oneLine(summary),
         ]),
       ),
   });

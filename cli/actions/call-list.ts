@@ -42,8 +42,14 @@ function printCallList({ day, currency, rows, note }: CallList): void {
   printTable(
     ["KIND", "ID", "NAME", "MRR", "PLAN", "WHY", "ENDS", "RENEWS", "OWNER", "CONTACT", "OPEN TASK"],
     rows.map((row) => [
-      ...[row.kind, oneLine(row.accountId ?? row.userId ?? ""), oneLine(row.name), money(row.mrr)],
-      ...[oneLine(row.plan ?? "-"), oneLine(row.reason), row.endsOn ?? "-", row.renewsOn ?? "-"],
+      row.kind,
+      oneLine(row.accountId ?? row.userId ?? ""),
+      oneLine(row.name),
+      money(row.mrr),
+      oneLine(row.plan ?? "-"),
+      oneLine(row.reason),
+      row.endsOn ?? "-",
+      row.renewsOn ?? "-",
       oneLine(row.owner ?? "-"),
       row.lastContactDays === null ? "-" : `${row.lastContactDays} days ago`,
       oneLine(row.openTask ?? "-"),

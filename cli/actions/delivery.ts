@@ -39,8 +39,13 @@ function list(): Command {
       printTable(
         ["ID", "CREATED", "TO", "TYPE", "STATE", "ATTEMPTS", "LAST ATTEMPT", "ANSWER"],
         deliveries.map((one) => [
-          ...[String(one.id), one.createdAt, String(one.destination), one.type, one.state],
-          ...[String(one.attempts), one.attemptedAt ?? "-"],
+          String(one.id),
+          one.createdAt,
+          String(one.destination),
+          one.type,
+          one.state,
+          String(one.attempts),
+          one.attemptedAt ?? "-",
           oneLine([one.status, one.said].filter((part) => part !== null && part !== "").join(" ")) || "-",
         ]),
       ),

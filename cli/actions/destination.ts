@@ -20,10 +20,15 @@ type Destination = RouteAnswer<"PATCH /api/destinations/:id">;
 /** The command for destinations of messages. */
 export function destinationCommand(time: Time): Command {
   return group("destination", "Add, change and delete destinations of messages, and send a test", [
-    ...[list(), add(), change()],
+    list(),
+    add(),
+    change(),
     changed("pause <name>", "Pause a destination: its messages are held", { state: "paused" }),
     changed("resume <name>", "Start a paused or disabled destination", { state: "active" }),
-    ...[remove(), secret(), held(), test(time)],
+    remove(),
+    secret(),
+    held(),
+    test(time),
   ]);
 }
 
@@ -40,8 +45,14 @@ function printDestinations(destinations: readonly Destination[]): void {
   printTable(
     ["NAME", "KIND", "STATE", "PENDING", "HELD", "FAILING SINCE", "LAST DELIVERED", "ID", "NOTICES"],
     destinations.map((one) => [
-      ...[oneLine(one.name), one.kind, one.state, String(one.pending), String(one.held)],
-      ...[one.failingSince ?? "-", one.lastDeliveredAt ?? "-", String(one.id)],
+      oneLine(one.name),
+      one.kind,
+      one.state,
+      String(one.pending),
+      String(one.held),
+      one.failingSince ?? "-",
+      one.lastDeliveredAt ?? "-",
+      String(one.id),
       one.notices.join(",") || "-",
     ]),
   );

@@ -77,7 +77,11 @@ function figuresOf(digest: Digest): string[][] {
 /** The users or accounts that are named. Prints nothing without any. */
 function printEntities({ kind, entered, left, top, currency }: Digest): void {
   const row = (what: string, { id, label, risk, riskBefore, expectedLoss }: Entity) => [
-    ...[what, oneLine(id), oneLine(label), percent(risk), percent(riskBefore)],
+    what,
+    oneLine(id),
+    oneLine(label),
+    percent(risk),
+    percent(riskBefore),
     expectedLoss === null || currency === "" ? "-" : amount(expectedLoss, currency),
   ];
   const rows = [
@@ -91,9 +95,13 @@ function printEntities({ kind, entered, left, top, currency }: Digest): void {
   printTable(
     ["TO CALL", "ID", "NAME", "MRR", "PLAN", "WHY", "OWNER"],
     top.map((one, at) => [
-      ...[String(at + 1), oneLine(one.id), oneLine(one.label)],
+      String(at + 1),
+      oneLine(one.id),
+      oneLine(one.label),
       one.mrr === null || currency === "" ? "-" : amount(one.mrr, currency),
-      ...[oneLine(one.plan ?? "-"), oneLine(one.reason), oneLine(one.owner ?? "-")],
+      oneLine(one.plan ?? "-"),
+      oneLine(one.reason),
+      oneLine(one.owner ?? "-"),
     ]),
   );
 }

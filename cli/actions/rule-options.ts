@@ -155,7 +155,9 @@ export async function ruleBody(api: Api, options: RuleOptions, before: Rule | un
   const segment = exemptSegment === undefined ? kept : await segmentIn(api, exemptSegment, kind);
   const { exemptMrr = before?.exemptions.mrrAbove } = options;
   return {
-    ...{ name, ...watched, holdOutShare },
+    name,
+    ...watched,
+    holdOutShare,
     cap: options.cap ?? before?.cap ?? ruleLimits.defaultCap,
     when: options.when ?? before?.when ?? "08:00",
     destinations: await destinationsOf(api, options, before),

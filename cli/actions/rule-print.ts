@@ -52,13 +52,25 @@ export function printPreview(preview: Preview): void {
 export function printFigures(rules: Figures): void {
   printTable(
     [
-      ...["ID", "NAME", "ALERTS", "SINCE", "ALERTS A WEEK"],
-      ...["FOLLOWED BY CHURN", "BASE RATE", "LEAD DAYS", "TOUCHED ALERTS"],
+      "ID",
+      "NAME",
+      "ALERTS",
+      "SINCE",
+      "ALERTS A WEEK",
+      "FOLLOWED BY CHURN",
+      "BASE RATE",
+      "LEAD DAYS",
+      "TOUCHED ALERTS",
     ],
     rules.map(({ id, name, fired, since, perWeek, untouched, touched, baseRate }) => [
-      ...[String(id), oneLine(name), String(fired), since, perWeek === null ? "-" : perWeek.toFixed(1)],
+      String(id),
+      oneLine(name),
+      String(fired),
+      since,
+      perWeek === null ? "-" : perWeek.toFixed(1),
       outcome(untouched.churned, untouched.mature, untouched.rate),
-      ...[percent(baseRate.rate), String(untouched.medianLeadDays ?? "-")],
+      percent(baseRate.rate),
+      String(untouched.medianLeadDays ?? "-"),
       outcome(touched.churned, touched.mature, touched.rate),
     ]),
   );

@@ -59,8 +59,11 @@ function printSegments(segments: readonly Printed[]): void {
   printTable(
     ["NAME", "ID", "OF", "FILTER", "UPDATED"],
     segments.map(({ name, id, kind, filter, fixed, updatedAt }) => [
-      ...[oneLine(name), String(id), kind],
-      ...[filter === null ? `${fixed} fixed ids` : oneLine(JSON.stringify(filter)), updatedAt],
+      oneLine(name),
+      String(id),
+      kind,
+      filter === null ? `${fixed} fixed ids` : oneLine(JSON.stringify(filter)),
+      updatedAt,
     ]),
   );
 }
@@ -214,7 +217,11 @@ function history(): Command {
         printTable(
           ["DAY", "SIZE", "ENTERED", "LEFT", "CAUSES"],
           days.map(({ day, size, entered, left, causes }) => [
-            ...[day, String(size), String(entered), String(left), causes.join(", ")],
+            day,
+            String(size),
+            String(entered),
+            String(left),
+            causes.join(", "),
           ]),
         );
       });

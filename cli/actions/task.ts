@@ -22,7 +22,9 @@ type Change = RouteBody<"PATCH /api/tasks/:id">;
 /** The command for tasks about users and accounts. */
 export function taskCommand(): Command {
   return group("task", "List, add, change, finish and delete tasks about users and accounts", [
-    ...[list(), ofEntity(), add()],
+    list(),
+    ofEntity(),
+    add(),
     change<Fields>(
       "change <id>",
       "Change a task",
@@ -59,7 +61,10 @@ function list(): Command {
     ],
     run: async (api, _, { list: which, assignee, segment, limit, offset }) => {
       const query = {
-        ...{ list: which, limit, offset, assignee: await assigneeIn(api, assignee) },
+        list: which,
+        limit,
+        offset,
+        assignee: await assigneeIn(api, assignee),
         segment: await segmentIdIn(api, segment),
       };
       return api.ask("GET /api/tasks", { query });
@@ -114,7 +119,9 @@ function change<Options extends object>(
   options: readonly Option[] = [],
 ): Command {
   return apiCommand<Options, Task>({
-    ...{ words, description, options },
+    words,
+    description,
+    options,
     run: async (api, [id = ""], chosen) =>
       api.ask("PATCH /api/tasks/:id", { path: { id }, body: await bodyOf(api, chosen) }),
     print: (task) => printTasks([task]),
@@ -133,8 +140,12 @@ function printTasks(tasks: readonly Task[]): void {
   printTable(
     ["ID", "ABOUT", "TITLE", "DUE", "STATE", "ASSIGNEE"],
     tasks.map(({ id, entity, title, due, isOverdue, doneAt, assignee }) => [
-      ...[String(id), `${entity.kind} ${oneLine(entity.id)}`, oneLine(title), due ?? "-"],
-      ...[doneAt === null ? (isOverdue ? "overdue" : "open") : "done", oneLine(assignee?.name ?? "-")],
+      String(id),
+      `${entity.kind} ${oneLine(entity.id)}`,
+      oneLine(title),
+      due ?? "-",
+      doneAt === null ? (isOverdue ? "overdue" : "open") : "done",
+      oneLine(assignee?.name ?? "-"),
     ]),
   );
 }

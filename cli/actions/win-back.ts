@@ -54,13 +54,14 @@ function printWinBack({ day, days, reportingCurrency, total, lastMrr, churned }:
   printTable(
     ["ID", "NAME", "CHURNED", "LAST SEEN", "LAST MRR", "PLAN", "OWNER", "REASON"],
     churned.map((one) => [
-      ...[oneLine(one.id), oneLine(one.label), one.churnedDay, one.lastSeenDay ?? "-"],
-      ...[
-        money(one.lastMrr),
-        oneLine(one.plan ?? "-"),
-        oneLine(one.owner ?? "-"),
-        oneLine(one.reason ?? "-"),
-      ],
+      oneLine(one.id),
+      oneLine(one.label),
+      one.churnedDay,
+      one.lastSeenDay ?? "-",
+      money(one.lastMrr),
+      oneLine(one.plan ?? "-"),
+      oneLine(one.owner ?? "-"),
+      oneLine(one.reason ?? "-"),
     ]),
   );
   if (day === null) printLine("There are no scores yet.");

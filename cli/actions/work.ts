@@ -59,8 +59,11 @@ function printNotes(notes: readonly Note[]): void {
   printTable(
     ["ID", "ABOUT", "WRITTEN", "BY", "TEXT"],
     notes.map(({ id, entity, createdAt, createdBy, text }) => [
-      ...[String(id), `${entity.kind} ${oneLine(entity.id)}`, createdAt],
-      ...[oneLine(createdBy?.name ?? "-"), oneLine(text)],
+      String(id),
+      `${entity.kind} ${oneLine(entity.id)}`,
+      createdAt,
+      oneLine(createdBy?.name ?? "-"),
+      oneLine(text),
     ]),
   );
 }
@@ -88,7 +91,11 @@ export function contactCommand(): Command {
         printTable(
           ["AT", "USER", "KIND", "BY", "TEXT"],
           contacts.map(({ timestamp, userId, kind, by, text }) => [
-            ...[timestamp, oneLine(userId), kind ?? "-", oneLine(by ?? "-"), oneLine(text ?? "")],
+            timestamp,
+            oneLine(userId),
+            kind ?? "-",
+            oneLine(by ?? "-"),
+            oneLine(text ?? ""),
           ]),
         ),
     }),

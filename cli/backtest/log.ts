@@ -112,15 +112,16 @@ export async function loadLog(
   await batch.insert();
   if (billingEvents > 0) await computeSubscriptions(warehouse, { organization, timezone: zone.name });
   return {
-    ...{
-      rows: count,
-      billingEvents,
-      rowsWithoutEntity,
-      entities: users.size,
-      accounts: accounts.size,
-      leftOutHeader,
-    },
-    ...{ firstDay, endDay: lastDay + 1, events, numbersOf: (user) => numbers.get(user) ?? [] },
+    rows: count,
+    billingEvents,
+    rowsWithoutEntity,
+    entities: users.size,
+    accounts: accounts.size,
+    leftOutHeader,
+    firstDay,
+    endDay: lastDay + 1,
+    events,
+    numbersOf: (user) => numbers.get(user) ?? [],
     accountNumberOf: (account) => accounts.known(account),
   };
 }

@@ -87,7 +87,9 @@ export function printTables(report: Report): void {
   say(`${judged.n} scored, of whom ${(100 * judged.baseRate).toFixed(1)} % churned\n`);
   const rows = result.results.map((one) => [
     ...cellsOf(figuresOf(one)),
-    ...[String(one.metrics.count), digits(one.metrics.baseRate), verdictOf(one)],
+    String(one.metrics.count),
+    digits(one.metrics.baseRate),
+    verdictOf(one),
   ]);
   const base = [...cellsOf(alwaysTheBaseRate(judged)), String(judged.n), digits(judged.baseRate), ""];
   printTable([...figureNames, "n", "base rate", "good enough"], [...rows, base]);
@@ -178,7 +180,9 @@ function judgedOf({ results }: Backtest): JudgedRows | null {
     baseRate,
   });
   return {
-    ...{ ...counted(metrics), departures, involuntary },
+    ...counted(metrics),
+    departures,
+    involuntary,
     withCanceling: withCanceling === undefined ? null : counted(withCanceling.metrics),
   };
 }
@@ -187,7 +191,8 @@ function judgedOf({ results }: Backtest): JudgedRows | null {
 function endsOf(result: Backtest, judged: JudgedRows | null) {
   const { departures = 0, involuntary = 0, withCanceling = null } = judged ?? {};
   return {
-    ...{ departures, involuntaryDepartures: involuntary },
+    departures,
+    involuntaryDepartures: involuntary,
     withCanceling: withCanceling && withCancelingOf(result, withCanceling),
   };
 }
@@ -217,8 +222,14 @@ function alwaysTheBaseRate({ n, baseRate: rate }: CountedRows): Figures {
   const hasBoth = rate > 0 && rate < 1;
   const logLoss = hasBoth ? -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate)) : 0;
   return {
-    ...{ name: "base", n, auc: hasBoth ? 0.5 : null, logLoss, brier: rate * (1 - rate) },
-    ...{ ece: 0, slope: null, lift: hasBoth ? 1 : null },
+    name: "base",
+    n,
+    auc: hasBoth ? 0.5 : null,
+    logLoss,
+    brier: rate * (1 - rate),
+    ece: 0,
+    slope: null,
+    lift: hasBoth ? 1 : null,
   };
 }
 

@@ -113,7 +113,8 @@ async function withProgress<Result>(
 
 function columnsOf({ entity, time, account, event, properties }: BacktestOptions) {
   return {
-    ...{ entity, time },
+    entity,
+    time,
     ...(account !== undefined && { account }),
     ...(event !== undefined && { event }),
     ...(properties !== undefined && { properties }),

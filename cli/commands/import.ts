@@ -188,7 +188,10 @@ async function importAll(job: Job, plan: ImportPlan, first: readonly Row[]): Pro
   let reached = record;
   try {
     await runImport({
-      ...{ service, record, rows, itemOf: plan.translator() },
+      service,
+      record,
+      rows,
+      itemOf: plan.translator(),
       onPassed: (row, line) => report.passed(row, line),
       onRejected: (rejected) => report.add(rejected),
       onProgress: (now, waiting) => {

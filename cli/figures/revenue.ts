@@ -56,7 +56,9 @@ export function revenueCommand(): Command {
 function pathOf({ period, periods, to, by, format }: Options, segment: number | undefined): string {
   const split = by === undefined || by === "plan" ? { split: by ?? "none" } : { split: "trait", trait: by };
   const query = new URLSearchParams({
-    ...{ period, periods: String(periods), ...split },
+    period,
+    periods: String(periods),
+    ...split,
     ...(to !== undefined && { to }),
     ...(segment !== undefined && { segment: String(segment) }),
     ...(format === "csv" && { format: "csv" }),
@@ -81,10 +83,19 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
   printTable(
     [
       ...(isSplit ? ["GROUP"] : []),
-      ...["FROM", "START", "NEW", "REACTIVATED", "EXPANSION", "CONTRACTION", "CHURNED"],
+      "FROM",
+      "START",
+      "NEW",
+      "REACTIVATED",
+      "EXPANSION",
+      "CONTRACTION",
+      "CHURNED",
       ...(hasTransfers ? ["TRANSFERRED"] : []),
       "END",
-      ...["PAYERS", "NRR", "GRR", "LOGO CHURN"],
+      "PAYERS",
+      "NRR",
+      "GRR",
+      "LOGO CHURN",
     ],
     periods.map((row) => [
       ...(isSplit ? [oneLine(row.value ?? row.kind)] : []),
@@ -93,7 +104,10 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
       ...[row.contractionMrr, row.churnedMrr].map(money),
       ...(hasTransfers ? [money(row.transferredInMrr - row.transferredOutMrr)] : []),
       money(row.endMrr),
-      ...[String(row.endPayers), share(row.nrr), share(row.grr), share(row.logoChurn)],
+      String(row.endPayers),
+      share(row.nrr),
+      share(row.grr),
+      share(row.logoChurn),
     ]),
   );
   printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);

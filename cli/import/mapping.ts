@@ -72,9 +72,17 @@ const names: Readonly<Record<Role, readonly string[]>> = {
 const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
   events: ["userId", "event", "timestamp", "messageId", "isActivity", "properties"],
   users: [
-    ...(["userId", "email", "timestamp", "messageId", "properties", "isAccountOwner"] as const),
-    ...(["accountId", "accountName", "account", "accountAvatar"] as const),
-  ],
+    "userId",
+    "email",
+    "timestamp",
+    "messageId",
+    "properties",
+    "isAccountOwner",
+    "accountId",
+    "accountName",
+    "account",
+    "accountAvatar",
+  ] as const,
   accounts: ["accountId", "accountName", "accountAvatar", "timestamp", "messageId", "properties"],
 };
 

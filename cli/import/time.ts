@@ -12,7 +12,15 @@ import {
 import { type Invalid, isInvalid } from "../../server/intake/intake.ts";
 
 export const timestampFormats = [
-  ...["auto", "iso", "utc", "dmy", "mdy", "excel", "unix", "unix-ms", "yyyymmdd"],
+  "auto",
+  "iso",
+  "utc",
+  "dmy",
+  "mdy",
+  "excel",
+  "unix",
+  "unix-ms",
+  "yyyymmdd",
 ] as const;
 export type TimestampFormat = (typeof timestampFormats)[number];
 

@@ -49,8 +49,11 @@ export type MessageType = (typeof messageTypes)[number];
 /** Messages that a destination may ask for. `digest.…`: the message `digest`, every day or on Mondays. With `source.silent` it also gets
  * `source.resumed`. Alerts come by the rules that name the destination. */
 export const noticeTypes = [
-  ...(["scores.completed", "source.silent", "model.changed"] as const),
-  ...(["digest.daily", "digest.weekly"] as const),
+  "scores.completed",
+  "source.silent",
+  "model.changed",
+  "digest.daily",
+  "digest.weekly",
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 

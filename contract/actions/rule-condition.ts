@@ -6,8 +6,15 @@ import { EventName } from "../write-api.ts";
 import { fieldsOfCondition, moments, type RuleCondition, ruleLimits, ruleStates } from "./rules.ts";
 
 const stateConditions = [
-  ...(["riskBand", "healthBelow", "riskUp", "healthDown", "state"] as const),
-  ...(["inSegment", "keyEventUnseen", "usageDown", "sourceSilent"] as const),
+  "riskBand",
+  "healthBelow",
+  "riskUp",
+  "healthDown",
+  "state",
+  "inSegment",
+  "keyEventUnseen",
+  "usageDown",
+  "sourceSilent",
 ] as const;
 
 const id = Type.Integer({ minimum: 1, "x-send": "the id of a segment" });

@@ -68,7 +68,9 @@ const settings = {
 };
 
 export const AlertRuleBody = closedObject({
-  ...{ name, scope: settings.scope, condition: settings.condition },
+  name,
+  scope: settings.scope,
+  condition: settings.condition,
   cooldownDays: Type.Optional(settings.cooldownDays),
   cap: Type.Optional(settings.cap),
   when: Type.Optional(settings.when),

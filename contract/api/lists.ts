@@ -52,8 +52,15 @@ export const UserListParameters = closedObject({
   since: since(28),
   sort: Parameter.Enum(
     [
-      ...[...scoreSorts, ...billingSorts],
-      ...(["userId", "email", "name", "account", "owner", "firstIdentified", "trait"] as const),
+      ...scoreSorts,
+      ...billingSorts,
+      "userId",
+      "email",
+      "name",
+      "account",
+      "owner",
+      "firstIdentified",
+      "trait",
     ],
     {
       default: "lastSeen",
@@ -104,8 +111,15 @@ export const AccountListParameters = closedObject({
   since: since(28),
   sort: Parameter.Enum(
     [
-      ...[...scoreSorts, ...billingSorts],
-      ...(["accountId", "name", "owner", "members", "activeMembers", "createdAt", "trait"] as const),
+      ...scoreSorts,
+      ...billingSorts,
+      "accountId",
+      "name",
+      "owner",
+      "members",
+      "activeMembers",
+      "createdAt",
+      "trait",
     ],
     {
       default: "lastSeen",

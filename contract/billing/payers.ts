@@ -3,7 +3,13 @@ import Type from "typebox";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 
 export const subscriptionStatuses = [
-  ...(["active", "trialing", "past_due", "paused", "canceling", "canceled", "trial_lost"] as const),
+  "active",
+  "trialing",
+  "past_due",
+  "paused",
+  "canceling",
+  "canceled",
+  "trial_lost",
 ] as const;
 
 const minorUnits = "In minor units: cents of USD.";
@@ -124,9 +130,20 @@ export const SubscriptionsParameters = closedObject({
 
 /** Kinds of entries in the history of a subscription. */
 export const historyKinds = [
-  ...(["started", "started_again", "trial_started", "trial_converted"] as const),
-  ...(["upgraded", "downgraded", "plan_changed", "paused", "resumed"] as const),
-  ...(["payment_failed", "payment_recovered", "end_scheduled", "end_withdrawn", "ended"] as const),
+  "started",
+  "started_again",
+  "trial_started",
+  "trial_converted",
+  "upgraded",
+  "downgraded",
+  "plan_changed",
+  "paused",
+  "resumed",
+  "payment_failed",
+  "payment_recovered",
+  "end_scheduled",
+  "end_withdrawn",
+  "ended",
 ] as const;
 
 export const SubscriptionsAnswer = Type.Object({

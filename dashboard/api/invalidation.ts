@@ -16,8 +16,12 @@ const changesOfDestinations = {
 } as const;
 
 const readsOfAlerts = [
-  ...(["/api/alerts", "/api/alert-rules", "/api/alert-rules/figures", "/api/audit-log"] as const),
-  ...(["/api/call-list", "/api/week-summary"] as const),
+  "/api/alerts",
+  "/api/alert-rules",
+  "/api/alert-rules/figures",
+  "/api/audit-log",
+  "/api/call-list",
+  "/api/week-summary",
 ] as const;
 const changesOfAlerts = {
   "PATCH /api/alerts/:id": readsOfAlerts,
@@ -31,8 +35,11 @@ const changesOfAlerts = {
 } as const;
 
 const readsOfNotes = [
-  ...(["/api/users/:userId/notes", "/api/accounts/:accountId/notes"] as const),
-  ...(["/api/users/:userId/timeline", "/api/accounts/:accountId/timeline", "/api/audit-log"] as const),
+  "/api/users/:userId/notes",
+  "/api/accounts/:accountId/notes",
+  "/api/users/:userId/timeline",
+  "/api/accounts/:accountId/timeline",
+  "/api/audit-log",
 ] as const;
 const changesOfNotes = {
   "POST /api/users/:userId/notes": readsOfNotes,
@@ -41,13 +48,13 @@ const changesOfNotes = {
   "DELETE /api/notes/:id": readsOfNotes,
 } as const;
 const readsOfTasks = [
-  ...([
-    "/api/users/:userId/tasks",
-    "/api/accounts/:accountId/tasks",
-    "/api/tasks",
-    "/api/call-list",
-  ] as const),
-  ...(["/api/users/:userId/timeline", "/api/accounts/:accountId/timeline", "/api/audit-log"] as const),
+  "/api/users/:userId/tasks",
+  "/api/accounts/:accountId/tasks",
+  "/api/tasks",
+  "/api/call-list",
+  "/api/users/:userId/timeline",
+  "/api/accounts/:accountId/timeline",
+  "/api/audit-log",
 ] as const;
 const changesOfTasks = {
   "POST /api/users/:userId/tasks": readsOfTasks,

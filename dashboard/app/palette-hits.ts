@@ -49,9 +49,12 @@ export function useHits(text: string): {
   const isAsking = !isFailed && (search !== text || isOld);
   const lists: readonly ListHits[] = [
     {
-      ...{ group: "Users", icon: "person", total: users.data?.total ?? 0 },
+      group: "Users",
+      icon: "person",
+      total: users.data?.total ?? 0,
       hits: (users.data?.users ?? []).map(({ userId, email, name, accountName }) => ({
-        ...{ id: `user ${userId}`, label: name ?? email ?? userId },
+        id: `user ${userId}`,
+        label: name ?? email ?? userId,
         // Two users may have one name.
         about: [name === null ? userId : (email ?? userId), accountName].filter(Boolean).join(" · "),
         go: () => navigate({ to: "/o/$organization/users/$userId", params: { userId } }),
@@ -59,18 +62,25 @@ export function useHits(text: string): {
       goToAll: () => navigate({ to: listAddresses.users, search: { search: text, excluded: "included" } }),
     },
     {
-      ...{ group: "Accounts", icon: "accounts", total: accounts.data?.total ?? 0 },
+      group: "Accounts",
+      icon: "accounts",
+      total: accounts.data?.total ?? 0,
       hits: (accounts.data?.accounts ?? []).map(({ accountId, name, members }) => ({
-        ...{ id: `account ${accountId}`, label: name || accountId },
+        id: `account ${accountId}`,
+        label: name || accountId,
         about: `${members} ${members === 1 ? "member" : "members"}`,
         go: () => navigate({ to: "/o/$organization/accounts/$accountId", params: { accountId } }),
       })),
       goToAll: () => navigate({ to: listAddresses.accounts, search: { search: text } }),
     },
     {
-      ...{ group: "Events", icon: "events", total: events.data?.total ?? 0 },
+      group: "Events",
+      icon: "events",
+      total: events.data?.total ?? 0,
       hits: (events.data?.events ?? []).map(({ event, label, users: people }) => ({
-        ...{ id: `event ${event}`, label: label ?? event, about: `by ${counted(people, "user")}` },
+        id: `event ${event}`,
+        label: label ?? event,
+        about: `by ${counted(people, "user")}`,
         go: () => navigate({ to: "/o/$organization/events", search: { event } }),
       })),
       goToAll: () => navigate({ to: "/o/$organization/events", search: { search: text } }),
@@ -121,7 +131,11 @@ function useKnownHits(text: string): readonly Hit[] {
     .filter(({ label, about, words, least }) => may[least] && isNamed(text, label, `${about} ${words}`))
     .map(
       ({ to, label, about }): Hit => ({
-        ...{ id: to, group: "Settings", icon: "settings", label, about },
+        id: to,
+        group: "Settings",
+        icon: "settings",
+        label,
+        about,
         go: () => navigate({ to }),
       }),
     );
@@ -129,8 +143,11 @@ function useKnownHits(text: string): readonly Hit[] {
     .filter((theme) => isNamed(text, themeLabels[theme], "appearance theme mode"))
     .map(
       (theme): Hit => ({
-        ...{ id: `appearance ${theme}`, group: "Appearance", icon: themeIcons[theme] },
-        ...{ label: themeLabels[theme], about: "Appearance of these pages" },
+        id: `appearance ${theme}`,
+        group: "Appearance",
+        icon: themeIcons[theme],
+        label: themeLabels[theme],
+        about: "Appearance of these pages",
         go: () => setTheme(theme),
       }),
     );
@@ -138,7 +155,11 @@ function useKnownHits(text: string): readonly Hit[] {
     .filter(({ name }) => isNamed(text, name, ""))
     .map(
       ({ id, page, name, query }): Hit => ({
-        ...{ id: `view ${id}`, group: "Views", icon: page, label: name, about: `Saved view of ${page}` },
+        id: `view ${id}`,
+        group: "Views",
+        icon: page,
+        label: name,
+        about: `Saved view of ${page}`,
         go: () => navigate({ to: listAddresses[page], search: viewSearch(query, id) }),
       }),
     );

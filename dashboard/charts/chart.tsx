@@ -195,8 +195,12 @@ export function legendOf(colours: Colours): object {
 /** The place of a drawing with the labels of its axes. @param insets in pixels, where they are not the usual ones */
 export function gridWithin(insets: Partial<Record<"left" | "right" | "top" | "bottom", number>>): object {
   return {
-    ...{ left: 4, right: 12, top: 12, bottom: 4 },
-    ...{ outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    left: 4,
+    right: 12,
+    top: 12,
+    bottom: 4,
+    outerBoundsMode: "same",
+    outerBoundsContain: "axisLabel",
     ...insets,
   };
 }

@@ -34,7 +34,10 @@ export function MoneyWaterfall({ label, money, start, steps, end }: MoneyWaterfa
   const place = (amount: number) => (high === low ? 0 : ((amount - low) / (high - low)) * 100);
   const whole = (one: Amount, bar: string, isTotal: boolean) => (
     <WaterfallRow
-      {...{ label: one.label, note: one.note, bar, isTotal }}
+      label={one.label}
+      note={one.note}
+      bar={bar}
+      isTotal={isTotal}
       text={money.exact(one.amount)}
       left={0}
       right={place(one.amount)}
@@ -48,7 +51,9 @@ export function MoneyWaterfall({ label, money, start, steps, end }: MoneyWaterfa
           {placed.map(({ from, to, ...step }) => (
             <WaterfallRow
               key={step.label}
-              {...{ label: step.label, hint: step.hint, note: step.note }}
+              label={step.label}
+              hint={step.hint}
+              note={step.note}
               text={money.change(step.amount)}
               left={place(Math.min(from, to))}
               right={place(Math.max(from, to))}

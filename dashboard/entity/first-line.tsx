@@ -41,10 +41,14 @@ function useDone({ kind, id }: Entity): readonly Done[] | undefined {
   if ([contacts, notes, tasks].some(({ data, isError }) => data === undefined && !isError)) return undefined;
   return [
     ...(contacts.data?.contacts ?? []).map(({ kind: how, timestamp, by }) => ({
-      ...{ what: how === null || how === "other" ? "contact" : contactWords[how], at: timestamp, by },
+      what: how === null || how === "other" ? "contact" : contactWords[how],
+      at: timestamp,
+      by,
     })),
     ...(notes.data?.notes ?? []).map(({ createdAt, createdBy }) => ({
-      ...{ what: "note", at: createdAt, by: createdBy?.name ?? null },
+      what: "note",
+      at: createdAt,
+      by: createdBy?.name ?? null,
     })),
     ...(tasks.data?.tasks ?? []).flatMap(({ title, doneAt, assignee }) =>
       doneAt === null ? [] : [{ what: `task “${title}”`, at: doneAt, by: assignee?.name ?? null }],

@@ -139,14 +139,18 @@ function useDayOf(): (instant: string) => string {
 
 const columns: readonly Column<Subscription>[] = [
   {
-    ...{ id: "plan", header: "Plan", isFixed: true, width: 180 },
+    id: "plan",
+    header: "Plan",
+    isFixed: true,
+    width: 180,
     cell: ({ plan, subscriptionId }) => <span title={plan ?? subscriptionId}>{plan ?? subscriptionId}</span>,
   },
   figureColumn("mrr", "MRR", "Now, in its own currency", ({ mrr, currency }) =>
     currency === null ? nothing : moneyIn(currency).exact(mrr),
   ),
   {
-    ...{ id: "status", header: "Status" },
+    id: "status",
+    header: "Status",
     cell: ({ status, endsAt, isUnconfirmed }) => (
       <>
         <Status

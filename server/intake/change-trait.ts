@@ -49,7 +49,12 @@ export async function changeTrait(
 }
 
 const nothing = {
-  ...{ users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] },
+  users: [],
+  accounts: [],
+  inbox: [],
+  versionRows: [],
+  messages: [],
+  dayCounts: [],
 } as const satisfies Omit<Writes, "nowMs">;
 
 function storedEntity(stored: Stored, organization: number, { kind, id }: EntityRef) {

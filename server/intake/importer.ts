@@ -165,7 +165,8 @@ export class Importer {
     const admitted = verdicts.flatMap((verdict) => (isAdmitted(verdict) ? verdict.entries : []));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
       const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, {
-        ...{ maxWork, mayMove: maxMovedInRequest },
+        maxWork,
+        mayMove: maxMovedInRequest,
       });
       const all = outcomesOfRows(verdicts, outcomes);
       decided = all.flatMap((outcome, index) => {

@@ -16,12 +16,17 @@ export async function membersOf(
   const invitations = await store.invitations(organization, nowMs);
   return {
     members: members.map(({ id, name, email, role, joinedAtMs, lastSeenAtMs }) => ({
-      ...{ id, name, email, role },
+      id,
+      name,
+      email,
+      role,
       joinedAt: new Date(joinedAtMs).toISOString(),
       lastSeenAt: lastSeenAtMs === null ? null : new Date(lastSeenAtMs).toISOString(),
     })),
     invitations: invitations.map(({ id, email, role, createdAtMs, expiresAtMs, invitedBy }) => ({
-      ...{ id, email: email ?? "", role: role ?? "viewer" },
+      id,
+      email: email ?? "",
+      role: role ?? "viewer",
       createdAt: new Date(createdAtMs).toISOString(),
       expiresAt: new Date(expiresAtMs ?? createdAtMs).toISOString(),
       invitedBy,

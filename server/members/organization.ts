@@ -41,8 +41,13 @@ export function organizationAnswer(
 ): RouteAnswer<"GET /api/organization"> {
   const { id, name, timezone, requestsPerSecond, keepEventsDays, createdAtMs } = organization;
   return {
-    ...{ id, name, timezone, today: formatDay(new Zone(timezone).dayOf(nowMs)) },
-    ...{ requestsPerSecond, itemsPerSecond: itemsPerSecond(organization), keepEventsDays },
+    id,
+    name,
+    timezone,
+    today: formatDay(new Zone(timezone).dayOf(nowMs)),
+    requestsPerSecond,
+    itemsPerSecond: itemsPerSecond(organization),
+    keepEventsDays,
     ...maximaOf(organization, maximum),
     createdAt: new Date(createdAtMs).toISOString(),
   };
@@ -117,7 +122,8 @@ export async function tokensOf(
   return {
     tokens: tokens.map((token) => ({
       ...credentialAnswer(token),
-      ...{ scope: scopeOf(token), joinsAccounts: token.rights.includes("join") },
+      scope: scopeOf(token),
+      joinsAccounts: token.rights.includes("join"),
     })),
   };
 }
@@ -187,7 +193,12 @@ export async function auditLogOf(
   const entries = await ledger.audit.list(organization, page);
   return {
     entries: entries.map(({ id, atMs, person, action, summary, detail }) => ({
-      ...{ id, at: new Date(atMs).toISOString(), person, action, summary, detail: { ...detail } },
+      id,
+      at: new Date(atMs).toISOString(),
+      person,
+      action,
+      summary,
+      detail: { ...detail },
     })),
   };
 }
@@ -203,7 +214,12 @@ function credentialAnswer(credential: Credential) {
   const { id, name, lastFour, createdAtMs, lastUsedAtMs, revokedAtMs, madeBy } = credential;
   const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
-    ...{ id, name, lastFour, createdAt: new Date(createdAtMs).toISOString() },
-    ...{ lastUsedAt: instant(lastUsedAtMs), revokedAt: instant(revokedAtMs), madeBy },
+    id,
+    name,
+    lastFour,
+    createdAt: new Date(createdAtMs).toISOString(),
+    lastUsedAt: instant(lastUsedAtMs),
+    revokedAt: instant(revokedAtMs),
+    madeBy,
   };
 }

@@ -80,7 +80,10 @@ export class SignIn {
     return {
       person: { id, name, email },
       organizations: memberships.map(({ organization, role }) => ({
-        ...{ id: organization.id, name: organization.name, timezone: organization.timezone, role },
+        id: organization.id,
+        name: organization.name,
+        timezone: organization.timezone,
+        role,
       })),
     };
   }
@@ -143,7 +146,11 @@ export class SignIn {
     if (newPassword !== undefined || email !== person.email) {
       if (currentPassword === undefined) throw new Refusal("currentPassword is missing: send the password.");
       const verified = this.#check.verified(
-        ...([person.email, person, currentPassword, from, wrongCurrentPassword] as const),
+        person.email,
+        person,
+        currentPassword,
+        from,
+        wrongCurrentPassword,
       );
       verifiedHash = (await verified).passwordHash;
     }
@@ -156,7 +163,11 @@ export class SignIn {
     };
     // While the new one was hashed, a link may have set another: a stolen session must not win over it.
     const changed = await this.#members.change(
-      ...([person.id, change, personActor(person), this.#nowMs(), verifiedHash] as const),
+      person.id,
+      change,
+      personActor(person),
+      this.#nowMs(),
+      verifiedHash,
     );
     if (passwordHash === undefined) return { person: changed, entered: undefined };
     await this.#logins.endAll(person.id);

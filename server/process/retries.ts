@@ -47,7 +47,8 @@ export class Retries<Key> {
     const isLogged = before === undefined || nowMs - before.loggedAtMs >= logEveryMs;
     const { firstMs, longestMs } = this.#rests;
     this.#failing.set(key, {
-      ...{ of, attempts },
+      of,
+      attempts,
       sinceMs: before?.sinceMs ?? this.#nowMs(),
       restsUntilMs: nowMs + Math.min(longestMs, firstMs * 2 ** (attempts - 1)),
       loggedAtMs: isLogged ? nowMs : before.loggedAtMs,

@@ -151,7 +151,10 @@ export async function beginAnalysis(
   const subscriptions = new SubscriptionKeeper({ warehouse, ledger, time, log });
   const [loadedDays, loadingDays] = [new LoadedDays(), new LoadingDays()];
   const loader = new Loader({
-    ...{ inbox: ledger.inbox, warehouse, time, log },
+    inbox: ledger.inbox,
+    warehouse,
+    time,
+    log,
     loading: (batch, body) => loadingDays.batchBegun(batch, body),
     loaded: (batch, body) => {
       loadingDays.batchLoaded();

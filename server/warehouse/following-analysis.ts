@@ -172,7 +172,11 @@ const noLeader: AnalysisStatus = {
 /** A loader that has loaded nothing. @param because why not; null while it just begins */
 export function nothingLoaded(state: LoaderStatus["state"], because: string | null): LoaderStatus {
   return {
-    ...{ state, rowsLoaded: 0, batchesLoaded: 0, rejectedEvents: 0, lastLoadedAtMs: null },
+    state,
+    rowsLoaded: 0,
+    batchesLoaded: 0,
+    rejectedEvents: 0,
+    lastLoadedAtMs: null,
     failure: because === null ? null : { message: because, sinceMs: 0, attempts: 0 },
   };
 }

@@ -21,14 +21,21 @@ beforeAll(async () => {
   // Ten accounts pay 10 to 100: one of them, the highest tenth, more than 90.
   const subscriptions = Array.from({ length: 10 }, (_, index) => [
     {
-      ...{ type: "identify", userId: `u${index}`, email: `u${index}@example.com` },
+      type: "identify",
+      userId: `u${index}`,
+      email: `u${index}@example.com`,
       account: { id: `a${index}`, name: `Account ${index}` },
     },
     {
-      ...{ type: "track", userId: `u${index}`, event: "subscription_started" },
+      type: "track",
+      userId: `u${index}`,
+      event: "subscription_started",
       timestamp: new Date(Date.now() - 3 * 86_400_000).toISOString(),
       properties: {
-        ...{ subscriptionId: `s${index}`, plan: "Team", currency: "USD", interval: "month" },
+        subscriptionId: `s${index}`,
+        plan: "Team",
+        currency: "USD",
+        interval: "month",
         amount: 1_000 * (index + 1),
       },
     },
@@ -67,13 +74,31 @@ describe("a rule", () => {
   test("is added with any condition, changed in parts, and deleted", async () => {
     const condition = JSON.stringify({ kind: "healthDown", by: 10, days: 7 });
     const rule = await created(
-      ...["--name", "Falling", "--scope", "users", "--condition", condition],
-      ...["--cap", "3", "--when", "at once", "--cooldown", "9", "--include-current"],
+      "--name",
+      "Falling",
+      "--scope",
+      "users",
+      "--condition",
+      condition,
+      "--cap",
+      "3",
+      "--when",
+      "at once",
+      "--cooldown",
+      "9",
+      "--include-current",
     );
     expect(await rules()).toMatchObject([
       {
-        ...{ name: "Falling", scope: { kind: "users" }, condition: JSON.parse(condition) },
-        ...{ cap: 3, when: "at once", cooldownDays: 9, destinations: [], includeCurrent: true, version: 1 },
+        name: "Falling",
+        scope: { kind: "users" },
+        condition: JSON.parse(condition),
+        cap: 3,
+        when: "at once",
+        cooldownDays: 9,
+        destinations: [],
+        includeCurrent: true,
+        version: 1,
       },
     ]);
     const id = String(rule.id);
@@ -82,7 +107,10 @@ describe("a rule", () => {
     await rekindle("alert-rule", "change", id, "--template", "key-event", "--event", "report_created");
     expect(await rules()).toMatchObject([
       {
-        ...{ name: "Falling", cap: 5, version: 2, scope: { kind: "accounts" } },
+        name: "Falling",
+        cap: 5,
+        version: 2,
+        scope: { kind: "accounts" },
         condition: { kind: "keyEventUnseen", event: "report_created", days: 14 },
       },
     ]);
@@ -114,12 +142,10 @@ describe("a rule", () => {
     await rekindle("alert-rule", "change", later, "--hold-out", "0.5");
     await rekindle("alert-rule", "change", String(given.id), "--hold-out", "0.4");
     expect((await rules()).map(({ name, exemptions }) => [name, exemptions.mrrAbove])).toEqual([
-      ...[
-        ["given", 500],
-        ["later", 9_000],
-        ["none", undefined],
-        ["usual", 9_000],
-      ],
+      ["given", 500],
+      ["later", 9_000],
+      ["none", undefined],
+      ["usual", 9_000],
     ]);
     for (const { id } of await rules()) await rekindle("alert-rule", "delete", String(id));
   });
@@ -214,7 +240,10 @@ describe("an alert", () => {
     expect(await ours.owner.json("GET", path)).toMatchObject({
       alerts: [
         {
-          ...{ verdict: "handled", verdictBy: null, note: "called twice", snoozedUntil: until },
+          verdict: "handled",
+          verdictBy: null,
+          note: "called twice",
+          snoozedUntil: until,
           assignee: { id: ours.member.id },
         },
       ],
@@ -230,9 +259,18 @@ describe("an alert", () => {
   test("is in an export as JSON lines and CSV", async () => {
     const line = JSON.parse(await rekindle("export", "alerts"));
     expect(line).toMatchObject({
-      ...{ id: Number(id), userId: "u3", accountId: null, source: null, rule: "Account enters high risk" },
-      ...{ firedDay: formatDay(today), before: 0.2, after: 0.6, reasons: "Silent \\0 for 9 days" },
-      ...{ risk: 0.6, isSent: true, verdict: null },
+      id: Number(id),
+      userId: "u3",
+      accountId: null,
+      source: null,
+      rule: "Account enters high risk",
+      firedDay: formatDay(today),
+      before: 0.2,
+      after: 0.6,
+      reasons: "Silent \\0 for 9 days",
+      risk: 0.6,
+      isSent: true,
+      verdict: null,
     });
     const csv = await rekindle("export", "alerts", "--format", "csv");
     // Amounts of a CSV stand beside their currency.

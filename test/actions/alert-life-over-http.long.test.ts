@@ -54,12 +54,16 @@ const daysAgo = (first: number, last: number) =>
 async function open(account: string, times: readonly number[]): Promise<void> {
   const items = ["ada", "bob", "eve"].flatMap((one) => [
     {
-      ...{ type: "identify", userId: `${one} of ${account}`, email: `${one}@${account}.example.com` },
-      ...{ account: { id: account, name: `The ${account}` } },
+      type: "identify",
+      userId: `${one} of ${account}`,
+      email: `${one}@${account}.example.com`,
+      account: { id: account, name: `The ${account}` },
       timestamp: new Date(beganMs - 61 * msPerDay).toISOString(),
     },
     ...times.map((atMs) => ({
-      ...{ type: "track", userId: `${one} of ${account}`, event: "opened" },
+      type: "track",
+      userId: `${one} of ${account}`,
+      event: "opened",
       timestamp: new Date(atMs).toISOString(),
     })),
   ]);
@@ -71,7 +75,10 @@ async function destination(kind: "webhook" | "slack"): Promise<number> {
   const { owner, at } = ours;
   const wanted = { kind, name: kind, address: receiver.address(`/${kind}`) };
   const added = await owner.json<{ secret?: string; destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), wanted, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    wanted,
+    201,
   );
   secret = added.secret ?? secret;
   return added.destination.id;
@@ -85,8 +92,13 @@ test("a rule about the health of accounts fires once for each, by scores of even
   for (const account of ["engines", "tools"]) await open(account, daysAgo(25, 60));
   const destinations = [await destination("webhook"), await destination("slack")];
   const rule = {
-    ...{ name: "Low health", scope: { kind: "accounts" }, condition: { kind: "healthBelow", below: 60 } },
-    ...{ destinations, includeCurrent: true, when: "08:00", cooldownDays: 3 },
+    name: "Low health",
+    scope: { kind: "accounts" },
+    condition: { kind: "healthBelow", below: 60 },
+    destinations,
+    includeCurrent: true,
+    when: "08:00",
+    cooldownDays: 3,
   };
   await ours.owner.json("POST", ours.at("/api/alert-rules"), rule, 201);
   await server.command("score", "--organization", "Lively");
@@ -110,8 +122,12 @@ test("a rule about the health of accounts fires once for each, by scores of even
 async function failedPayments(slack: number): Promise<number> {
   const { owner, at } = ours;
   const rule = {
-    ...{ name: "Payment failed", scope: { kind: "accounts" }, condition: { kind: "paymentFailed" } },
-    ...{ destinations: [slack], when: "08:00", cap: 1 },
+    name: "Payment failed",
+    scope: { kind: "accounts" },
+    condition: { kind: "paymentFailed" },
+    destinations: [slack],
+    when: "08:00",
+    cap: 1,
   };
   const { id } = await owner.json<{ id: number }>("POST", at("/api/alert-rules"), rule, 201);
   const own = async () => {
@@ -186,7 +202,8 @@ test("the alert ends after two days out and the cooldown, and its end reaches th
     await server.command("score", "--organization", "Lively");
     await until("the rule has decided the day", async () => {
       const { rules } = await ours.owner.json<{ rules: { decidedThrough: string }[] }>(
-        ...(["GET", ours.at("/api/alert-rules")] as const),
+        "GET",
+        ours.at("/api/alert-rules"),
       );
       return rules[0]?.decidedThrough === formatDay(zoneOf(zone).dayOf(morningMs) + days);
     });
@@ -200,15 +217,19 @@ test("the alert ends after two days out and the cooldown, and its end reaches th
     {
       type: "alert.resolved",
       data: {
-        ...{ rule: { name: "Low health" }, entity: { id: "engines" }, firedDay: formatDay(today) },
-        ...{ why: "resolved", text: "Low health: The engines is no longer in this state." },
+        rule: { name: "Low health" },
+        entity: { id: "engines" },
+        firedDay: formatDay(today),
+        why: "resolved",
+        text: "Low health: The engines is no longer in this state.",
       },
     },
   ]);
   const document = await documentOf(server);
   expect(got("webhook").flatMap(({ body }) => notDescribed(document, body))).toEqual([]);
   const { alerts } = await ours.owner.json<{ alerts: { entityId: string; closedWhy: string }[] }>(
-    ...(["GET", `${ours.at("/api/alerts")}&state=all`] as const),
+    "GET",
+    `${ours.at("/api/alerts")}&state=all`,
   );
   expect(alerts.map(({ entityId, closedWhy }) => [entityId, closedWhy]).toSorted()).toEqual([
     ["engines", "resolved"],

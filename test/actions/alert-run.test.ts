@@ -16,24 +16,52 @@ import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 
 const secret = "00".repeat(32);
 const version: RuleVersion = {
-  ...{ organization: 3, rule: 1, version: 2, name: "High risk", scope: { kind: "accounts" } },
-  ...{ condition: { kind: "riskBand", band: "high" }, exemptions: {}, cooldownDays: null, cap: 3 },
-  ...{ when: "08:00", destinations: [1, 2], holdOutShare: 0, experiment: 1, createdAtMs: 0, updatedAtMs: 0 },
+  organization: 3,
+  rule: 1,
+  version: 2,
+  name: "High risk",
+  scope: { kind: "accounts" },
+  condition: { kind: "riskBand", band: "high" },
+  exemptions: {},
+  cooldownDays: null,
+  cap: 3,
+  when: "08:00",
+  destinations: [1, 2],
+  holdOutShare: 0,
+  experiment: 1,
+  createdAtMs: 0,
+  updatedAtMs: 0,
 };
 
 function fired(number: number, more: Partial<FiredAlert> = {}): FiredAlert {
   return {
-    ...{ entity: { kind: "account", number }, day: 20_000, eventId: null, before: 0.1, after: 0.5 },
-    ...{ reasons: [{ text: `reason ${number}` }], risk: 0.5, expectedLoss: number, account: number },
-    ...{ isExempt: false, ...more },
+    entity: { kind: "account", number },
+    day: 20_000,
+    eventId: null,
+    before: 0.1,
+    after: 0.5,
+    reasons: [{ text: `reason ${number}` }],
+    risk: 0.5,
+    expectedLoss: number,
+    account: number,
+    isExempt: false,
+    ...more,
   };
 }
 
 function chunk(more: Partial<DecisionChunk>): DecisionChunk {
   return {
-    ...{ organization: 3, rule: 1, version: 2, after: 7, horizonDays: 28, states: [], fired: [], closed: [] },
+    organization: 3,
+    rule: 1,
+    version: 2,
+    after: 7,
+    horizonDays: 28,
+    states: [],
+    fired: [],
+    closed: [],
     next: { decidedThrough: 20_000, part: null, cursor: null },
-    ...{ insideBySettings: 0, ...more },
+    insideBySettings: 0,
+    ...more,
   };
 }
 
@@ -54,7 +82,8 @@ async function committed(
       named: async () =>
         ({ "account 1": { kind: "account", id: "a/1", label: "Engines", email: null } }) as const,
       holdOut: async (_: number, __: number, horizonDays: number) => ({
-        ...{ secret, experiment: horizonDays === 28 ? 1 : 2 },
+        secret,
+        experiment: horizonDays === 28 ? 1 : 2,
       }),
       knownArms: async () => ({ controls: [], entries: [] }),
       sentOn: async () => 0,
@@ -62,7 +91,8 @@ async function committed(
       openMoments: async () => [],
       insideBySettings: async () => 0,
       toldOpen: async () => told,
-      ...{ namedInMessages: async () => [], leaveOut: async () => undefined },
+      namedInMessages: async () => [],
+      leaveOut: async () => undefined,
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),
       commitDecision: async (one: DrawnChunk) => {
@@ -149,12 +179,18 @@ describe("a run", () => {
     ];
     const [message] = first.messages;
     expect(JSON.parse(message?.message.body ?? "")).toEqual({
-      ...{ type: "alert.fired", timestamp: "1970-01-01T00:00:01.000Z" },
+      type: "alert.fired",
+      timestamp: "1970-01-01T00:00:01.000Z",
       data: {
         text: "High risk: Engines: reason 1",
         rule: { id: 1, name: "High risk", version: 2 },
         entity: { kind: "account", id: "a/1", name: "Engines" },
-        ...{ day: "2024-10-04", before: 0.1, after: 0.5, risk: 0.5, expectedLoss: 1, reasons: ["reason 1"] },
+        day: "2024-10-04",
+        before: 0.1,
+        after: 0.5,
+        risk: 0.5,
+        expectedLoss: 1,
+        reasons: ["reason 1"],
         link: "https://rekindle.example.com/o/3/accounts/a%2F1",
       },
     });
@@ -168,11 +204,14 @@ describe("a run", () => {
     const all = Array.from({ length: 40 }, (_, index) => fired(index + 1));
     const settings = { holdOutShare: 0.5, cap: 100 };
     const ends = [1, 2, 3].map((number) => ({
-      ...{ entity: { kind: "account", number } as const, firedOn: 19_990, day: 20_000 },
+      entity: { kind: "account", number } as const,
+      firedOn: 19_990,
+      day: 20_000,
       why: number === 2 ? ("excluded" as const) : ("resolved" as const),
     }));
     const { kept, messages } = await committed([chunk({ fired: all, closed: ends })], settings, [
-      ...["account 1", "account 2"],
+      "account 1",
+      "account 2",
     ]);
     const controls = kept.flatMap((one) => one.fired.filter(({ arm }) => arm === "control"));
     expect(controls.length).toBeGreaterThan(8);

@@ -39,8 +39,11 @@ let secret = "";
 let rule: Rule;
 const today = todayIn(quietZone);
 const body = {
-  ...{ name: "High risk", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } },
-  ...{ cap: 2, includeCurrent: true },
+  name: "High risk",
+  scope: { kind: "users" },
+  condition: { kind: "riskBand", band: "high" },
+  cap: 2,
+  includeCurrent: true,
 };
 
 beforeAll(async () => {
@@ -60,7 +63,10 @@ beforeAll(async () => {
   const webhook = { kind: "webhook", name: "hook", address: receiver.address("/alerts") };
   const { owner, at } = ours;
   const added = await owner.json<{ secret: string; destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), webhook, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    webhook,
+    201,
   );
   secret = added.secret;
   const crm = { ...webhook, name: "crm", address: receiver.address("/crm"), sendsEmails: true };
@@ -83,22 +89,34 @@ async function decide(day: number, users: readonly string[]): Promise<void> {
   );
   const entities = numbers.map((number) => ({ kind: "user", number }) as const);
   const chunk: DecisionChunk = {
-    ...{
-      organization,
-      rule: rule.id,
-      version: toDecide.version.version,
-      after: toDecide.watermark.sequence,
-      horizonDays: 28,
-    },
+    organization,
+    rule: rule.id,
+    version: toDecide.version.version,
+    after: toDecide.watermark.sequence,
+    horizonDays: 28,
     next: { decidedThrough: day, part: null, cursor: null },
     states: entities.map((entity) => ({
-      ...{ entity, hasLeft: false, daysOut: 0, restsUntil: day + 28, firedOn: day, value: 0.7 },
+      entity,
+      hasLeft: false,
+      daysOut: 0,
+      restsUntil: day + 28,
+      firedOn: day,
+      value: 0.7,
     })),
     fired: entities.map((entity, index) => ({
-      ...{ entity, day, eventId: null, before: 0.2, after: 0.7, reasons: [{ text: "silent for 9 days" }] },
-      ...{ risk: 0.7 - index / 10, expectedLoss: null, account: null, isExempt: false },
+      entity,
+      day,
+      eventId: null,
+      before: 0.2,
+      after: 0.7,
+      reasons: [{ text: "silent for 9 days" }],
+      risk: 0.7 - index / 10,
+      expectedLoss: null,
+      account: null,
+      isExempt: false,
     })),
-    ...{ closed: [], insideBySettings: 0 },
+    closed: [],
+    insideBySettings: 0,
   };
   const nowMs = Date.now();
   await commitChunk(ledger, toDecide.version, chunk, {
@@ -132,7 +150,10 @@ describe("an alert", () => {
         data: {
           text: `High risk: Name of ${id}: silent for 9 days`,
           entity: { kind: "user", id, name: `Name of ${id}` },
-          ...{ day: formatDay(today), before: 0.2, after: 0.7, reasons: ["silent for 9 days"] },
+          day: formatDay(today),
+          before: 0.2,
+          after: 0.7,
+          reasons: ["silent for 9 days"],
         },
       })),
     );
@@ -141,7 +162,7 @@ describe("an alert", () => {
       to("/crm")
         .map(({ body: text }) => JSON.parse(text).data.entity.email)
         .toSorted(),
-    ).toEqual([...["ada@example.com", "bob@example.com"]]);
+    ).toEqual(["ada@example.com", "bob@example.com"]);
     const { owner, at } = ours;
     const { total, alerts } = await owner.json<Alerts>("GET", at("/api/alerts"));
     expect([total, alerts.map(({ entityId }) => entityId)]).toEqual([3, ["ada", "bob", "eve"]]);
@@ -164,21 +185,21 @@ describe("an alert", () => {
     const [listed] = (await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"))).rules;
     expect(listed).toMatchObject({ openAlerts: 3, decidedThrough: formatDay(today) });
     const figures = await owner.json<{ rules: readonly { weeks: readonly object[] }[] }>(
-      ...(["GET", at("/api/alert-rules/figures")] as const),
+      "GET",
+      at("/api/alert-rules/figures"),
     );
     expect(figures).toMatchObject({
       rules: [
         {
-          ...{
-            id: rule.id,
-            name: "High risk",
-            fired: 3,
-            since: formatDay(today),
-            perWeek: null,
-            holdOut: null,
-          },
+          id: rule.id,
+          name: "High risk",
+          fired: 3,
+          since: formatDay(today),
+          perWeek: null,
+          holdOut: null,
           untouched: { mature: 0, churned: 0, rate: null, interval: null, medianLeadDays: null },
-          ...{ touched: { mature: 0 }, baseRate: { count: 0, rate: null } },
+          touched: { mature: 0 },
+          baseRate: { count: 0, rate: null },
         },
       ],
     });
@@ -211,10 +232,14 @@ describe("an alert", () => {
     const { alerts } = await owner.json<Alerts>("GET", `${at("/api/alerts")}&state=all`);
     expect(alerts.map(({ entityId }) => entityId)).toEqual(["ada", "eve"]);
     const deliveries = await owner.json<{ deliveries: { messageId: string; said: string | null }[] }>(
-      ...(["GET", at("/api/deliveries")] as const),
+      "GET",
+      at("/api/deliveries"),
     );
     expect(deliveries.deliveries.map(({ said }) => said === null).toSorted()).toEqual([
-      ...[false, false, true, true],
+      false,
+      false,
+      true,
+      true,
     ]);
   });
 });
@@ -262,12 +287,17 @@ describe("from events", () => {
     const { name, owner, at, token } = await company(server, "Silent", "--timezone", quietZone);
     const webhook = { kind: "webhook", name: "hook", address: receiver.address("/silent") };
     const added = await owner.json<{ secret: string; destination: { id: number } }>(
-      ...(["POST", at("/api/destinations"), webhook, 201] as const),
+      "POST",
+      at("/api/destinations"),
+      webhook,
+      201,
     );
     const items = ["ada", "eve"].flatMap((userId, index) => [
       { type: "identify", userId, email: `${userId}@example.com` },
       ...[40, 12, index === 0 ? 6 : 1].map((days) => ({
-        ...{ type: "track", userId, event: "opened" },
+        type: "track",
+        userId,
+        event: "opened",
         timestamp: new Date(Date.now() - days * 86_400_000).toISOString(),
       })),
     ]);
@@ -276,7 +306,9 @@ describe("from events", () => {
       "POST",
       at("/api/alert-rules"),
       {
-        ...{ name: "Opened nothing", scope: { kind: "users" }, includeCurrent: true },
+        name: "Opened nothing",
+        scope: { kind: "users" },
+        includeCurrent: true,
         condition: { kind: "keyEventUnseen", event: "opened", days: 4 },
         destinations: [added.destination.id],
       },

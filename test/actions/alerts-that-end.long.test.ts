@@ -17,8 +17,12 @@ async function lives(organization: number, condition: RuleCondition, days: reado
   const ledger = new LedgerInMemory(organization, condition, { scope });
   for (const day of days) await ledger.decide(subject.warehouse, (day + 0.5) * msPerDay);
   const question = {
-    ...{ organization: { id: organization, zone: new Zone("UTC") }, scope: { kind: scope } as const },
-    ...{ condition, cooldownDays: null, horizonDays, today },
+    organization: { id: organization, zone: new Zone("UTC") },
+    scope: { kind: scope } as const,
+    condition,
+    cooldownDays: null,
+    horizonDays,
+    today,
   };
   const { replays } = await replaysOf(subject.warehouse, question, {});
   const foretold = [...replays].flatMap(({ fired }) =>

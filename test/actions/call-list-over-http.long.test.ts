@@ -47,13 +47,19 @@ beforeAll(async () => {
       .map((back) => ({ type: "track", userId: id, event: "opened", timestamp: noon(-back) })),
   );
   const bill = (account: string, event: string, days: number, properties: object) => ({
-    ...{ type: "track", userId: `${account}-u0`, event, timestamp: noon(days) },
-    ...{ messageId: `${account} ${event}`, properties: { subscriptionId: `s-${account}`, ...properties } },
+    type: "track",
+    userId: `${account}-u0`,
+    event,
+    timestamp: noon(days),
+    messageId: `${account} ${event}`,
+    properties: { subscriptionId: `s-${account}`, ...properties },
   });
   const price = { plan: "Team", currency: "USD", interval: "month" };
   const all = [
     ...members.map(({ account, id }) => ({
-      ...{ type: "identify", userId: id, email: `${id}@example.com` },
+      type: "identify",
+      userId: id,
+      email: `${id}@example.com`,
       account: {
         id: account,
         name: `The ${account}`,
@@ -112,7 +118,10 @@ test("payers are on the list by class, and who is silent for too long comes last
     rankValue: null,
     expectedLoss: null,
     endsOn: formatDay(today + 60),
-    ...{ renewsOn: null, owner: `${name} owner`, lastContactDays: 4, openTask: null },
+    renewsOn: null,
+    owner: `${name} owner`,
+    lastContactDays: 4,
+    openTask: null,
     controlUntil: null,
     snoozedUntil: null,
     reason: expect.stringMatching(/^Cancels on \d+ [A-Z][a-z]{2}: too expensive$/),

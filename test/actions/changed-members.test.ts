@@ -64,8 +64,12 @@ async function store(
 
 async function foretold(organization: number, condition: RuleCondition): Promise<readonly number[]> {
   const question = {
-    ...{ organization: { id: organization, zone: new Zone("UTC") }, scope: { kind: "accounts" } as const },
-    ...{ condition, cooldownDays: null, horizonDays, today },
+    organization: { id: organization, zone: new Zone("UTC") },
+    scope: { kind: "accounts" } as const,
+    condition,
+    cooldownDays: null,
+    horizonDays,
+    today,
   };
   const { replays } = await replaysOf(subject.warehouse, question, {});
   return [...replays].flatMap(({ entity, fired }) => fired.map(() => entity)).toSorted();

@@ -75,7 +75,8 @@ test("a segment that a rule uses is not deleted, and tasks are listed for its me
   await rekindle("alert-rule", "create", ...silent);
   const used = await run(dataDir, "segment", "delete", "All users", ...of);
   expect([used.exitCode, used.stderr]).toEqual([
-    ...[1, "rekindle: This segment is used by the alert rule Unpaid: change or delete that rule first.\n"],
+    1,
+    "rekindle: This segment is used by the alert rule Unpaid: change or delete that rule first.\n",
   ]);
   await rekindle("segment", "create", "Ada", "--ids", join(dataDir, "users.csv"));
   await rekindle("task", "add", "Call back", "--user", "ada");

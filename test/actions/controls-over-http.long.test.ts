@@ -59,14 +59,27 @@ async function drawControl(userId: string, day: number): Promise<void> {
     { ...ledger, ruleDecisions },
     { ...version, holdOutShare: 1 },
     {
-      ...{ organization: olga.organization, rule: version.rule, version: version.version },
-      ...{ after: watermark.sequence, horizonDays: 28 },
+      organization: olga.organization,
+      rule: version.rule,
+      version: version.version,
+      after: watermark.sequence,
+      horizonDays: 28,
       next: { decidedThrough: day, part: null, cursor: null },
-      ...{ states: [], closed: [], insideBySettings: 0 },
+      states: [],
+      closed: [],
+      insideBySettings: 0,
       fired: [
         {
-          ...{ entity, day, eventId: null, before: null, after: null, reasons: [], risk: 0.9 },
-          ...{ expectedLoss: null, account: null, isExempt: false },
+          entity,
+          day,
+          eventId: null,
+          before: null,
+          after: null,
+          reasons: [],
+          risk: 0.9,
+          expectedLoss: null,
+          account: null,
+          isExempt: false,
         },
       ],
     },
@@ -83,13 +96,15 @@ async function drawControl(userId: string, day: number): Promise<void> {
 
 const untilOf = async () => {
   const { users } = await olga.json<{ users: { userId: string; controlUntil: string | null }[] }>(
-    ...(["GET", at("/api/users?sort=userId&order=ascending")] as const),
+    "GET",
+    at("/api/users?sort=userId&order=ascending"),
   );
   return users.map(({ userId, controlUntil }) => [userId, controlUntil]);
 };
 const winBack = async () => {
   const { churned } = await olga.json<{ churned: { id: string }[] }>(
-    ...(["GET", at("/api/win-back?kind=user&days=30")] as const),
+    "GET",
+    at("/api/win-back?kind=user&days=30"),
   );
   return churned.map(({ id }) => id).toSorted();
 };
@@ -112,7 +127,8 @@ test("a control is in no alert and no win-back list, and other lists say until w
 test("a control is not to be called, neither in the list nor first", async () => {
   const called = async () => {
     const { users } = await olga.json<{ users: { userId: string }[] }>(
-      ...(["GET", at("/api/users?toCall=true&sort=userId&order=ascending")] as const),
+      "GET",
+      at("/api/users?toCall=true&sort=userId&order=ascending"),
     );
     const { rows } = await olga.json<{ rows: { userId: string }[] }>("GET", at("/api/call-list"));
     return [users.map(({ userId }) => userId), rows.map(({ userId }) => userId).toSorted()];

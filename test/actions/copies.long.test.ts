@@ -40,7 +40,10 @@ test("a copied folder and a restored backup pause their destinations, and the fi
   const { owner, at } = await company(first, "Copied");
   const body = { kind: "webhook", name: "Hooks", address: receiver.address("/500") };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), body, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    body,
+    201,
   );
   await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
   await first.stop();

@@ -17,27 +17,17 @@ const firstDay = 20_000;
 const users = 150;
 
 const conditions: readonly ScoreCondition[] = [
-  ...([
-    { kind: "riskBand", band: "high" },
-    { kind: "riskBand", band: "medium" },
-  ] as const),
-  ...([
-    { kind: "healthBelow", below: 30 },
-    { kind: "healthBelow", below: 70 },
-  ] as const),
-  ...([
-    { kind: "riskUp", by: 0.2, days: 7 },
-    { kind: "riskUp", by: 0.1, days: 1 },
-  ] as const),
-  ...([
-    { kind: "healthDown", by: 25, days: 28 },
-    { kind: "usageDown", percent: 50 },
-  ] as const),
-  ...([
-    { kind: "state", state: "inactive" },
-    { kind: "state", state: "new" },
-  ] as const),
-];
+  { kind: "riskBand", band: "high" },
+  { kind: "riskBand", band: "medium" },
+  { kind: "healthBelow", below: 30 },
+  { kind: "healthBelow", below: 70 },
+  { kind: "riskUp", by: 0.2, days: 7 },
+  { kind: "riskUp", by: 0.1, days: 1 },
+  { kind: "healthDown", by: 25, days: 28 },
+  { kind: "usageDown", percent: 50 },
+  { kind: "state", state: "inactive" },
+  { kind: "state", state: "new" },
+] as const;
 
 type TestedRule = Pick<SteppingRule, "condition"> & Partial<SteppingRule>;
 
@@ -57,13 +47,21 @@ async function readingsOn(
   const rules = tested.map((rule): SteppingRule => {
     const lookback = lookbackOf(rule.condition);
     return {
-      ...{ scope: undefined, states: new Map(), takesOver: false, isBySettings: false, decidedUpto: -1 },
+      scope: undefined,
+      states: new Map(),
+      takesOver: false,
+      isBySettings: false,
+      decidedUpto: -1,
       before: lookback === 0 ? undefined : baseOf(runs, day, lookback),
-      ...{ times: { cooldownDays: 14, exitDays: 2 }, ...rule },
+      times: { cooldownDays: 14, exitDays: 2 },
+      ...rule,
     };
   });
   const steps = await stepsOfDay(subject.warehouse, {
-    ...{ organization: { id: organization, zone: new Zone("UTC") }, kind: "user", run, rules },
+    organization: { id: organization, zone: new Zone("UTC") },
+    kind: "user",
+    run,
+    rules,
     last: runs.find((one) => one.day === lastDay),
   });
   return rules.map(
@@ -120,7 +118,11 @@ async function storeRisen(organization: number): Promise<void> {
 const days = { day: firstDay + 1, lastDay: firstDay };
 const condition = { kind: "riskBand", band: "high" } as const;
 const inside: Reading = {
-  ...{ day: firstDay + 1, isInside: true, isInsideAsBefore: true, isOut: false, standing: "present" },
+  day: firstDay + 1,
+  isInside: true,
+  isInsideAsBefore: true,
+  isOut: false,
+  standing: "present",
 };
 
 test("entities beyond a rule's scope do not step, and one that has an alert is out", async () => {

@@ -27,8 +27,11 @@ async function insertUsers(organization: number, users: number): Promise<void> {
       .filter((day) => day < until && random.chance(often))
       .map((day) =>
         event(organization, {
-          ...{ user: index + 1, account: 1 + (index % 10), event: random.pick(["opened", "saved"]) },
-          ...{ day, timeMs: (day + 0.5) * msPerDay },
+          user: index + 1,
+          account: 1 + (index % 10),
+          event: random.pick(["opened", "saved"]),
+          day,
+          timeMs: (day + 0.5) * msPerDay,
         }),
       );
   }).flat();
@@ -37,7 +40,10 @@ async function insertUsers(organization: number, users: number): Promise<void> {
 
 function score(id: number, day: number, settings: Settings) {
   return scoreDay(subject.warehouse, {
-    ...{ organization: { id, zone, settings }, day, nowMs: () => 1, report: () => undefined },
+    organization: { id, zone, settings },
+    day,
+    nowMs: () => 1,
+    report: () => undefined,
   });
 }
 
@@ -58,16 +64,16 @@ async function decisions(
   const [last, run] = runs;
   if (run === undefined) throw new Error("the second day is not scored");
   const rule = {
-    ...{
-      condition,
-      scope: undefined,
-      before: undefined,
-      rulesBefore: last,
-      membersBefore: undefined,
-      states,
-      decidedUpto: -1,
-    },
-    ...{ times: { cooldownDays: 14, exitDays: 2 }, takesOver: false, isBySettings: false },
+    condition,
+    scope: undefined,
+    before: undefined,
+    rulesBefore: last,
+    membersBefore: undefined,
+    states,
+    decidedUpto: -1,
+    times: { cooldownDays: 14, exitDays: 2 },
+    takesOver: false,
+    isBySettings: false,
     due: { version: { exemptions: {} } },
   } as object as RuleOnDay;
   const parts = {
@@ -78,7 +84,11 @@ async function decisions(
     erasedSince: async () => [],
   };
   const decided = await decisionsOfDay(parts, { id, timezone: "UTC" } as Organization, {
-    ...{ organization: { id, zone }, kind, run, last, rules: [rule] },
+    organization: { id, zone },
+    kind,
+    run,
+    last,
+    rules: [rule],
   });
   return new Map((decided.get(rule) ?? []).map((one) => [one.number, one]));
 }
@@ -124,8 +134,11 @@ test("an event is unseen for days only after it was done, and accounts without m
   const daily = (user: number, account: number) =>
     Array.from({ length: 30 }, (_, at) => done(user, account, "opened", secondDay - 30 + at));
   await insertEvents(subject, [
-    ...[...daily(1, 1), ...daily(2, 2), ...daily(3, 3)],
-    ...[done(1, 1, "saved", secondDay - 14), done(2, 2, "saved", secondDay - 13)],
+    ...daily(1, 1),
+    ...daily(2, 2),
+    ...daily(3, 3),
+    done(1, 1, "saved", secondDay - 14),
+    done(2, 2, "saved", secondDay - 13),
   ]);
   await score(id, firstDay, defaultSettings);
   await score(id, secondDay, defaultSettings);

@@ -5,7 +5,10 @@ import { analysisStarting, refused, unexpected } from "../../server/http/port/an
 import { type Peer, Unreachable } from "../../server/process/process.ts";
 
 const body = {
-  ...{ name: "drawn", scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, holdOutShare: 0.2 },
+  name: "drawn",
+  scope: { kind: "accounts" },
+  condition: { kind: "paymentFailed" },
+  holdOutShare: 0.2,
 } as const;
 
 /** Adds a rule. @returns the answer of a refusal, undefined when the rule was saved, and what was saved */
@@ -16,7 +19,10 @@ async function added(fetch: Peer["fetch"], fields: object = {}) {
     return settings;
   };
   const context = {
-    ...{ analysis: { fetch }, ledger: { alertRules: { add } }, body: { ...body, ...fields }, nowMs: 0 },
+    analysis: { fetch },
+    ledger: { alertRules: { add } },
+    body: { ...body, ...fields },
+    nowMs: 0,
     place: { organization: { id: 1, timezone: "UTC" }, actor: { by: "olga", person: null } },
   };
   const failure = await alertRuleHandlers["POST /api/alert-rules"](context as never).catch(refused);
@@ -40,8 +46,10 @@ test.each([
 test("a rule that names its exemption, or has no hold-out, is saved without analysis", async () => {
   const absent = () => Promise.reject(new Unreachable("gone"));
   for (const fields of [
-    ...[{ exemptions: { mrrAbove: 70 } }, { exemptions: { mrrAbove: null } }],
-    ...[{ holdOutShare: 0 }, { condition: { kind: "sourceSilent" } }],
+    { exemptions: { mrrAbove: 70 } },
+    { exemptions: { mrrAbove: null } },
+    { holdOutShare: 0 },
+    { condition: { kind: "sourceSilent" } },
   ]) {
     expect((await added(absent, fields)).saved).toHaveLength(1);
   }

@@ -26,9 +26,11 @@ const hour = 3_600_000;
 function notices() {
   const [silent, resumed] = [nowMs - 3 * hour, nowMs - 6 * hour];
   const now: OrganizationNow = {
-    ...{ id: 7, name: "Engines" },
+    id: 7,
+    name: "Engines",
     scores: {
-      ...{ day: madeAtMs / (24 * hour) + 1, finishedAtMs: nowMs - hour },
+      day: madeAtMs / (24 * hour) + 1,
+      finishedAtMs: nowMs - hour,
       kinds: [
         { kind: "user", scored: 400, highRisk: 38, newModel: { from: null, to: "logistic" } },
         { kind: "account", scored: 60, highRisk: null, newModel: { from: "bgbb", to: null } },
@@ -71,8 +73,11 @@ test("a receiver gets every type of message as the document describes it", async
   );
   const { id } = await ledger.organizations.create({ name: "Engines", timezone: "UTC", nowMs }, settingUp);
   const wanted = {
-    ...({ kind: "webhook", name: "Hooks", notices: [] } as const),
-    ...{ address: receiver.address("/200"), secrets: ["whsec_YQ=="] },
+    kind: "webhook" as const,
+    name: "Hooks",
+    notices: [],
+    address: receiver.address("/200"),
+    secrets: ["whsec_YQ=="],
   };
   const to = await ledger.destinations.add(id, wanted, commandLine, nowMs);
   const byHand = testMessage("Engines", "Ada", "https://rekindle.example", nowMs);

@@ -21,7 +21,8 @@ beforeAll(async () => {
     role: "intake",
     env: {
       ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
-      ...{ SMTP_URL: mails.url(), MAIL_FROM: "rekindle@example.com" },
+      SMTP_URL: mails.url(),
+      MAIL_FROM: "rekindle@example.com",
       PUBLIC_URL: "https://rekindle.example.com",
     },
   });
@@ -65,7 +66,10 @@ async function stored(name: string): Promise<Destination | undefined> {
 async function withInput(input: string, ...words: string[]): Promise<number> {
   const command = [process.execPath, programEntry("main"), ...words, ...of];
   const child = Bun.spawn(command, {
-    ...{ env: environment(server.dataDir), stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" },
+    env: environment(server.dataDir),
+    stdin: new Blob([input]),
+    stdout: "pipe",
+    stderr: "pipe",
   });
   return child.exited;
 }
@@ -74,12 +78,24 @@ describe("a destination", () => {
   test("is added with its secret printed, changed, paused, resumed and deleted", async () => {
     const address = receiver.address("/200");
     const secret = await rekindle(
-      ...["destination", "add", "Hooks", "--kind", "webhook", "--address", address],
-      ...["--notice", "model.changed", "digest.weekly", "--send-emails"],
+      "destination",
+      "add",
+      "Hooks",
+      "--kind",
+      "webhook",
+      "--address",
+      address,
+      "--notice",
+      "model.changed",
+      "digest.weekly",
+      "--send-emails",
     );
     expect(secret).toMatch(/^whsec_\S+\n$/);
     expect(await stored("Hooks")).toMatchObject({
-      ...{ kind: "webhook", state: "active", address, sendsEmails: true },
+      kind: "webhook",
+      state: "active",
+      address,
+      sendsEmails: true,
       notices: ["model.changed", "digest.weekly"],
     });
     await rekindle("destination", "test", "Hooks");

@@ -287,8 +287,13 @@ test("a viewer's own digest fills neither the audit log nor the mails of a day t
   await owner.json("POST", at("/api/destinations"), body, 201);
   const { entries } = await owner.json<{ entries: { action: string }[] }>("GET", at("/api/audit-log"));
   expect(entries.map(({ action }) => action).filter((action) => action.startsWith("destination."))).toEqual([
-    ...["destination.asked", "destination.created", "destination.agreed"],
-    ...["destination.asked", "destination.asked", "destination.asked", "destination.created"],
+    "destination.asked",
+    "destination.created",
+    "destination.agreed",
+    "destination.asked",
+    "destination.asked",
+    "destination.asked",
+    "destination.created",
   ]);
 });
 
@@ -357,7 +362,8 @@ test("the command line lists destinations, sends a test, and fails with it", asy
   expect(await server.command("destination", "test", "Hooks", ...of)).toBe("delivered: 200 status 200\n");
   await owner.json("PATCH", one(), { address: receiver.address("/404") });
   expect(await server.run({}, "destination", "test", "Hooks", ...of)).toMatchObject({
-    ...{ exitCode: 1, stdout: "failed: 404 status 404\n" },
+    exitCode: 1,
+    stdout: "failed: 404 status 404\n",
   });
   await owner.json("PATCH", one(), { state: "paused" });
   const paused = await server.run({}, "destination", "test", "Hooks", ...of);

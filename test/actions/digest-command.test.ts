@@ -33,9 +33,21 @@ function printed(digest: Digest): string {
 
 const noMoves = { total: 0, named: [] };
 const quiet: Digest = {
-  ...{ period: "daily", day: "2026-11-30", kind: "account", scoredDay: "2026-11-30", sinceDay: "2026-11-29" },
-  ...{ hasModel: true, lacksData: false, currency: "EUR", hasNews: false, entered: noMoves, left: noMoves },
-  ...{ movedBySettings: 0, insideBySettings: 0, top: [], changes: [] },
+  period: "daily",
+  day: "2026-11-30",
+  kind: "account",
+  scoredDay: "2026-11-30",
+  sinceDay: "2026-11-29",
+  hasModel: true,
+  lacksData: false,
+  currency: "EUR",
+  hasNews: false,
+  entered: noMoves,
+  left: noMoves,
+  movedBySettings: 0,
+  insideBySettings: 0,
+  top: [],
+  changes: [],
   alerts: { fired: 0, handled: 0, notUseful: 0, withTask: 0, untouched: 0, churned: 0 },
   precision: { mature: 0, churned: 0, rate: null, interval: null },
   data: { silent: [], stoppedSince: null, rejectedEvents: 0 },
@@ -62,7 +74,10 @@ test("moves, alerts, precision and missing data are printed", () => {
   const entity = { kind: "account", id: "acme", label: "Acme", state: "active" } as const;
   const text = printed({
     ...quiet,
-    ...{ hasNews: true, movedBySettings: 2, insideBySettings: 1, changes: ["The model changed."] },
+    hasNews: true,
+    movedBySettings: 2,
+    insideBySettings: 1,
+    changes: ["The model changed."],
     entered: { total: 12, named: [{ ...entity, risk: 0.62, riskBefore: 0.3, expectedLoss: 120_050 }] },
     left: {
       total: 1,
@@ -80,14 +95,23 @@ test("moves, alerts, precision and missing data are printed", () => {
     },
     top: [
       {
-        ...{ kind: "account", id: "acme", label: "Acme", mrr: 193_600, plan: "Team", class: "high_risk" },
-        ...{ reason: "Use fell 69%", rankValue: 120_050, expectedLoss: 120_050, owner: "Olga" },
+        kind: "account",
+        id: "acme",
+        label: "Acme",
+        mrr: 193_600,
+        plan: "Team",
+        class: "high_risk",
+        reason: "Use fell 69%",
+        rankValue: 120_050,
+        expectedLoss: 120_050,
+        owner: "Olga",
       },
     ],
     alerts: { fired: 9, handled: 2, notUseful: 1, withTask: 3, untouched: 3, churned: 1 },
     precision: { mature: 5, churned: 2, rate: 0.4, interval: { low: 0.118, high: 0.769 } },
     data: {
-      ...{ stoppedSince: null, rejectedEvents: 4 },
+      stoppedSince: null,
+      rejectedEvents: 4,
       silent: [{ source: "api", since: "2026-11-28T10:00:00.000Z" }],
     },
   });

@@ -55,7 +55,9 @@ async function scoredCompany(name: string): Promise<Company> {
   const items = ["ada", "bob"].flatMap((userId) => [
     { type: "identify", userId, email: `${userId}@example.com`, properties: { name: `Name of ${userId}` } },
     ...[40, 12, 3].map((days) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       timestamp: new Date(Date.now() - days * msPerDay).toISOString(),
     })),
   ]);
@@ -77,8 +79,11 @@ async function changedYesterday(ours: Company): Promise<SharedLedger> {
 async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Promise<void> {
   const { organization } = owner;
   const rule = {
-    ...{ name: "High risk", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } },
-    ...{ holdOutShare: 0.5, exemptions: {} },
+    name: "High risk",
+    scope: { kind: "users" },
+    condition: { kind: "riskBand", band: "high" },
+    holdOutShare: 0.5,
+    exemptions: {},
   };
   await owner.json("POST", at("/api/alert-rules"), rule, 201);
   const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
@@ -88,14 +93,28 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
     const number = (await ledger.findUser(organization, userId))?.user.number ?? 0;
     const entity = { kind: "user", number } as const;
     return {
-      ...{ entity, day: today - 1, eventId: null, before: 0.2, after: 0.7, reasons: [], risk: 0.7 },
-      ...{ expectedLoss: null, account: null, isExempt },
+      entity,
+      day: today - 1,
+      eventId: null,
+      before: 0.2,
+      after: 0.7,
+      reasons: [],
+      risk: 0.7,
+      expectedLoss: null,
+      account: null,
+      isExempt,
     };
   };
   const chunk: DecisionChunk = {
-    ...{ organization, rule: version.rule, version: version.version, after: watermark.sequence },
-    ...{ horizonDays: 28, next: { decidedThrough: today, part: null, cursor: null } },
-    ...{ states: [], closed: [], insideBySettings: 2 },
+    organization,
+    rule: version.rule,
+    version: version.version,
+    after: watermark.sequence,
+    horizonDays: 28,
+    next: { decidedThrough: today, part: null, cursor: null },
+    states: [],
+    closed: [],
+    insideBySettings: 2,
     fired: [await firedOf("ada", true), await firedOf("bob", false)],
   };
   const ground = {
@@ -130,9 +149,18 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   await ruleThatFired(ours, ledger);
   const digest = await viewer.json<Digest>("GET", `${at("/api/digest")}&period=daily`);
   expect(digest).toMatchObject({
-    ...{ period: "daily", day: formatDay(today), kind: "user", scoredDay: formatDay(today), hasNews: true },
-    ...{ hasModel: false, lacksData: true, entered: { total: 0, named: [] }, left: { total: 0 }, top: [] },
-    ...{ alerts: { fired: 1, untouched: 1 }, precision: { mature: 0, rate: null } },
+    period: "daily",
+    day: formatDay(today),
+    kind: "user",
+    scoredDay: formatDay(today),
+    hasNews: true,
+    hasModel: false,
+    lacksData: true,
+    entered: { total: 0, named: [] },
+    left: { total: 0 },
+    top: [],
+    alerts: { fired: 1, untouched: 1 },
+    precision: { mature: 0, rate: null },
     // The rule was decided after 07:00: the next digest tells it.
     insideBySettings: 0,
     changes: [`Settings changed on ${formatDay(today - 1)}: churnHorizonDays.`],

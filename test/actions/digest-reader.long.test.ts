@@ -52,12 +52,20 @@ function control(number: number) {
 function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestParts {
   const fired = [
     {
-      ...({ rule: 1, entity: { kind: "user", number: 1 }, firedDay: today - 2 } as const),
-      ...{ closedWhy: null, verdict: "handled", tasks: 0 },
+      rule: 1,
+      entity: { kind: "user" as const, number: 1 },
+      firedDay: today - 2,
+      closedWhy: null,
+      verdict: "handled",
+      tasks: 0,
     },
     {
-      ...({ rule: 1, entity: { kind: "user", number: 2 }, closedWhy: null, tasks: 0 } as const),
-      ...{ firedDay: today - defaultSettings.churnHorizonDays, verdict: null },
+      rule: 1,
+      entity: { kind: "user" as const, number: 2 },
+      closedWhy: null,
+      tasks: 0,
+      firedDay: today - defaultSettings.churnHorizonDays,
+      verdict: null,
     },
   ];
   const named = async (_: number, entities: readonly { kind: "user"; number: number }[]) =>
@@ -71,10 +79,12 @@ function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestPa
   const span = [today - 1, today].map((day) => day * msPerDay + 7 * msPerHour);
   const insideBySettings = async (_: number, ...asked: number[]) => (Bun.deepEquals(asked, span) ? 4 : 9);
   return {
-    ...{ warehouse: subject.warehouse, nowMs },
+    warehouse: subject.warehouse,
+    nowMs,
     ledger: {
       alerts: { fired: async () => fired, controls: async () => controls, workedOn: async () => [] },
-      ...{ members: { list: async () => [] }, tasks: { openOf: async () => [] } },
+      members: { list: async () => [] },
+      tasks: { openOf: async () => [] },
       ruleDecisions: { named, insideBySettings },
       settings: { get: async () => ({ version: 1, settings: defaultSettings }), history: async () => [] },
       rejectedEvents: { count: async () => 2 },
@@ -87,11 +97,16 @@ test("a digest tells of moves since yesterday, and names no control", async () =
   const organization = await movedUsers();
   const digest = await readDigest(partsOf(), organization, "daily", today);
   expect(digest).toMatchObject({
-    ...{ kind: "user", scoredDay: today, sinceDay: today - 1, movedBySettings: 0, currency: "" },
+    kind: "user",
+    scoredDay: today,
+    sinceDay: today - 1,
+    movedBySettings: 0,
+    currency: "",
     entered: { total: 2, named: [{ id: "u1", risk: 0.9, riskBefore: 0.1 }, { id: "u2" }] },
     left: { total: 1, named: [{ id: "u3", risk: 0.1, riskBefore: 0.9 }] },
     insideBySettings: 4,
-    ...{ alerts: { fired: 1, handled: 1 }, precision: { mature: 1, churned: 0, rate: 0 } },
+    alerts: { fired: 1, handled: 1 },
+    precision: { mature: 1, churned: 0, rate: 0 },
     top: [{ id: "u1", label: "User 1", class: "high_risk" }, { id: "u2" }, { id: "u4", mrr: null }],
     data: { silent: [], stoppedSince: null, rejectedEvents: 2 },
   });
@@ -101,7 +116,9 @@ test("a digest tells of moves since yesterday, and names no control", async () =
   expect(JSON.stringify(hidden)).not.toContain("u1");
   // Scores of a week before are not there.
   expect(await readDigest(partsOf(), organization, "weekly", today)).toMatchObject({
-    ...{ sinceDay: null, entered: { total: 0 }, left: { total: 0 } },
+    sinceDay: null,
+    entered: { total: 0 },
+    left: { total: 0 },
   });
 }, 400_000);
 
@@ -110,8 +127,15 @@ test("with revenue the highest expected loss is first of those that moved, and t
   const organization = await movedUsers();
   const { id } = organization;
   const pays = (user: number, mrr: number) => ({
-    ...{ subscription: `s${user}`, payer: `user ${user}`, account: 0, user, plan: "Team", mrr },
-    ...{ fromMs: (today - 90) * msPerDay, currency: "USD", isInvoluntary: false },
+    subscription: `s${user}`,
+    payer: `user ${user}`,
+    account: 0,
+    user,
+    plan: "Team",
+    mrr,
+    fromMs: (today - 90) * msPerDay,
+    currency: "USD",
+    isInvoluntary: false,
   });
   await store(warehouse, id, [pays(1, 1_000), pays(2, 2_000), pays(3, 100_000)]);
   const digest = await readDigest(partsOf(), organization, "daily", today);

@@ -110,7 +110,9 @@ function ground(notices: readonly NoticeType[], digest: Partial<Digest> = {}) {
           ...state.digest,
         };
       },
-      ...{ address: "https://rekindle.example.com", nowMs: () => state.nowMs, log: {} as Logger },
+      address: "https://rekindle.example.com",
+      nowMs: () => state.nowMs,
+      log: {} as Logger,
     });
   return { state, added, start };
 }
@@ -209,8 +211,14 @@ describe("the content", () => {
 
   test("counts one alert of a rule, an entity and a horizon, and touched ones apart", () => {
     const fired = (number: number, firedDay: number, more: object = {}) => ({
-      ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null } as const),
-      ...{ verdictAtMs: null, taskAtMs: null, firedDay, ...more },
+      rule: 1,
+      entity: { kind: "user" as const, number },
+      closedWhy: null,
+      verdict: null,
+      verdictAtMs: null,
+      taskAtMs: null,
+      firedDay,
+      ...more,
     });
     // In Tokyo a day begins nine hours earlier.
     const organization = { zone: zoneOf("Asia/Tokyo") };
@@ -218,10 +226,16 @@ describe("the content", () => {
     const [lastMs, overMs] = [88 * 86_400_000 - 32_400_001, 88 * 86_400_000 - 32_400_000];
     const handled = (verdictAtMs: number) => ({ verdict: "handled" as const, verdictAtMs });
     const alerts = [
-      ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, handled(lastMs))],
-      ...[fired(4, 60, { taskAtMs: lastMs }), fired(5, 40), fired(6, 60, { rule: 2 })],
+      fired(1, 60),
+      fired(1, 55),
+      fired(2, 90),
+      fired(3, 60, handled(lastMs)),
+      fired(4, 60, { taskAtMs: lastMs }),
+      fired(5, 40),
+      fired(6, 60, { rule: 2 }),
       fired(7, 60, { verdict: "notUseful" as const, verdictAtMs: 0 }),
-      ...[fired(8, 60, handled(overMs)), fired(9, 60, { taskAtMs: overMs })],
+      fired(8, 60, handled(overMs)),
+      fired(9, 60, { taskAtMs: overMs }),
     ];
     // Nothing was done about an alert that was not useful, and nothing in time about the last two.
     expect(matureAlerts(question, "user", alerts)).toEqual([
@@ -239,8 +253,11 @@ describe("the content", () => {
   test("is a message with names, lines and links, within its limit", () => {
     const digest: Digest = {
       ...quiet,
-      ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
-      ...{ top: [adaToCall], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
+      entered: { total: 3, named: [ada] },
+      left: { total: 1, named: [{ ...ada, state: "churned" }] },
+      top: [adaToCall],
+      movedBySettings: 2,
+      changes: ["Settings changed on 2026-11-29: riskBands."],
       insideBySettings: 3,
       alerts: alertsOfWeek([{ verdict: "handled", taskAtMs: null, closedWhy: null }]),
       precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },

@@ -16,7 +16,11 @@ async function storeCrossings(organization: number): Promise<void> {
   const days = Array.from({ length: 10 }, (_, at) => today - 9 + at);
   const rows: ScoreRow[] = days.flatMap((day) =>
     [1, 2].map((entity) => ({
-      ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
+      entity,
+      day,
+      state: "active" as const,
+      health: 50,
+      volume28: 1,
       risk: day >= today - 2 + entity ? 0.9 : 0.1,
     })),
   );

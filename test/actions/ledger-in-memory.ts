@@ -43,7 +43,12 @@ export class LedgerInMemory {
   readonly closed: ClosedAlert[] = [];
   readonly #states = new Map<string, EntityStateRow>();
   watermark: Watermark = {
-    ...{ sequence: 1, version: 1, decidedThrough: null, part: null, takesOver: true, cursor: null },
+    sequence: 1,
+    version: 1,
+    decidedThrough: null,
+    part: null,
+    takesOver: true,
+    cursor: null,
   };
   commits = 0;
   bulkLoadedAtMs: number | null = null;
@@ -99,7 +104,9 @@ export class LedgerInMemory {
     this.#looks += 1;
     this.savedAtMs ??= atMs;
     const parts: DecisionParts = {
-      ...{ warehouse, rules: this, sources: this.sources },
+      warehouse,
+      rules: this,
+      sources: this.sources,
       commit: (_, chunk) => this.commit(chunk),
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
       runsBetween: (of, span) => runsBetween(warehouse, of, span),
@@ -107,17 +114,21 @@ export class LedgerInMemory {
       worthOf: async () => this.worth,
       horizonOf: async () => 14,
       segmentOf: async (_, segment) => ({
-        ...{ name: "A segment", changedAtMs: this.segmentChangedAtMs },
-        ...{ readsScores: this.readsScores, countsDays: this.countsDays },
+        name: "A segment",
+        changedAtMs: this.segmentChangedAtMs,
+        readsScores: this.readsScores,
+        countsDays: this.countsDays,
         members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
-          ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
+          organization: this.#organization,
+          numbers: this.membersOf.get(segment) ?? this.members,
         }),
       }),
       isPastImported: (question) => isPastImported(warehouse, question),
       lateEvents: (question) => lateEventsOfPast(warehouse, question),
       erasedSince: async (_, sinceMs) => this.erasures.filter((one) => one.requestedAtMs >= sinceMs),
       lastBulkLoadAtMs: async () => this.bulkLoadedAtMs,
-      ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
+      seenOwners: this.#seenOwners,
+      loadedUserBatches: () => this.userBatches ?? this.#looks,
       nowMs: () => atMs,
     };
     const organization = { id: this.#organization, timezone: this.timezone, name: "Acme" } as Organization;
@@ -142,22 +153,21 @@ export class LedgerInMemory {
   get rule(): RuleToDecide {
     return {
       version: {
-        ...{
-          organization: this.#organization,
-          rule: 1,
-          version: 1,
-          name: "A rule",
-          condition: this.#condition,
-        },
-        ...({ scope: this.#scope, exemptions: this.exemptions, cooldownDays: null, cap: 20 } as const),
-        ...({
-          when: "at once",
-          destinations: [],
-          holdOutShare: 0,
-          experiment: 1,
-          createdAtMs: 0,
-          updatedAtMs: this.savedAtMs ?? 0,
-        } as const),
+        organization: this.#organization,
+        rule: 1,
+        version: 1,
+        name: "A rule",
+        condition: this.#condition,
+        scope: this.#scope,
+        exemptions: this.exemptions,
+        cooldownDays: null,
+        cap: 20,
+        when: "at once" as const,
+        destinations: [],
+        holdOutShare: 0,
+        experiment: 1,
+        createdAtMs: 0,
+        updatedAtMs: this.savedAtMs ?? 0,
       },
       watermark: this.watermark,
     };

@@ -63,7 +63,8 @@ describe("a mail", () => {
       },
     };
     expect(await sendMail(config("me:wrong@"), mail)).toMatchObject({
-      ...{ status: null, said: expect.stringContaining("535") },
+      status: null,
+      said: expect.stringContaining("535"),
     });
     for (const [settings, code] of [
       [refusing.login, "530"],

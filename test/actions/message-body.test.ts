@@ -8,7 +8,8 @@ import { adaToCall, quiet } from "./sample-digest.ts";
 
 const unsubscribe = "https://example.com/api/unsubscribe/1/code";
 const bodyOf = (text: string, rows: MessageBody["data"]["rows"] = []): MessageBody => ({
-  ...{ type: "test", timestamp: "" },
+  type: "test",
+  timestamp: "",
   data: { text, link: "https://rekindle.example/o/1", rows },
 });
 const rowOf = (name: string) => ({
@@ -71,13 +72,21 @@ describe("a long text ends at a whole character", () => {
 
   test("in the messages of alerts", () => {
     const alert = {
-      ...({ entity: { kind: "user", number: 1 }, day: 20_000, eventId: null } as const),
-      ...{ before: null, after: null, reasons: [], risk: null, expectedLoss: null },
+      entity: { kind: "user" as const, number: 1 },
+      day: 20_000,
+      eventId: null,
+      before: null,
+      after: null,
+      reasons: [],
+      risk: null,
+      expectedLoss: null,
     };
     const ground = {
       version: { rule: 1, version: 1, name: "Rule" },
-      names: { "user 1": { ...({ kind: "user", id: "1" } as const), label: long, email: null } },
-      ...{ hasEmails: false, pages: "https://rekindle.example/o/1", nowMs: 0 },
+      names: { "user 1": { kind: "user" as const, id: "1", label: long, email: null } },
+      hasEmails: false,
+      pages: "https://rekindle.example/o/1",
+      nowMs: 0,
     };
     const one = alertMessage(ground, { type: "alert.fired", alert });
     const run = runMessage(ground, { sent: [alert], total: 1 });

@@ -41,12 +41,18 @@ async function send(...batch: readonly object[]): Promise<void> {
 }
 
 const member = (userId: string, accountId: string, isAccountOwner: boolean) => ({
-  ...{ type: "identify", userId, email: `${userId}@example.com`, isAccountOwner },
+  type: "identify",
+  userId,
+  email: `${userId}@example.com`,
+  isAccountOwner,
   account: { id: accountId, name: `Name of ${accountId}` },
 });
 
 const billing = (userId: string, event: string, properties: object) => ({
-  ...{ type: "track", userId, event, properties: { subscriptionId: `of ${userId}`, ...properties } },
+  type: "track",
+  userId,
+  event,
+  properties: { subscriptionId: `of ${userId}`, ...properties },
 });
 
 const told = () =>
@@ -60,11 +66,17 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
   await send(member("ada", "engines", true), member("bob", "engines", false), member("eve", "looms", true));
   const hook = { kind: "webhook", name: "hook", address: receiver.address("/200") };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), hook, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    hook,
+    201,
   );
   const token = { kind: "slack", name: "channel", address: receiver.address("/slack") };
   const channel = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), token, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    token,
+    201,
   );
   const destinations = [destination.id, channel.destination.id];
   for (const kind of conditions) {

@@ -30,7 +30,10 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   const add = async (path: string, notices: readonly string[]) => {
     const body = { kind: "webhook", name: path, address: receiver.address(path), notices };
     return owner.json<{ secret: string; destination: { id: number } }>(
-      ...(["POST", at("/api/destinations"), body, 201] as const),
+      "POST",
+      at("/api/destinations"),
+      body,
+      201,
     );
   };
   const asked = await add("/asked", ["scores.completed"]);
@@ -39,12 +42,10 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   const items = ["ada", "eve"].flatMap((userId) => [
     { type: "identify", userId, email: `${userId}@example.com`, account: { id: "engines", name: "Engines" } },
     ...[40, 12, 3].map((days) => ({
-      ...{
-        type: "track",
-        userId,
-        event: "opened",
-        timestamp: new Date(Date.now() - days * dayMs).toISOString(),
-      },
+      type: "track",
+      userId,
+      event: "opened",
+      timestamp: new Date(Date.now() - days * dayMs).toISOString(),
     })),
   ]);
   expect((await server.post("/batch", token, { batch: items })).status).toBe(201);

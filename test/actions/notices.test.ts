@@ -133,7 +133,9 @@ test("an organization that cannot be read keeps no message of another back", asy
       if (id === 2) throw new Error("The warehouse does not answer.");
       return { ...quiet, id, sources: [silent] };
     },
-    ...{ address: "https://x.example", nowMs: () => nowMs, log: pino({ level: "silent" }) },
+    address: "https://x.example",
+    nowMs: () => nowMs,
+    log: pino({ level: "silent" }),
   });
   await notifier.work();
   expect(added).toEqual([1, 3]);

@@ -27,7 +27,11 @@ async function withOwners(emails: readonly string[], messages = 1) {
   );
   const list = async () =>
     [...emails, "viewer@example.com"].map((email, at) => ({
-      ...{ id: at, name: email, email, joinedAtMs: nowMs, lastSeenAtMs: null },
+      id: at,
+      name: email,
+      email,
+      joinedAtMs: nowMs,
+      lastSeenAtMs: null,
       role: email.startsWith("viewer") ? ("viewer" as const) : ("owner" as const),
     }));
   const wanted = {
@@ -52,7 +56,8 @@ async function withOwners(emails: readonly string[], messages = 1) {
       sent.length = 0;
       await tellOwners({
         ledger: { ...ledger, members: { ...ledger.members, list } },
-        ...{ address: () => "https://rekindle.example", nowMs: () => nowMs },
+        address: () => "https://rekindle.example",
+        nowMs: () => nowMs,
         log: pino({ level: "silent" }),
         mail: async (mail) => {
           sent.push(mail);

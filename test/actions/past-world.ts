@@ -48,7 +48,13 @@ interface Subscription {
 }
 
 const emptySubscription = (): Subscription => ({
-  ...{ from: [], status: [], plan: [], mrr: [], periodEnds: [], ends: [], payers: [] },
+  from: [],
+  status: [],
+  plan: [],
+  mrr: [],
+  periodEnds: [],
+  ends: [],
+  payers: [],
 });
 
 /** 0 is no time. */
@@ -58,7 +64,8 @@ const timesOrNull = (name: string) =>
 /** The limits of churn risks change once, in the middle. */
 const scaleOf = (isLater: boolean): RiskScale => ({
   ...absoluteRiskScale,
-  ...{ medium: 0.3, high: isLater ? 0.5 : 0.6 },
+  medium: 0.3,
+  high: isLater ? 0.5 : 0.6,
 });
 
 type SegmentOfWorld = Pick<Segment, "kind" | "filter"> & { readonly ids?: readonly number[] };
@@ -91,14 +98,12 @@ export class PastWorld {
     this.#firstBilled = firstBilled;
     const random = this.#random;
     const fresh = (): Entity => ({
-      ...{
-        traits: {},
-        account: 0,
-        version: 0,
-        risk: random.next(),
-        health: 100 * random.next(),
-        band: "none",
-      },
+      traits: {},
+      account: 0,
+      version: 0,
+      risk: random.next(),
+      health: 100 * random.next(),
+      band: "none",
     });
     for (let user = 0; user < users; user += 1) this.#people.push(fresh());
     for (let account = 0; account < accounts; account += 1) this.#firms.push(fresh());
@@ -120,7 +125,9 @@ export class PastWorld {
           { length: version > 0 && random.chance(at / users) ? random.between(0, 3 - which) : 0 },
           () =>
             event(this.organization, {
-              ...{ user: at + 1, event: name, account: random.chance(0.8) ? account : 0 },
+              user: at + 1,
+              event: name,
+              account: random.chance(0.8) ? account : 0,
               timeMs: day * msPerDay + random.between(0, msPerDay - 1),
             }),
         ),
@@ -157,7 +164,9 @@ export class PastWorld {
       const kept = rows.filter(() => !this.#random.chance(0.03)).map((row) => JSON.stringify(row));
       const body = Buffer.from(kept.join("\n"));
       await this.#subject.warehouse.insertInto(`${kind}_scores`, columns, {
-        ...{ rows: kept.length, token: crypto.randomUUID(), body },
+        rows: kept.length,
+        token: crypto.randomUUID(),
+        body,
       });
       const about = { organization: this.organization, kind, days: [day], horizonDays: 14 } as const;
       await storeRuns(this.#subject.warehouse, { ...about, outages, riskScale: scaleOf(isLater) });
@@ -177,7 +186,9 @@ export class PastWorld {
     const columns = ["organization", "day", kind, "version", "health", "colour_before", "colour"];
     const body = Buffer.from(rows.join("\n"));
     await warehouse.insertInto(`${kind}_score_shifts`, columns, {
-      ...{ rows: rows.length, token: crypto.randomUUID(), body },
+      rows: rows.length,
+      token: crypto.randomUUID(),
+      body,
     });
     await keepRecord(
       warehouse,
@@ -287,9 +298,17 @@ export class PastWorld {
          arrayMap(_ -> 'USD', {from:Array(Int64)}), {accounts:Array(UInt32)}, {users:Array(UInt32)},
          ${timesOrNull("periodEnds")}, ${timesOrNull("ends")}`,
       {
-        ...{ organization: this.organization, payer, version: from.length, from, status, plan, mrr },
-        ...{ periodEnds: periodEnds.map((ms) => ms ?? 0), ends: ends.map((ms) => ms ?? 0) },
-        ...{ accounts: isAccount ? payers : nobody, users: isAccount ? nobody : payers },
+        organization: this.organization,
+        payer,
+        version: from.length,
+        from,
+        status,
+        plan,
+        mrr,
+        periodEnds: periodEnds.map((ms) => ms ?? 0),
+        ends: ends.map((ms) => ms ?? 0),
+        accounts: isAccount ? payers : nobody,
+        users: isAccount ? nobody : payers,
       },
     );
   }
@@ -298,9 +317,12 @@ export class PastWorld {
   get context(): SelectionContext {
     const settings = { version: 1, settings: { ...defaultSettings, reportingCurrency: "USD" } };
     return {
-      ...{ warehouse: this.#subject.warehouse, zone, nowMs: () => this.#today * msPerDay + 1_000 },
+      warehouse: this.#subject.warehouse,
+      zone,
+      nowMs: () => this.#today * msPerDay + 1_000,
       organization: { id: this.organization, timezone: "UTC" },
-      ...{ passiveEvents: async () => ["heartbeat"], sources: { stoppedFor: async () => null } },
+      passiveEvents: async () => ["heartbeat"],
+      sources: { stoppedFor: async () => null },
       ledger: {
         segments: {
           list: async () => this.segments,

@@ -12,18 +12,18 @@ const rule = { cooldownDays: 7, exitDays: 2 };
 /** `i` inside, `o` out, `c` churned. */
 function readings(letters: string): Reading[] {
   return [...letters].map((letter, at) => ({
-    ...{
-      day: firstDay + at,
-      isInside: letter === "i",
-      isInsideAsBefore: letter === "i",
-      isOut: letter === "o",
-    },
+    day: firstDay + at,
+    isInside: letter === "i",
+    isInsideAsBefore: letter === "i",
+    isOut: letter === "o",
     standing: letter === "c" ? ("churned" as const) : ("present" as const),
   }));
 }
 
 const about = (count: number, outages: readonly { from: number; to: number }[] = []) => ({
-  ...{ days: Array.from({ length: count }, (_, at) => firstDay + at), horizonDays, outages },
+  days: Array.from({ length: count }, (_, at) => firstDay + at),
+  horizonDays,
+  outages,
 });
 
 const figuresOf = (histories: readonly string[], outages: readonly { from: number; to: number }[] = []) =>

@@ -18,12 +18,12 @@ const question = (
   organization: number,
   condition: { kind: "riskBand"; band: "high" } | { kind: "healthBelow"; below: number },
 ) => ({
-  ...{
-    organization: { id: organization, zone: new Zone("UTC") },
-    scope: { kind: "users" } as const,
-    condition,
-  },
-  ...{ cooldownDays: null, horizonDays, today },
+  organization: { id: organization, zone: new Zone("UTC") },
+  scope: { kind: "users" } as const,
+  condition,
+  cooldownDays: null,
+  horizonDays,
+  today,
 });
 const high = { kind: "riskBand", band: "high" } as const;
 
@@ -35,8 +35,12 @@ function rowsOf(days: readonly number[], riskOn: (day: number, entity: number) =
     days.map((day) => {
       const hasChurned = entity % 4 === 0 && day >= today - 39;
       return {
-        ...{ entity, day, state: hasChurned ? ("churned" as const) : ("active" as const) },
-        ...{ risk: hasChurned ? null : riskOn(day, entity), health: 30, volume28: 1 },
+        entity,
+        day,
+        state: hasChurned ? ("churned" as const) : ("active" as const),
+        risk: hasChurned ? null : riskOn(day, entity),
+        health: 30,
+        volume28: 1,
       };
     }),
   );
@@ -107,25 +111,21 @@ test("stored risks are judged by the limits of risk bands of now", async () => {
 
 test("a preview says so in words", () => {
   const nothing = {
-    ...{
-      fromDay: null,
-      toDay: null,
-      scoredDays: 0,
-      daysWithoutRisk: 91,
-      horizonDays,
-      fired: 0,
-      entities: 0,
-      open: 0,
-    },
-    ...{
-      insideNow: 0,
-      insideBySettings: 0,
-      weeks: [],
-      churnedEntities: 0,
-      missed: 0,
-      medianLeadDays: null,
-      flapped: 0,
-    },
+    fromDay: null,
+    toDay: null,
+    scoredDays: 0,
+    daysWithoutRisk: 91,
+    horizonDays,
+    fired: 0,
+    entities: 0,
+    open: 0,
+    insideNow: 0,
+    insideBySettings: 0,
+    weeks: [],
+    churnedEntities: 0,
+    missed: 0,
+    medianLeadDays: null,
+    flapped: 0,
     precision: { steps: "weekly" as const, mature: 0, churned: 0, rate: null, interval: null },
     baseRate: { count: 0, churned: 0, rate: null },
   };

@@ -31,8 +31,11 @@ function scoredDays(random: ReturnType<typeof randomOfThisRun>): number[] {
 }
 
 const question = (organization: number, condition: DailyCondition, fromDay: number) => ({
-  ...{ organization: { id: organization, zone }, kind: "user" as const, condition },
-  ...{ fromDay, toDay: lastDay },
+  organization: { id: organization, zone },
+  kind: "user" as const,
+  condition,
+  fromDay,
+  toDay: lastDay,
 });
 
 /** The first day is taken over. */
@@ -95,7 +98,10 @@ test("of entities that are followed come also when they are never inside", async
     {
       entity: 2,
       readings: days.map((day) => ({
-        ...{ day, isInside: false, isInsideAsBefore: false, isOut: true },
+        day,
+        isInside: false,
+        isInsideAsBefore: false,
+        isOut: true,
         standing: day === firstDay ? "adopted" : "present",
       })),
     },
@@ -105,7 +111,12 @@ test("of entities that are followed come also when they are never inside", async
 test("of the first day are adopted", async () => {
   const organization = subject.newOrganization();
   const rows: ScoreRow[] = [firstDay, firstDay + 1].map((day) => ({
-    ...{ entity: 1, day, state: "active", risk: 0.9, health: 50, volume28: 1 },
+    entity: 1,
+    day,
+    state: "active",
+    risk: 0.9,
+    health: 50,
+    volume28: 1,
   }));
   await storeDays(subject, { organization, kind: "user", days: [firstDay, firstDay + 1], rows });
   const about = question(organization, { kind: "riskBand", band: "high" }, firstDay);

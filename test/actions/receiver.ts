@@ -68,7 +68,9 @@ export async function startReceiver(): Promise<Receiver> {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ port, got, allowed: `hooks.internal:${port}=127.0.0.1` },
+    port,
+    got,
+    allowed: `hooks.internal:${port}=127.0.0.1`,
     address: (path) => `http://hooks.internal:${port}${path}`,
     stop: () => {
       server.closeAllConnections();

@@ -25,7 +25,11 @@ test("a clock that was a year ahead keeps no rule silent, and no user at rest, a
   const store = (days: readonly number[]) => {
     const rows: ScoreRow[] = days.flatMap((day) =>
       [1, 2].map((entity) => ({
-        ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
+        entity,
+        day,
+        state: "active" as const,
+        health: 50,
+        volume28: 1,
         risk: day === (entity === 1 ? ahead : today) ? 0.9 : 0.1,
       })),
     );
@@ -57,7 +61,11 @@ test("a clock that was set back for a while fires nothing of the days that were 
   };
   const rows: ScoreRow[] = days.flatMap((day) =>
     [1, 2, 3, 4, 5, 6].map((entity) => ({
-      ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
+      entity,
+      day,
+      state: "active" as const,
+      health: 50,
+      volume28: 1,
       risk: isInside(entity, day) ? 0.9 : 0.1,
     })),
   );
@@ -117,7 +125,12 @@ test.each([
   const days = [middle - 1, middle, middle + 1];
   const rows: ScoreRow[] = days.flatMap((day, at) =>
     [1, 2].map((entity) => ({
-      ...{ entity, day, state: "active" as const, health: 50, volume28: 1, risk: at >= entity ? 0.9 : 0.1 },
+      entity,
+      day,
+      state: "active" as const,
+      health: 50,
+      volume28: 1,
+      risk: at >= entity ? 0.9 : 0.1,
     })),
   );
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });

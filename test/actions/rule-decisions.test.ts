@@ -19,8 +19,12 @@ async function live(ledger: LedgerInMemory, days: readonly number[]): Promise<vo
 }
 
 const question = (organization: number, condition: RuleCondition, scope: RuleScope["kind"]) => ({
-  ...{ organization: { id: organization, zone: new Zone("UTC") }, scope: { kind: scope }, condition },
-  ...{ cooldownDays: null, horizonDays, today },
+  organization: { id: organization, zone: new Zone("UTC") },
+  scope: { kind: scope },
+  condition,
+  cooldownDays: null,
+  horizonDays,
+  today,
 });
 
 const neverAsked = () => Promise.reject(new Error("The rule names no segment."));
@@ -52,7 +56,9 @@ describe("on random histories the preview has the alerts of a live run", () => {
   test(`of ${condition.kind} of ${scope}, although the process dies now and then`, async () => {
     await storeDays(subject, { organization, kind, days, rows, horizonDays });
     const { runs, replays } = await replaysOf(
-      ...([subject.warehouse, question(organization, condition, scope), {}] as const),
+      subject.warehouse,
+      question(organization, condition, scope),
+      {},
     );
     const foretold = [...replays].flatMap(({ entity, fired }) => fired.map((one) => ({ entity, ...one })));
     const ledger = new LedgerInMemory(organization, condition, { random: new Random(7), scope });
@@ -78,7 +84,11 @@ test("a day with 350 alerts is committed in parts, and goes on behind the last o
   const days = [today - 1, today];
   const rows: ScoreRow[] = days.flatMap((day) =>
     Array.from({ length: 350 }, (_, at) => ({
-      ...{ entity: at + 1, day, state: "active" as const, health: 50, volume28: 1 },
+      entity: at + 1,
+      day,
+      state: "active" as const,
+      health: 50,
+      volume28: 1,
       risk: day === today ? 0.9 : 0.1,
     })),
   );
@@ -100,7 +110,10 @@ test("reasons round scores down, so that none seems to be outside", async () => 
   const organization = subject.newOrganization();
   const days = [today - 1, today];
   const rows: ScoreRow[] = days.map((day) => ({
-    ...{ entity: 1, day, state: "active" as const, volume28: 1 },
+    entity: 1,
+    day,
+    state: "active" as const,
+    volume28: 1,
     ...(day === today ? { health: 39.75, risk: 0.2969 } : { health: 60.5, risk: 0.0625 }),
   }));
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
@@ -120,7 +133,12 @@ test("an alert of a user who is out ends when its cooldown is over, although not
   const organization = subject.newOrganization();
   const days = Array.from({ length: horizonDays + 3 }, (_, at) => today - horizonDays - 2 + at);
   const rows: ScoreRow[] = days.map((day, at) => ({
-    ...{ entity: 1, day, state: "active", health: 50, volume28: 1, risk: at === 1 ? 0.9 : 0.1 },
+    entity: 1,
+    day,
+    state: "active",
+    health: 50,
+    volume28: 1,
+    risk: at === 1 ? 0.9 : 0.1,
   }));
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
   const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
@@ -149,7 +167,11 @@ async function storeCrossings(organization: number): Promise<void> {
   const days = [today - 2, today - 1, today];
   const rows: ScoreRow[] = days.flatMap((day) =>
     [1, 2].map((entity) => ({
-      ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
+      entity,
+      day,
+      state: "active" as const,
+      health: 50,
+      volume28: 1,
       risk: day >= today - 2 + entity ? 0.9 : 0.1,
     })),
   );

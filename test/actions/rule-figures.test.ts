@@ -62,19 +62,25 @@ const rules = [
 ].map((rule) => ({ ...rule, createdAtMs: (today - 55) * msPerDay, experiment: 2 }) as object as AlertRule);
 
 const fired = (number: number, more: Partial<FiredRecord> = {}): FiredRecord => ({
-  ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null } as const),
-  ...{ verdictAtMs: null, taskAtMs: null, firedDay, ...more },
+  rule: 1,
+  entity: { kind: "user" as const, number },
+  closedWhy: null,
+  verdict: null,
+  verdictAtMs: null,
+  taskAtMs: null,
+  firedDay,
+  ...more,
 });
 
 /** The ledger of these rules. Users 2 and 5 were worked on, user 3 was called not useful. */
 function ledger() {
   const mature = [
-    ...[
-      fired(1),
-      fired(2, { verdict: "handled", verdictAtMs: firedDay * msPerDay }),
-      fired(3, { verdict: "notUseful" }),
-    ],
-    ...[fired(4), fired(5, { taskAtMs: firedDay * msPerDay }), fired(6)],
+    fired(1),
+    fired(2, { verdict: "handled", verdictAtMs: firedDay * msPerDay }),
+    fired(3, { verdict: "notUseful" }),
+    fired(4),
+    fired(5, { taskAtMs: firedDay * msPerDay }),
+    fired(6),
   ];
   const experiment = { rule: 1, experiment: 2, share: 0.2 };
   return {
@@ -104,7 +110,11 @@ test("touched alerts are in no precision, and alerts that were not useful are", 
   const [own, ofSource] = read.rules;
   // Users 1, 3 and 4: user 4 is back at the end of the horizon.
   expect(own?.untouched).toEqual({
-    ...{ mature: 3, churned: 2, rate: 2 / 3, interval: wilson(2, 3), medianLeadDays: horizonDays - 10 },
+    mature: 3,
+    churned: 2,
+    rate: 2 / 3,
+    interval: wilson(2, 3),
+    medianLeadDays: horizonDays - 10,
   });
   // Users 2, 5 and 6: the contact counts as work.
   expect(own?.touched).toMatchObject({ mature: 3, churned: 1, medianLeadDays: horizonDays - 10 });
@@ -118,7 +128,10 @@ test("touched alerts are in no precision, and alerts that were not useful are", 
   ]);
   expect(ofSource).toMatchObject({
     untouched: { mature: 0, rate: null, interval: null, medianLeadDays: null },
-    ...{ fired: 0, perWeek: 0, baseRate: { count: 0, churned: 0 }, experiment: undefined },
+    fired: 0,
+    perWeek: 0,
+    baseRate: { count: 0, churned: 0 },
+    experiment: undefined,
   });
 }, 400_000);
 

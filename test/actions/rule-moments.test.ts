@@ -166,13 +166,22 @@ test("a preview has the failed payments of those that were in the segment on the
     return sets;
   };
   const findSegment = async () => ({
-    ...{ name: "Payers", readsScores: false, countsDays: false, comparedDays: 0, sinceDay: null, membersOn },
+    name: "Payers",
+    readsScores: false,
+    countsDays: false,
+    comparedDays: 0,
+    sinceDay: null,
+    membersOn,
   });
   const preview = await previewRule(
     { warehouse: subject.warehouse, findSegment },
     {
-      ...{ organization: { id: organization, zone: new Zone("UTC") }, condition: { kind: "paymentFailed" } },
-      ...{ scope: { kind: "accounts", segment: 3 }, cooldownDays: null, horizonDays: 14, today },
+      organization: { id: organization, zone: new Zone("UTC") },
+      condition: { kind: "paymentFailed" },
+      scope: { kind: "accounts", segment: 3 },
+      cooldownDays: null,
+      horizonDays: 14,
+      today,
     },
   );
   expect(preview).toMatchObject({ days, fired: 1, entities: 1 });
@@ -294,8 +303,15 @@ test("a user fires as one of its account, also on the day of its sign-up, and th
   await member(8, 0, false);
   // A payer without a rate of its currency has an unknown MRR, which may be above.
   ledger.mrrs = {
-    ...{ user: new Map([...([[6, 4_000]] as const), [7, 10], [8, null]]) },
-    account: new Map([...([[3, 6_000]] as const), [4, null]]),
+    user: new Map([
+      [6, 4_000],
+      [7, 10],
+      [8, null],
+    ]),
+    account: new Map([
+      [3, 6_000],
+      [4, null],
+    ]),
   };
   await ledger.decide(subject.warehouse, nowMs);
   for (const user of [5, 6, 7, 8]) await insertEvent(organization, 0, minutes(1), `of ${user}`, user);
@@ -367,13 +383,21 @@ test("an account whose members are all excluded fires for no moment, neither liv
     Array(2).fill({ kind: "account", number: 2 }),
   );
   const rows = [1, 2].map((entity) => ({
-    ...({ entity, day: today, state: "active" } as const),
-    ...{ risk: 0.5, health: 50, volume28: 1 },
+    entity,
+    day: today,
+    state: "active" as const,
+    risk: 0.5,
+    health: 50,
+    volume28: 1,
   }));
   await storeDays(subject, { organization, kind: "account", days: [today], rows });
   const question: PreviewQuestion = {
-    ...{ organization: { id: organization, zone: zoneOf("UTC") }, scope: { kind: "accounts" } },
-    ...{ condition: { kind: "paymentFailed" }, cooldownDays: null, horizonDays: 14, today },
+    organization: { id: organization, zone: zoneOf("UTC") },
+    scope: { kind: "accounts" },
+    condition: { kind: "paymentFailed" },
+    cooldownDays: null,
+    horizonDays: 14,
+    today,
   };
   const { replays } = await replaysOf(subject.warehouse, question, {});
   expect([...replays].filter((one) => one.fired.length > 0).map(({ entity }) => entity)).toEqual([2]);
@@ -386,8 +410,12 @@ test("alerts of moments close on the next scored day when their user is excluded
   for (const user of [5, 6, 7]) await insertEvent(organization, 0, minutes(1), `of ${user}`, user);
   const rowsOf = (day: number) =>
     [5, 6, 7].map((entity) => ({
-      ...{ entity, day, state: entity === 6 ? ("churned" as const) : ("active" as const) },
-      ...{ risk: 0.5, health: 50, volume28: 1 },
+      entity,
+      day,
+      state: entity === 6 ? ("churned" as const) : ("active" as const),
+      risk: 0.5,
+      health: 50,
+      volume28: 1,
     }));
   const score = (day: number) =>
     storeDays(subject, { organization, kind: "user", days: [day], rows: rowsOf(day) });

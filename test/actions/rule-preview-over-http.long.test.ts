@@ -31,14 +31,19 @@ beforeAll(async () => {
   const events = Array.from({ length: 20 }, (_, user) =>
     Array.from({ length: 61 - lastDayOf(user) }, (__, at) => 60 - at).flatMap((daysAgo) => [
       {
-        ...{ type: "track", event: "opened", userId: `u${user}` },
+        type: "track",
+        event: "opened",
+        userId: `u${user}`,
         timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
       },
     ]),
   ).flat();
   const people = Array.from({ length: 20 }, (_, user) => ({
-    ...{ type: "identify", userId: `u${user}`, email: `u${user}@example.com` },
-    ...{ timestamp: `${formatDay(today - 60)}T11:00:00Z`, properties: { team: teamOf(user) } },
+    type: "identify",
+    userId: `u${user}`,
+    email: `u${user}@example.com`,
+    timestamp: `${formatDay(today - 60)}T11:00:00Z`,
+    properties: { team: teamOf(user) },
     account: { id: teamOf(user), name: teamOf(user) },
   }));
   for (const batch of [people, events.slice(0, 600), events.slice(600)]) {

@@ -16,7 +16,9 @@ function ruleOfSources() {
     ledger,
     async look(day: number, silent: Readonly<Record<string, boolean>>) {
       const statuses = Object.entries(silent).map(([source, isSilent]) => ({
-        ...{ source, state: isSilent ? "silent" : "sending", lastHeardMs: 0 },
+        source,
+        state: isSilent ? "silent" : "sending",
+        lastHeardMs: 0,
       }));
       ledger.sources = { statuses: async () => statuses as object as SourceStatus[] };
       await ledger.decide(warehouse, day * msPerDay);

@@ -54,19 +54,27 @@ export async function storeDays(
   const line = ({ entity, day, state, risk, health, volume28 }: ScoreRow) => {
     const tenureDays = day - (firstDays.get(entity) ?? day) + 1;
     return JSON.stringify([
-      ...[organization, isoDay(day), entity, version, state, "watch", risk, health, volume28, tenureDays],
+      organization,
+      isoDay(day),
+      entity,
+      version,
+      state,
+      "watch",
+      risk,
+      health,
+      volume28,
+      tenureDays,
     ]);
   };
   await warehouse.insertInto(
     `${kind}_scores`,
-    [
-      ...["organization", "day", kind, "version", "state", "colour", "risk", "health"],
-      ...["volume_28", "tenure_days"],
-    ],
+    ["organization", "day", kind, "version", "state", "colour", "risk", "health", "volume_28", "tenure_days"],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
   );
   await storeRuns(warehouse, {
-    ...{ organization, kind, days },
+    organization,
+    kind,
+    days,
     ...(riskScale !== undefined && { riskScale }),
     ...(horizonDays !== undefined && { horizonDays }),
     ...(firstPublishedAtMs !== undefined && { firstPublishedAtMs }),
@@ -104,24 +112,27 @@ const isoDay = (day: number) => new Date(day * 86_400_000).toISOString().slice(0
 /** A run whose model is not stored. */
 function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
   const nothing = {
-    ...{
-      scale: { scale: {} },
-      scaleDay: 0,
-      model: null,
-      bgbb: {},
-      counts: {},
-      choice: { rung: null, why: "" },
-    },
-    ...{ trainedDay: 0, backtest: { results: [] }, entities: 0, scored: 0, finishedAtMs: 0, tookMs: 0 },
+    scale: { scale: {} },
+    scaleDay: 0,
+    model: null,
+    bgbb: {},
+    counts: {},
+    choice: { rung: null, why: "" },
+    trainedDay: 0,
+    backtest: { results: [] },
+    entities: 0,
+    scored: 0,
+    finishedAtMs: 0,
+    tookMs: 0,
   } as object as RunBody;
   return {
     ...nothing,
-    ...{
-      rowsVersion: version,
-      settings: { ...defaultSettings, churnHorizonDays },
-      outages: [],
-    },
-    ...{ declaredOutages: "[]", riskScale, firstPublishedAtMs: 0 },
+    rowsVersion: version,
+    settings: { ...defaultSettings, churnHorizonDays },
+    outages: [],
+    declaredOutages: "[]",
+    riskScale,
+    firstPublishedAtMs: 0,
   };
 }
 
@@ -156,7 +167,10 @@ export function randomRows(random: Random, entities: number, days: readonly numb
       const state: State = isChurned ? "churned" : random.pick(["active", "active", "new", "inactive"]);
       return [
         {
-          ...{ entity: index + 1, day, state, volume28: volume },
+          entity: index + 1,
+          day,
+          state,
+          volume28: volume,
           risk: isChurned || random.chance(0.02) ? null : risk,
           health: isChurned ? 0 : random.chance(0.02) ? null : health,
         },
@@ -189,8 +203,11 @@ export function plainReadings(
     const standing = isChurned ? "churned" : isBack && isInside ? "adopted" : "present";
     return [
       {
-        ...{ day, isInside: isInside && !isChurned, isInsideAsBefore: isInside && !isChurned },
-        ...({ isOut: isOut && !isChurned, standing } as const),
+        day,
+        isInside: isInside && !isChurned,
+        isInsideAsBefore: isInside && !isChurned,
+        isOut: isOut && !isChurned,
+        standing,
       },
     ];
   });

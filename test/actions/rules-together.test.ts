@@ -15,16 +15,16 @@ const condition = { kind: "riskBand", band: "high" } as const;
 
 function ruleOf(organization: number, rule: number, exemptions: RuleExemptions): RuleToDecide {
   const version = {
-    ...{
-      organization,
-      rule,
-      version: 1,
-      name: `Rule ${rule}`,
-      condition,
-      scope: { kind: "users" },
-      exemptions,
-    },
-    ...{ cooldownDays: null, createdAtMs: 0, updatedAtMs: 0 },
+    organization,
+    rule,
+    version: 1,
+    name: `Rule ${rule}`,
+    condition,
+    scope: { kind: "users" },
+    exemptions,
+    cooldownDays: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
   } as object as RuleVersion;
   const watermark = { version: 1, sequence: 0, decidedThrough: firstDay, part: null, takesOver: false };
   return { version, watermark: { ...watermark, cursor: null } };
@@ -37,9 +37,13 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
   await storeDays(subject, { organization, kind: "user", days, rows });
   const committed: [rule: number, day: number | null, fired: number][] = [];
   const parts: DecisionParts = {
-    ...{ warehouse: subject.warehouse, mrrOf: async () => new Map(), worthOf: async () => new Map() },
+    warehouse: subject.warehouse,
+    mrrOf: async () => new Map(),
+    worthOf: async () => new Map(),
     rules: { states: async () => [], toDecide: async () => [], openMoments: async () => [] },
-    ...{ horizonOf: async () => 28, sources: { statuses: async () => [] }, seenOwners: new SeenOwners() },
+    horizonOf: async () => 28,
+    sources: { statuses: async () => [] },
+    seenOwners: new SeenOwners(),
     loadedUserBatches: () => 0,
     commit: async ({ rule }, chunk) => {
       if (rule === 3) throw new Error("the rule was changed meanwhile");
@@ -49,11 +53,9 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
     newestRun: (id, kind, uptoDay) => newestRun(subject.warehouse, id, kind, uptoDay),
     runsBetween: (of, span) => runsBetween(subject.warehouse, of, span),
     segmentOf: () => Promise.reject(new Error("there is no such segment")),
-    ...{
-      isPastImported: async () => false,
-      lateEvents: async () => "none",
-      lastBulkLoadAtMs: async () => null,
-    },
+    isPastImported: async () => false,
+    lateEvents: async () => "none",
+    lastBulkLoadAtMs: async () => null,
     erasedSince: async () => [],
     nowMs: () => (firstDay + 2.5) * msPerDay,
   };

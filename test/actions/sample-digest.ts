@@ -5,22 +5,46 @@ import { alertsOfWeek, type Digest } from "../../server/actions/digests/digest.t
 export const monday = 20_787;
 /** An account that a digest names. */
 export const ada = {
-  ...({ kind: "account", number: 7, id: "ada & co", label: "Ada & Co" } as const),
-  ...{ risk: 0.62, riskBefore: 0.3, state: "active", expectedLoss: 120_050 },
+  kind: "account" as const,
+  number: 7,
+  id: "ada & co",
+  label: "Ada & Co",
+  risk: 0.62,
+  riskBefore: 0.3,
+  state: "active",
+  expectedLoss: 120_050,
 };
 /** The same account on the call list. */
 export const adaToCall = {
-  ...({ kind: "account", number: 7, id: "ada & co", label: "Ada & Co", class: "high_risk" } as const),
-  ...{ mrr: 193_600, plan: "Team", reason: "Use fell 69%", rankValue: 120_050, expectedLoss: 120_050 },
+  kind: "account" as const,
+  number: 7,
+  id: "ada & co",
+  label: "Ada & Co",
+  class: "high_risk" as const,
+  mrr: 193_600,
+  plan: "Team",
+  reason: "Use fell 69%",
+  rankValue: 120_050,
+  expectedLoss: 120_050,
   owner: "Olga",
 };
 /** A digest that says nothing. */
 export const quiet: Digest = {
-  ...({ period: "daily", day: monday, kind: "account", scoredDay: monday, sinceDay: monday - 1 } as const),
-  ...{ hasModel: true, lacksData: false },
-  ...{ currency: "EUR", entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
+  period: "daily" as const,
+  day: monday,
+  kind: "account" as const,
+  scoredDay: monday,
+  sinceDay: monday - 1,
+  hasModel: true,
+  lacksData: false,
+  currency: "EUR",
+  entered: { total: 0, named: [] },
+  left: { total: 0, named: [] },
+  movedBySettings: 0,
   insideBySettings: 0,
-  ...{ top: [], alerts: alertsOfWeek([]), changes: [] },
+  top: [],
+  alerts: alertsOfWeek([]),
+  changes: [],
   precision: { mature: 0, churned: 0, rate: null, interval: null },
   data: { silent: [], stoppedSince: null, rejectedEvents: 0 },
 };

@@ -107,7 +107,10 @@ test("a segment that was edited before the day was scored again by other setting
   const nowMs = () => decidedDay * msPerDay + 5 * msPerHour;
   const changed = { id: organization, zone: new Zone("UTC"), settings: after };
   await scoreDay(subject.warehouse, {
-    ...{ organization: changed, day: decidedDay, nowMs, report: () => undefined },
+    organization: changed,
+    day: decidedDay,
+    nowMs,
+    report: () => undefined,
   });
   await score(organization, nextDay, after);
   await ledger.decide(subject.warehouse, (nextDay + 0.5) * msPerDay);

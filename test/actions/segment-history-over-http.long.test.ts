@@ -46,7 +46,9 @@ beforeAll(async () => {
   token = await server.organization(organization, "--timezone", quietZone);
   olga = await joined(server, organization, "owner", "Olga Owner");
   await sendAll(server, token, [
-    ...[ofPlan("ada", "pro", "acme"), ofPlan("bob", "pro", "bolt"), ofPlan("cal", "free", "acme")],
+    ofPlan("ada", "pro", "acme"),
+    ofPlan("bob", "pro", "bolt"),
+    ofPlan("cal", "free", "acme"),
     ...["ada", "bob", "cal"].map((one) => track(one, "opened", daysAgo(3))),
   ]);
   await server.exported("events", organization);
@@ -77,7 +79,9 @@ test("a new segment is evaluated at the next look, and its members did not enter
 
 test("users and accounts enter and leave after the day's first scores, by their own data", async () => {
   await sendAll(server, token, [
-    ...[ofPlan("ada", "free", "acme"), ofPlan("cal", "pro", "acme"), ofPlan("dee", "pro", "bolt")],
+    ofPlan("ada", "free", "acme"),
+    ofPlan("cal", "pro", "acme"),
+    ofPlan("dee", "pro", "bolt"),
     track("dee", "opened", daysAgo(1)),
   ]);
   await server.exported("events", organization);
@@ -127,7 +131,10 @@ test("an edit is marked", async () => {
     ({ length }) => length > 3,
   );
   expect((await who(users)).slice(0, 4).toSorted()).toEqual([
-    ...["ada entered: edit", "bob left: edit", "cal left: edit", "dee left: edit"],
+    "ada entered: edit",
+    "bob left: edit",
+    "cal left: edit",
+    "dee left: edit",
   ]);
 }, 300_000);
 

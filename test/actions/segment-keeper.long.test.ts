@@ -93,7 +93,9 @@ test("other bands of the scores of 28 days before mark the changes, too: some fi
   const { organization } = world;
   const stored = (day: number, high: number) =>
     storeRuns(subject.warehouse, {
-      ...{ organization, kind: "user" as const, days: [day] },
+      organization,
+      kind: "user" as const,
+      days: [day],
       riskScale: { ...absoluteRiskScale, high },
     });
   world.readsScores = true;
@@ -138,18 +140,14 @@ test("changes by an edit, by an import and by exclusions are marked", async () =
   world.load(5);
   await world.lookAgain();
   expect(await world.changes()).toEqual([
-    ...([
-      [5, true, "bulk"],
-      [4, false, "bulk"],
-      [4, true, "change"],
-      [3, false, "change"],
-    ] as const),
-    ...([
-      [3, true, "bulk"],
-      [2, false, "bulk"],
-      [2, true, "edit"],
-      [1, false, "edit"],
-    ] as const),
+    [5, true, "bulk"],
+    [4, false, "bulk"],
+    [4, true, "change"],
+    [3, false, "change"],
+    [3, true, "bulk"],
+    [2, false, "bulk"],
+    [2, true, "edit"],
+    [1, false, "edit"],
   ] as never);
 });
 

@@ -19,7 +19,9 @@ let people: Awaited<ReturnType<typeof company>>;
 const excluded = "user 3";
 /** All of them came 10 days ago. Every third user was active 3 days later. */
 const users = Array.from({ length: 12 }, (_, n) => ({
-  ...{ id: `user ${n}`, plan: n % 2 === 0 ? "pro" : "free", isBack: n % 3 === 0 },
+  id: `user ${n}`,
+  plan: n % 2 === 0 ? "pro" : "free",
+  isBack: n % 3 === 0,
 }));
 const counted = users.filter(({ id }) => id !== excluded);
 const cohort = formatDay(todayIn(quietZone) - 10);
@@ -100,13 +102,16 @@ test("is refused for a cell without users, a taken name, and a group that the sp
     return [response.status, ((await response.json()) as { message: string }).message];
   };
   expect(await refusal("Empty", "cohort=1990-01-01&at=3")).toEqual([
-    ...[400, "This cell has no users, so there is nothing to save."],
+    400,
+    "This cell has no users, so there is nothing to save.",
   ]);
   expect(await refusal("Taken", cell)).toEqual([
-    ...[400, "name is taken: there is a segment called Taken already."],
+    400,
+    "name is taken: there is a segment called Taken already.",
   ]);
   expect(await refusal("Group", `${cell}&kind=none`)).toEqual([
-    ...[400, "kind is not valid: send all, or a trait."],
+    400,
+    "kind is not valid: send all, or a trait.",
   ]);
   const long = "x".repeat(segmentLimits.nameCharacters + 1);
   expect((await refusal(long, cell))[0]).toBe(400);
@@ -119,7 +124,9 @@ test("is saved by members and by keys that may manage, and by no viewer and no k
     const headers = { Authorization: `Bearer ${key.trim()}`, "Content-Type": "application/json" };
     const body = JSON.stringify({ name: `By a key ${rights.length}` });
     const response = await fetch(`${server.url}/api/retention/segment?${cell}`, {
-      ...{ method: "POST", headers, body },
+      method: "POST",
+      headers,
+      body,
     });
     return response.status;
   };
@@ -139,6 +146,7 @@ test("is refused when the organization has as many segments as it may have", asy
   }
   const response = await people.member.ask("POST", at(cell), { name: "One more" });
   expect([response.status, await response.text()]).toEqual([
-    ...[400, expect.stringContaining("There are 200 segments already")],
+    400,
+    expect.stringContaining("There are 200 segments already"),
   ]);
 });

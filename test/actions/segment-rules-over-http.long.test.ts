@@ -41,7 +41,8 @@ async function saved(path: string, body: object): Promise<number> {
 /** The alerts of a rule, with those that ended, sorted by user. */
 async function alertsOf(rule: number): Promise<readonly Alert[]> {
   const { alerts } = await olga.json<{ alerts: readonly Alert[] }>(
-    ...(["GET", at(`/api/alerts?state=all&rule=${rule}`)] as const),
+    "GET",
+    at(`/api/alerts?state=all&rule=${rule}`),
   );
   return alerts.toSorted((a, b) => (a.entityId < b.entityId ? -1 : 1));
 }
@@ -52,7 +53,8 @@ const ends = async (rule: number) =>
 async function decided(): Promise<void> {
   await until("all rules have decided today", async () => {
     const { rules } = await olga.json<{ rules: readonly { decidedThrough: string | null }[] }>(
-      ...(["GET", at("/api/alert-rules")] as const),
+      "GET",
+      at("/api/alert-rules"),
     );
     return rules.every(({ decidedThrough }) => decidedThrough === formatDay(today));
   });
@@ -68,9 +70,16 @@ async function decidedAgain(): Promise<void> {
   const ledger = ledgerOfServer();
   for (const { version, watermark } of await ledger.ruleDecisions.toDecide(olga.organization)) {
     const chunk = {
-      ...{ organization: olga.organization, rule: version.rule, version: version.version, horizonDays: 28 },
-      ...{ after: watermark.sequence, next: { decidedThrough: today - 1, part: null, cursor: null } },
-      ...{ states: [], fired: [], closed: [], insideBySettings: 0 },
+      organization: olga.organization,
+      rule: version.rule,
+      version: version.version,
+      horizonDays: 28,
+      after: watermark.sequence,
+      next: { decidedThrough: today - 1, part: null, cursor: null },
+      states: [],
+      fired: [],
+      closed: [],
+      insideBySettings: 0,
     };
     const ground = {
       address: server.url,
@@ -87,7 +96,8 @@ async function decidedAgain(): Promise<void> {
 
 async function members(): Promise<readonly string[]> {
   const { users } = await olga.json<{ users: readonly { userId: string }[] }>(
-    ...(["GET", at(`/api/users?segment=${segment}`)] as const),
+    "GET",
+    at(`/api/users?segment=${segment}`),
   );
   return users.map(({ userId }) => userId).toSorted();
 }
@@ -98,7 +108,10 @@ beforeAll(async () => {
   // Ada and Cal do nothing for eight days, Bob and Dee come daily.
   const days = (who: string) => (who === "ada" || who === "cal" ? [40, 12, 8] : [40, 12, 4, 3, 2, 1, 0.1]);
   await sendAll(server, token, [
-    ...[ofPlan("ada", "pro"), ofPlan("bob", "pro"), ofPlan("cal", "free"), ofPlan("dee", "free")],
+    ofPlan("ada", "pro"),
+    ofPlan("bob", "pro"),
+    ofPlan("cal", "free"),
+    ofPlan("dee", "free"),
     ...["ada", "bob", "cal", "dee"].flatMap((who) =>
       days(who).map((ago) => track(who, "opened", daysAgo(ago))),
     ),
@@ -112,13 +125,22 @@ beforeAll(async () => {
   segment = await saved("/api/segments", { kind: "users", name: "Pro", filter });
   const rule = { scope: { kind: "users" }, includeCurrent: true, cooldownDays: 1 };
   ofMembers = await saved("/api/alert-rules", {
-    ...{ ...rule, name: "Is pro", condition: { kind: "inSegment", segment } },
+    ...rule,
+    name: "Is pro",
+    condition: { kind: "inSegment", segment },
   });
   ofSilentMembers = await saved("/api/alert-rules", {
-    ...{ ...rule, ...silent, name: "Silent and pro", scope: { kind: "users", segment } },
+    ...rule,
+    ...silent,
+    name: "Silent and pro",
+    scope: { kind: "users", segment },
   });
   withExempt = await saved("/api/alert-rules", {
-    ...{ ...rule, ...silent, name: "Silent", holdOutShare: 0.5, exemptions: { segment } },
+    ...rule,
+    ...silent,
+    name: "Silent",
+    holdOutShare: 0.5,
+    exemptions: { segment },
   });
   await decided();
 }, 300_000);
@@ -225,7 +247,9 @@ test("a segment of a rule is checked when the rule is saved, and is not deleted 
 test("many alerts of a segment are read in parts, and each is on one page", async () => {
   const { organization: id } = olga;
   const rule = await saved("/api/alert-rules", {
-    ...{ name: "Payment failed", scope: { kind: "users" }, condition: { kind: "paymentFailed" } },
+    name: "Payment failed",
+    scope: { kind: "users" },
+    condition: { kind: "paymentFailed" },
   });
   const bobs = await saved("/api/segments", { kind: "users", name: "Only Bob", ids: ["bob"] });
   const ledger = ledgerOfServer();
@@ -258,11 +282,9 @@ test("many alerts of a segment are read in parts, and each is on one page", asyn
   };
   const pages = [await page(0), await page(1_000), await page(2_000)];
   expect(pages.map(({ total, alerts }) => [total, alerts.length])).toEqual([
-    ...[
-      [2_080, 1_000],
-      [2_080, 1_000],
-      [2_080, 80],
-    ],
+    [2_080, 1_000],
+    [2_080, 1_000],
+    [2_080, 80],
   ]);
   const alerts = pages.flatMap((one) => one.alerts);
   expect(new Set(alerts.map(({ entityId }) => entityId))).toEqual(new Set(["bob"]));

@@ -7,7 +7,9 @@ import { begin, begun, quarterMs, subject, World } from "./segment-world.ts";
 
 /** An erasure that was requested now. */
 const erasure = ({ nowMs }: World, account: number, ofAccounts: readonly number[] = []) => ({
-  ...{ requestedAtMs: nowMs, account, ofAccounts },
+  requestedAtMs: nowMs,
+  account,
+  ofAccounts,
 });
 
 test("accounts of an erased user leave marked, once", async () => {

@@ -110,7 +110,9 @@ export class World {
 
   #keeperOf(warehouse: Warehouse): SegmentKeeper {
     const parts = {
-      ...{ warehouse, log, nowMs: () => this.nowMs },
+      warehouse,
+      log,
+      nowMs: () => this.nowMs,
       rests: { betweenLooks: none, afterEvaluation: { times: 0, longestMs: 0 } },
       ledger: {
         segments: { organizations: async () => [this.organization], list: async () => this.segments },
@@ -166,7 +168,14 @@ export async function begin(world: World, ...members: readonly number[]): Promis
 
 function segmentOf(organization: number, of: "user" | "account", filter: Filter): Segment {
   return {
-    ...{ id: segmentId, kind: `${of}s`, name: `Segment ${organization}`, filter, fixed: null },
-    ...{ createdBy: null, createdAtMs: 1, updatedAtMs: 1, contentAtMs: 1 },
+    id: segmentId,
+    kind: `${of}s`,
+    name: `Segment ${organization}`,
+    filter,
+    fixed: null,
+    createdBy: null,
+    createdAtMs: 1,
+    updatedAtMs: 1,
+    contentAtMs: 1,
   };
 }

@@ -187,11 +187,13 @@ test("the members of past days are those that lists had", async () => {
     const of = seen.filter(({ segment }) => segment === id);
     expect(of).toHaveLength(compared.length);
     const inPast = of.map(({ day, existing }) => ({
-      ...{ day, filter },
+      day,
+      filter,
       members: existing.filter((entity) => sets.has(entity, scored.indexOf(day))),
     }));
     const inLists = of.map(({ day, members, existing }) => ({
-      ...{ day, filter },
+      day,
+      filter,
       // A fixed segment has numbers of users who come later.
       members: members.filter((entity) => existing.includes(entity)),
     }));
@@ -217,8 +219,12 @@ test("a preview without a scored day has no figures", async () => {
   const preview = await previewRule(
     { warehouse: subject.warehouse, findSegment: world.findSegment },
     {
-      ...{ organization: { id: world.organization, zone: new Zone("UTC") }, condition },
-      ...{ scope: { kind: "users", segment: 2 }, cooldownDays: null, horizonDays: 14, today: today + 1_000 },
+      organization: { id: world.organization, zone: new Zone("UTC") },
+      condition,
+      scope: { kind: "users", segment: 2 },
+      cooldownDays: null,
+      horizonDays: 14,
+      today: today + 1_000,
     },
   );
   expect(preview).toMatchObject({ days: [], fired: 0, insideNow: 0, churnedEntities: 0 });
@@ -227,12 +233,12 @@ test("a preview without a scored day has no figures", async () => {
 test("a preview that takes too long is refused", async () => {
   const warehouse = withDeadline(subject.warehouse, performance.now() - 1, "It took too long.");
   const asked = {
-    ...{
-      organization: { id: world.organization, zone: new Zone("UTC") },
-      cooldownDays: null,
-      horizonDays: 14,
-    },
-    ...({ scope: { kind: "users" }, condition: { kind: "inSegment", segment: 18 }, today } as const),
+    organization: { id: world.organization, zone: new Zone("UTC") },
+    cooldownDays: null,
+    horizonDays: 14,
+    scope: { kind: "users" as const },
+    condition: { kind: "inSegment" as const, segment: 18 },
+    today,
   };
   const late = previewRule({ warehouse, findSegment: world.findSegment }, asked);
   await expect(late).rejects.toThrow("It took too long.");
@@ -243,8 +249,12 @@ describe("the preview of a rule about segments has the alerts of a live run", ()
     const scope: RuleScope = { kind: "users", ...(segment !== undefined && { segment }) };
     test(`${JSON.stringify({ scope, condition })}`, async () => {
       const question = {
-        ...{ organization: { id: world.organization, zone: new Zone("UTC") }, scope, condition },
-        ...{ cooldownDays: null, horizonDays: 14, today },
+        organization: { id: world.organization, zone: new Zone("UTC") },
+        scope,
+        condition,
+        cooldownDays: null,
+        horizonDays: 14,
+        today,
       };
       const named = await segmentsNamed(world.findSegment, question);
       const { replays } = await replaysOf(subject.warehouse, question, named);

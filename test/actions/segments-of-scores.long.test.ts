@@ -20,7 +20,8 @@ const dayAgo = (days: number) => formatDay(today - days);
 
 /** Users of nine accounts. Some were active until a few days ago, others until weeks ago. */
 const people = Array.from({ length: 36 }, (_, n) => ({
-  ...{ id: `user ${n}`, account: `account ${n % 9}` },
+  id: `user ${n}`,
+  account: `account ${n % 9}`,
   activeUntil: [1, 1, 27, 27, 34, 36, 50, 24, 40][n % 9] ?? 1,
 }));
 const kinds = ["user", "account"] as const;
@@ -38,13 +39,11 @@ beforeAll(async () => {
   const began = (id: string, days: number) =>
     track(id, "subscription_started", `${dayAgo(days)}T12:00:00Z`, {
       properties: {
-        ...{
-          subscriptionId: `of ${id}`,
-          plan: "pro",
-          amount: 900 + days,
-          currency: "USD",
-          interval: "month",
-        },
+        subscriptionId: `of ${id}`,
+        plan: "pro",
+        amount: 900 + days,
+        currency: "USD",
+        interval: "month",
       },
     });
   await sendAll(server, token, [
@@ -77,7 +76,10 @@ beforeAll(async () => {
 
 async function saved(name: string, body: object): Promise<number> {
   const answer = await olga.json<RouteAnswer<"POST /api/segments">>(
-    ...(["POST", at("/api/segments"), { name, ...body }, 201] as const),
+    "POST",
+    at("/api/segments"),
+    { name, ...body },
+    201,
   );
   return answer.id;
 }
@@ -195,7 +197,9 @@ test("a segment of users is refused where accounts are asked for", async () => {
   ]) {
     const response = await olga.ask("GET", at(`${path}&segment=${first}`));
     expect([path, response.status, ((await response.json()) as { message: string }).message]).toEqual([
-      ...[path, 400, "segment is not valid: Half 0 of users is a segment of users."],
+      path,
+      400,
+      "segment is not valid: Half 0 of users is a segment of users.",
     ]);
   }
 });

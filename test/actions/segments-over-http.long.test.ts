@@ -259,13 +259,16 @@ describe("figures of a segment", () => {
       return [response.status, ((await response.json()) as { message: string }).message];
     };
     expect(await refusal(`/api/model?segment=${segment}`)).toEqual([
-      ...[400, "segment is no parameter of this path: leave it out."],
+      400,
+      "segment is no parameter of this path: leave it out.",
     ]);
     expect(await refusal("/api/users?segment=99999")).toEqual([
-      ...[400, "segment is not valid: there is no segment with the id 99999."],
+      400,
+      "segment is not valid: there is no segment with the id 99999.",
     ]);
     expect(await refusal(`/api/accounts?segment=${segment}`)).toEqual([
-      ...[400, "segment is not valid: Exporters is a segment of users."],
+      400,
+      "segment is not valid: Exporters is a segment of users.",
     ]);
   });
 });
@@ -319,7 +322,8 @@ test("`rekindle segment change` changes what is named, and nothing else", async 
   );
   expect(printed).toMatch(/^NAME .*\nChanged +\d+ +users +\{"riskBand":"high"\} +\S+Z\n$/);
   expect((await all()).find(({ name }) => name === "Changed")).toMatchObject({
-    ...{ id: renamed?.id, filter: { riskBand: "high" } },
+    id: renamed?.id,
+    filter: { riskBand: "high" },
   });
 
   writeFileSync(file, "user 5\n");
@@ -344,7 +348,10 @@ test("`rekindle segment change` changes what is named, and nothing else", async 
   for (const [name, options, why] of refused) {
     const failed = await server.run({}, "segment", "change", name, ...of, ...options);
     expect([name, failed.exitCode, failed.stdout, failed.stderr]).toEqual([
-      ...[name, 1, "", expect.stringContaining(why)],
+      name,
+      1,
+      "",
+      expect.stringContaining(why),
     ]);
   }
   expect(await all()).toEqual(before);

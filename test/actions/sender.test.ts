@@ -55,8 +55,12 @@ const log = pino({ level: "silent" });
 
 function senderWith(post: Poster["post"], clock = () => nowMs): Sender {
   return new Sender({
-    ...{ ledger, poster: { post, stop: () => undefined }, nowMs: clock, random: () => 0 },
-    ...{ address: () => "https://rekindle.example", log },
+    ledger,
+    poster: { post, stop: () => undefined },
+    nowMs: clock,
+    random: () => 0,
+    address: () => "https://rekindle.example",
+    log,
   });
 }
 

@@ -8,7 +8,8 @@ async function listed(fetch: Peer["fetch"], parameters: object): Promise<unknown
   const context = {
     analysis: { fetch },
     ledger: { tasks: { list: async () => ({ total: 0, tasks: [] }) } },
-    ...{ query: { list: "open", limit: 50, offset: 0, ...parameters }, nowMs: 0 },
+    query: { list: "open", limit: 50, offset: 0, ...parameters },
+    nowMs: 0,
     place: { organization: { id: 1, timezone: "UTC" }, actor: { by: "olga", person: null } },
   };
   return taskHandlers["GET /api/tasks"](context as never).catch(refused);

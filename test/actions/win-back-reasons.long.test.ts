@@ -20,7 +20,11 @@ const billing = (who: string, event: string, days: number, more: object = {}) =>
   });
 const started = (who: string, days: number) =>
   billing(who, "subscription_started", days, {
-    ...{ status: "active", plan: "pro", amount: 4_900, currency: "USD", interval: "month" },
+    status: "active",
+    plan: "pro",
+    amount: 4_900,
+    currency: "USD",
+    interval: "month",
   });
 /** A reason that a team member or an application gave so many days ago. */
 const said = (who: string, churnReason: string, days: number) =>
@@ -34,25 +38,30 @@ const histories: Readonly<Record<string, readonly object[]>> = {
   "came-back": [started("came-back", 700), billing("came-back", "subscription_canceled", 500, price)],
   // Left for the price, pays again and is silent.
   "pays-again": [
-    ...[started("pays-again", 700), billing("pays-again", "subscription_canceled", 500, price)],
+    started("pays-again", 700),
+    billing("pays-again", "subscription_canceled", 500, price),
     started("pays-again", 300),
   ],
   // Said long before the end of a year's subscription.
   "long-notice": [
-    ...[started("long-notice", 400), billing("long-notice", "cancellation_scheduled", 150, price)],
+    started("long-notice", 400),
+    billing("long-notice", "cancellation_scheduled", 150, price),
     billing("long-notice", "subscription_canceled", 36),
   ],
   "took-back": [
-    ...[started("took-back", 400), billing("took-back", "cancellation_scheduled", 150, price)],
+    started("took-back", 400),
+    billing("took-back", "cancellation_scheduled", 150, price),
     billing("took-back", "cancellation_withdrawn", 140),
   ],
   "old-team": [said("old-team", "Of another departure", 500)],
   "newer-billing": [
-    ...[started("newer-billing", 600), said("newer-billing", "Of the team", 50)],
+    started("newer-billing", 600),
+    said("newer-billing", "Of the team", 50),
     billing("newer-billing", "subscription_canceled", 38, price),
   ],
   "newer-team": [
-    ...[started("newer-team", 600), said("newer-team", "Of the team", 30)],
+    started("newer-team", 600),
+    said("newer-team", "Of the team", 30),
     billing("newer-team", "subscription_canceled", 38, price),
   ],
 };
@@ -66,7 +75,8 @@ beforeAll(async () => {
   );
   await sendAll(server, token, [
     ...[...people, "here"].map((who) => identify(who, { timestamp: daysAgo(800) })),
-    ...[...activity, ...Object.values(histories).flat()],
+    ...activity,
+    ...Object.values(histories).flat(),
     // Without activity of others no data was collected since, and silence means nothing.
     ...Array.from({ length: 90 }, (_, day) => track("here", "opened", daysAgo(day + 1))),
   ]);

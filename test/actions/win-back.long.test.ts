@@ -36,7 +36,11 @@ const billing = (who: string, event: string, days: number, more: object) =>
   });
 const started = (who: string, amount: number) =>
   billing(who, "subscription_started", 200, {
-    ...{ status: "active", plan: "pro", amount, currency: "USD", interval: "month" },
+    status: "active",
+    plan: "pro",
+    amount,
+    currency: "USD",
+    interval: "month",
   });
 
 beforeAll(async () => {
@@ -47,9 +51,14 @@ beforeAll(async () => {
   const people = ["big", "small", "free", "gone", "here"];
   await sendAll(server, token, [
     ...people.map((who) => identify(who, { properties: who === "small" ? { churnReason: "Too hard" } : {} })),
-    ...[...activity("big", 40), ...activity("small", 35), ...activity("free", 33)],
-    ...[...activity("gone", 100), ...activity("here", 1)],
-    ...[started("big", 9_900), started("small", 1_900), started("here", 5_000)],
+    ...activity("big", 40),
+    ...activity("small", 35),
+    ...activity("free", 33),
+    ...activity("gone", 100),
+    ...activity("here", 1),
+    started("big", 9_900),
+    started("small", 1_900),
+    started("here", 5_000),
     billing("big", "subscription_canceled", 38, { feedback: "too_expensive", comment: "Costs too much" }),
     billing("small", "subscription_canceled", 30, { reason: "cancellation_requested" }),
   ]);

@@ -88,16 +88,20 @@ describe("a read key that may manage", () => {
     const log = await auditLog(ours.owner);
     const byKey = log.filter(({ detail }) => /^read key \d+$/.test(String(detail.by)));
     expect(byKey.map(({ action }) => action).toSorted()).toEqual([
-      ...["alert_rule.changed", "alert_rule.changed", "alert_rule.created", "churn_reason.changed"],
-      ...[
-        "contact.created",
-        "note.changed",
-        "note.created",
-        "owner.changed",
-        "segment.changed",
-        "segment.created",
-      ],
-      ...["task.changed", "task.created", "task.deleted", "view.created"],
+      "alert_rule.changed",
+      "alert_rule.changed",
+      "alert_rule.created",
+      "churn_reason.changed",
+      "contact.created",
+      "note.changed",
+      "note.created",
+      "owner.changed",
+      "segment.changed",
+      "segment.created",
+      "task.changed",
+      "task.created",
+      "task.deleted",
+      "view.created",
     ]);
     expect(byKey.map(({ person }) => person)).toEqual(byKey.map(() => null));
   });

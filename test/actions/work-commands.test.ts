@@ -106,7 +106,8 @@ test("an owner is set and taken back, and a reason of churn is said", async () =
   await server.exported("accounts", organization);
   expect(await get("/api/accounts/acme")).toMatchObject({ ownerId: id });
   expect(JSON.parse(await rekindle("owner", "show", "--user", "ada/1", "--json"))).toEqual({
-    ...{ owner: "Toiling member", ownerId: id },
+    owner: "Toiling member",
+    ownerId: id,
   });
   await rekindle("owner", "set", "nobody", "--account", "acme");
   await rekindle("churn-reason", "set", "Too expensive", "--account", "acme");

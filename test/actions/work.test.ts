@@ -21,7 +21,10 @@ beforeAll(async () => {
   mia = await joined(server, organization, "member", "Mia Member");
   const acme = { id: "acme", name: "Acme", properties: { owner: "MIA.Member@example.com", tier: "gold" } };
   const person = (userId: string, more: object = {}) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com`, ...more },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
+    ...more,
   });
   const batch = [
     person("ada", { properties: { name: longName }, account: acme }),
@@ -102,7 +105,9 @@ test("an owner who is chosen changes the trait or the attribute, with a version 
   expect((await ask(mia, "PATCH", "/api/users/carl/owner", { owner: mia.id })).status).toBe(204);
   expect((await ask(mia, "PATCH", "/api/accounts/looms/owner", { owner: olga.id })).status).toBe(204);
   expect(await get("/api/users/carl")).toMatchObject({
-    ...{ owner: "Mia Member", unknownOwner: null, traits: { owner: "mia.member@example.com" } },
+    owner: "Mia Member",
+    unknownOwner: null,
+    traits: { owner: "mia.member@example.com" },
   });
   await server.exported("users", organization);
   await becomes(() => users("sort=owner&order=ascending&account=looms"), [1, "dora Olga Owner"]);
@@ -157,7 +162,11 @@ test("notes, tasks and contacts are in lists and in the timeline, a page at a ti
   };
   const whole = await get<Timeline>("/api/users/ada/timeline");
   expect(whole.events.map(({ kind }) => kind).toSorted()).toEqual([
-    ...["event", "event", "note", "task", "task_done"],
+    "event",
+    "event",
+    "note",
+    "task",
+    "task_done",
   ]);
   const paged: string[] = [];
   for (let next: string | null = ""; next !== null; ) {
@@ -223,7 +232,8 @@ test("tasks are listed for the users and accounts of a segment, and by the comma
   expect(await list(bobs, "&assignee=me")).toEqual([]);
   const unknown = await ask(olga, "GET", "/api/tasks?segment=99999");
   expect([unknown.status, await unknown.json()]).toEqual([
-    ...[400, expect.objectContaining({ message: expect.stringContaining("no segment with the id 99999") })],
+    400,
+    expect.objectContaining({ message: expect.stringContaining("no segment with the id 99999") }),
   ]);
   const command = ["task", "list", "--organization", organization, "--json", "--segment"];
   const printed = JSON.parse(await server.command(...command, "Gold")) as Tasks;
@@ -264,7 +274,8 @@ test("a removed member leaves tasks that say so, and owns nothing any more", asy
   const { tasks } = await get<{ tasks: readonly Task[] }>("/api/users/bob/tasks");
   expect(tasks).toMatchObject([{ title: "Mine", assignee: null, formerAssignee: "Mia Member" }]);
   expect(await get("/api/users/carl")).toMatchObject({
-    ...{ owner: null, unknownOwner: "mia.member@example.com" },
+    owner: null,
+    unknownOwner: "mia.member@example.com",
   });
   expect(await users("owner=nobody&sort=userId&order=ascending")).toEqual([2, "ada null", "carl null"]);
 });

@@ -81,7 +81,9 @@ test("is in the audit log by the number of the user alone, and a refused one is 
   }>("GET", at("/api/audit-log"));
   const [first, ...others] = entries.filter(({ action }) => action === "contact.created");
   expect(first).toMatchObject({
-    ...{ summary: "Added a contact with a user", detail: { user: 2 }, person: { name: "Olga Owner" } },
+    summary: "Added a contact with a user",
+    detail: { user: 2 },
+    person: { name: "Olga Owner" },
   });
   expect(others.map(({ detail }) => detail)).toEqual([{ user: 1 }, { user: 1 }]);
   expect(JSON.stringify(entries)).not.toContain("bob");

@@ -22,10 +22,16 @@ beforeAll(async () => {
   const token = await server.organization(organization, "--timezone", "UTC");
   key = (await server.command("key", "create", ...ofOrganization)).trim();
   const identified = ["worker", "leaver", "shopper"].map((userId) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com`, account: { id: "acme", name: "Acme" } },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
+    account: { id: "acme", name: "Acme" },
   }));
   const at = (userId: string, event: string, onDay: number) => ({
-    ...{ type: "track", userId, event, timestamp: new Date((onDay + 0.5) * msPerDay).toISOString() },
+    type: "track",
+    userId,
+    event,
+    timestamp: new Date((onDay + 0.5) * msPerDay).toISOString(),
   });
   const tracked = [
     at("worker", "opened", day),
@@ -85,7 +91,9 @@ test("names of the closed list are found whatever their case and separators, and
   expect(others.filter(isDepartureName)).toEqual([]);
   expect(askedAbout([...names, ...others, "opened"], defaultSettings)).toEqual([
     ...names,
-    ...["order_canceled", "subscription_canceled_by_mistake", "Cancel"],
+    "order_canceled",
+    "subscription_canceled_by_mistake",
+    "Cancel",
   ]);
   const answered = {
     ...defaultSettings,
@@ -97,7 +105,10 @@ test("names of the closed list are found whatever their case and separators, and
     "order_canceled",
   ]);
   expect(passiveEventsOf(["opened", ...names], { ...answered, passiveEvents: ["mail_sent"] })).toEqual([
-    ...["Subscription-Cancelled", "accountCanceled", "mail_sent", "subscription_canceled"],
+    "Subscription-Cancelled",
+    "accountCanceled",
+    "mail_sent",
+    "subscription_canceled",
   ]);
   expect(passiveEventsOf(["contacted", "Contacted"], answered)).toEqual(["contacted"]);
   expect(passiveEventsOf(["contacted"], { ...answered, ordinaryEvents: ["contacted"] })).toEqual([]);

@@ -172,7 +172,11 @@ describe("the members of an account", () => {
   const facts = (members: Members["members"]) =>
     members
       .map(({ userId, isMember, lastActiveDay, activeDays28, share }) => ({
-        ...{ userId, isMember, lastActiveDay, activeDays28, share },
+        userId,
+        isMember,
+        lastActiveDay,
+        activeDays28,
+        share,
       }))
       .sort((a, b) => (a.userId < b.userId ? -1 : 1));
 

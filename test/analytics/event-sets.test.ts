@@ -14,7 +14,9 @@ const countOn = (user: number, name: number, ago: number) => ((user * 7 + name *
 
 /** Among them are periods of other lengths in each statement. */
 const conditions = Array.from({ length: 450 }, (_, n) => ({
-  ...{ event: names[n % names.length] ?? "", times: 1 + (n % 5), days: 1 + (n % 20) + Math.floor(n / 200) },
+  event: names[n % names.length] ?? "",
+  times: 1 + (n % 5),
+  days: 1 + (n % 20) + Math.floor(n / 200),
 }));
 
 test("hundreds of conditions have the sets of one each", async () => {

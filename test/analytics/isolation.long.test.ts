@@ -28,12 +28,15 @@ async function fill(organization: string, seed: number, users: number): Promise<
   const random = new Random(seed);
   const token = await server.organization(organization, "--timezone", quietZone);
   const identify = (n: number) => ({
-    ...{ type: "identify", userId: `u${n}`, email: `u${n}@example.com` },
+    type: "identify",
+    userId: `u${n}`,
+    email: `u${n}@example.com`,
     properties: { plan: random.pick(["free", "pro"]), seats: n },
     account: { id: `a${n % 5}`, name: `${organization} ${n % 5}` },
   });
   const track = () => ({
-    ...{ type: "track", userId: `u${random.between(0, users - 1)}` },
+    type: "track",
+    userId: `u${random.between(0, users - 1)}`,
     event: random.pick(["opened", "saved", "subscription_canceled"]),
     properties: { page: random.pick(["/home", "/team"]) },
     timestamp: new Date(Date.now() - random.between(0, 100 * msPerDay)).toISOString(),

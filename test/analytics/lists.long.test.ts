@@ -213,11 +213,15 @@ describe("users", () => {
         const values = (await ask<Users>("/api/users", parameters)).users.map(keyOf);
         const present = values.filter((value) => value !== null);
         expect([sort, order, values.slice(present.length).every((value) => value === null)]).toEqual([
-          ...[sort, order, true],
+          sort,
+          order,
+          true,
         ]);
         const inOrder = present.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
         expect([sort, order, present]).toEqual([
-          ...[sort, order, order === "ascending" ? inOrder : inOrder.reverse()],
+          sort,
+          order,
+          order === "ascending" ? inOrder : inOrder.reverse(),
         ]);
       }
     }
@@ -278,7 +282,8 @@ describe("accounts", () => {
         const expected = accounts.filter(holds).map(({ accountId }) => accountId);
         const answer = await ask<Accounts>("/api/accounts", { ...parameters, limit: 1_000 });
         expect([parameters, answer.accounts.map(({ accountId }) => accountId).sort()]).toEqual([
-          ...[parameters, expected.sort()],
+          parameters,
+          expected.sort(),
         ]);
         expect(answer.total).toBe(expected.length);
       });
@@ -333,7 +338,8 @@ test.each(["users", "accounts"] as const)(
       const changes: number[] = [];
       for (const id of ids) {
         const { days } = await ask<{ days: { day: string; state: string; health: number | null }[] }>(
-          ...([`/api/${kind}/${encodeURIComponent(id)}/score/history`, { from: dayOf(4) }] as const),
+          `/api/${kind}/${encodeURIComponent(id)}/score/history`,
+          { from: dayOf(4) },
         );
         const healths = [0, 1, 2, 3, 4].map((week) => {
           const found = days.find(({ day }) => day === dayOf(week));

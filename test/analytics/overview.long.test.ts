@@ -36,11 +36,15 @@ async function organization(name: string, { users, events }: Sent): Promise<void
   keys.set(name, (await server.command("key", "create", "--organization", name)).trim());
   const all = [
     ...users.map(({ id, account }) => ({
-      ...{ type: "identify", userId: id, email: `${id}@example.com` },
+      type: "identify",
+      userId: id,
+      email: `${id}@example.com`,
       ...(account !== undefined && { account: { id: account, name: `The ${account}` } }),
     })),
     ...events.map(({ user, daysAgo, event = "opened" }) => ({
-      ...{ type: "track", userId: user, event },
+      type: "track",
+      userId: user,
+      event,
       timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
     })),
   ];
@@ -202,8 +206,15 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   const sizes = new Map(accounts.accounts.map(({ accountId, members }) => [accountId, members]));
   const expected = listed.scores
     .map(({ id, label, health, risk, riskBand, ratioToBaseRate, change }) => ({
-      ...{ id, label, health, risk, riskBand, ratioToBaseRate, change },
-      ...{ mrr: null, members: sizes.get(id) ?? 0 },
+      id,
+      label,
+      health,
+      risk,
+      riskBand,
+      ratioToBaseRate,
+      change,
+      mrr: null,
+      members: sizes.get(id) ?? 0,
     }))
     .sort((a, b) => b.members - a.members);
   expect(expected.map(({ id }) => id)).toEqual(["a3", "a1"]);

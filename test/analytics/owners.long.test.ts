@@ -23,8 +23,23 @@ const members = [
   { id: 6, name: "Ünïcode 'quoted' \\ 😀", email: "u@example.com" },
 ];
 const texts: readonly unknown[] = [
-  ...["ADA@example.com", "ada", "Bob", "bob@example.com", "twin", "TWIN@EXAMPLE.COM", "nobody", "", " Ada"],
-  ...["Ünïcode 'quoted' \\ 😀", "spoofed@example.com", null, 7, true, { a: 1 }, ["Ada"], undefined],
+  "ADA@example.com",
+  "ada",
+  "Bob",
+  "bob@example.com",
+  "twin",
+  "TWIN@EXAMPLE.COM",
+  "nobody",
+  "",
+  " Ada",
+  "Ünïcode 'quoted' \\ 😀",
+  "spoofed@example.com",
+  null,
+  7,
+  true,
+  { a: 1 },
+  ["Ada"],
+  undefined,
 ];
 
 test("owners of users and accounts are found as they are read for a page", async () => {
@@ -37,7 +52,9 @@ test("owners of users and accounts are found as they are read for a page", async
   });
   const accounts = Array.from({ length: 12 }, (_, index) => ({ account: index + 1, traits: traits() }));
   const users = Array.from({ length: 80 }, (_, index) => ({
-    ...{ user: index + 1, account: random.between(0, 12), traits: traits() },
+    user: index + 1,
+    account: random.between(0, 12),
+    traits: traits(),
   }));
   const now = "2026-01-01 00:00:00";
   await warehouse.command(
@@ -73,8 +90,17 @@ test("owners of users and accounts are found as they are read for a page", async
   );
   expect(new Set([...ofUser.values()].map((owner) => owner?.id)).size).toBeGreaterThan(4);
   const question = {
-    ...{ organization, toDay: 20_000, passiveEvents: [], run: undefined, earlier: undefined, search: "" },
-    ...({ sort: "owner", descending: false, limit: 1_000, offset: 0, owners } as const),
+    organization,
+    toDay: 20_000,
+    passiveEvents: [],
+    run: undefined,
+    earlier: undefined,
+    search: "",
+    sort: "owner" as const,
+    descending: false,
+    limit: 1_000,
+    offset: 0,
+    owners,
   };
   for (const ownerId of [0, 1, 2, 3, 4, 5, 6, 99]) {
     const is = (owner: { id: number } | undefined) => (owner?.id ?? 0) === ownerId;
@@ -160,7 +186,11 @@ test.each(["account", "user"] as const)("what an %s paid last follows from its c
   const [sinceMs, nowMs] = [Date.UTC(2025, 10, 1), Date.UTC(2026, 2, 17, 5)];
   const settings = { reportingCurrency: "USD", currencyRates: { EUR: 1.0842 } };
   const changes = randomChanges(random, {
-    ...{ currencies: ["USD", "EUR", "CHF"], hasTransfers: false, subscriptions: 60, beginMs, endMs },
+    currencies: ["USD", "EUR", "CHF"],
+    hasTransfers: false,
+    subscriptions: 60,
+    beginMs,
+    endMs,
   });
   await store(subject.warehouse, organization, changes, randomDetails(random));
   const asked = await revenueQuestion(subject.warehouse, { organization, ...settings });

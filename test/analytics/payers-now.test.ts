@@ -25,7 +25,8 @@ const settings = { reportingCurrency: "USD", currencyRates: { EUR: 1.0842, JPY: 
 const histories: Readonly<Record<string, Pick<History, "currencies" | "hasTransfers">>> = {
   "one currency": { currencies: ["USD"], hasTransfers: false },
   "several currencies, and subscriptions that pass to other payers": {
-    ...{ currencies: ["USD", "EUR", "JPY", "KWD"], hasTransfers: true },
+    currencies: ["USD", "EUR", "JPY", "KWD"],
+    hasTransfers: true,
   },
   "a currency without a rate": { currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: true },
 };
@@ -88,7 +89,10 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
       const payer = found.get(entity);
       const day = payer?.renewsAtMs == null ? null : zone.dayOf(payer.renewsAtMs);
       expect({ entity, mrr, status, renewsDay }).toEqual({
-        ...{ entity, mrr: payer?.mrr ?? null, status: payer?.status ?? "", renewsDay: day },
+        entity,
+        mrr: payer?.mrr ?? null,
+        status: payer?.status ?? "",
+        renewsDay: day,
       });
       expect([entity, scheduled ?? 0]).toEqual([entity, payer?.scheduledMrr ?? 0]);
       expect(payer?.plan == null ? plans.length === 0 : plans.includes(payer.plan)).toBe(true);
@@ -111,8 +115,15 @@ test("excluded users, and accounts of excluded users alone, are in no list, and 
     { organization },
   );
   const change = (account: number, user: number, currency: string, fromMs = beginMs) => ({
-    ...{ subscription: `sub_${account}_${user}`, payer: payerName({ account, user }), account, user },
-    ...{ fromMs, mrr: 500, currency, isInvoluntary: false, plan: `Plan ${account}` },
+    subscription: `sub_${account}_${user}`,
+    payer: payerName({ account, user }),
+    account,
+    user,
+    fromMs,
+    mrr: 500,
+    currency,
+    isInvoluntary: false,
+    plan: `Plan ${account}`,
   });
   const changes = [change(1, 1, "USD"), change(2, 3, "EUR"), change(0, 4, "EUR")];
   const details = { status: "active", period_end: beginMs, ends_at: null };
@@ -121,7 +132,11 @@ test("excluded users, and accounts of excluded users alone, are in no list, and 
   const asked = await revenueQuestion(warehouse, automatic);
   expect(asked).toMatchObject({ reporting: "USD", used: ["USD", "EUR"] });
   const of = (kind: "account" | "user") => ({
-    ...{ ...asked, kind, nowMs, untilMs: null, transitions: zone.transitions },
+    ...asked,
+    kind,
+    nowMs,
+    untilMs: null,
+    transitions: zone.transitions,
   });
   expect((await listed(of("account"))).map(({ entity, mrr }) => [entity, mrr])).toEqual([[1, 500]]);
   expect(await listed(of("user"))).toEqual([]);
@@ -144,8 +159,15 @@ test("accounts are sorted by expected loss, only when the churn risk is that of 
   // Of the sixth without a risk, 700 of 5,000 end as scheduled.
   const endsMs = nowMs + 28 * 86_400_000;
   const change = (account: number, fromMs: number, mrr: number) => ({
-    ...{ subscription: `sub_${account}`, payer: payerName({ account, user: 1 }), account, user: 1, plan: "" },
-    ...{ fromMs, mrr, currency: "USD", isInvoluntary: false },
+    subscription: `sub_${account}`,
+    payer: payerName({ account, user: 1 }),
+    account,
+    user: 1,
+    plan: "",
+    fromMs,
+    mrr,
+    currency: "USD",
+    isInvoluntary: false,
   });
   const begun = [1, 2, 3, 4].map((account) => change(account, beginMs, account * 1_000));
   const sixth = [change(6, beginMs, 5_000), change(6, endsMs - 1, 4_300)];
@@ -165,10 +187,16 @@ test("accounts are sorted by expected loss, only when the churn risk is that of 
   const day = Date.UTC(2026, 2, 17) / 86_400_000;
   const asked = await revenueQuestion(warehouse, { organization, ...settings });
   const question = {
-    ...{ organization, toDay: day, passiveEvents: [], search: "", earlier: undefined },
+    organization,
+    toDay: day,
+    passiveEvents: [],
+    search: "",
+    earlier: undefined,
     run: { organization, kind: "account", day, rowsVersion: 1 },
     sort: "expectedLoss",
-    ...{ descending: true, limit: 10, offset: 0 },
+    descending: true,
+    limit: 10,
+    offset: 0,
   } as const;
   const sorted = (untilMs: number | null) =>
     accountNumbers(warehouse, {

@@ -37,16 +37,17 @@ function spanOf(events: readonly Happening[], today: number) {
 
 /** As long as no run of scores is finished. */
 const noScores = {
-  ...{
-    state: "no_data",
-    healthBand: "none",
-    health: null,
-    risk: null,
-    riskBand: null,
-    ratioToBaseRate: null,
-    activityPosition: null,
-  },
-  ...{ engagement: null, momentum: null, change: null, verdict: "no_score" },
+  state: "no_data",
+  healthBand: "none",
+  health: null,
+  risk: null,
+  riskBand: null,
+  ratioToBaseRate: null,
+  activityPosition: null,
+  engagement: null,
+  momentum: null,
+  change: null,
+  verdict: "no_score",
 };
 const noOwner = { owner: null, ownerId: null, controlUntil: null };
 const noRun = { day: null, sinceDay: null, dataStoppedSince: null };

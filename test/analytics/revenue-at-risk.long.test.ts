@@ -15,15 +15,28 @@ const horizon = { untilMs, laterMs: untilMs, calibration: null };
 async function company(): Promise<number> {
   const organization = subject.newOrganization();
   const change = (subscription: string, account: number, fromMs: number, mrr: number) => ({
-    ...{ subscription, payer: `account ${account}`, account, user: account, plan: "Team", fromMs, mrr },
-    ...{ currency: "USD", isInvoluntary: false },
+    subscription,
+    payer: `account ${account}`,
+    account,
+    user: account,
+    plan: "Team",
+    fromMs,
+    mrr,
+    currency: "USD",
+    isInvoluntary: false,
   });
   const [begun, soon, later] = [nowMs - 90 * dayMs, nowMs + 10 * dayMs, nowMs + 28 * dayMs];
   await store(subject.warehouse, organization, [
-    ...[change("a", 1, begun, 1_000), change("a", 1, later, 0)],
-    ...[change("b", 2, begun, 500), change("b", 2, soon, 0)],
-    ...[change("c", 3, begun, 300), change("d", 3, begun, 200), change("d", 3, soon, 0)],
-    ...[change("e", 4, begun, 700), change("f", 5, begun, 50), change("f", 5, nowMs - dayMs, 0)],
+    change("a", 1, begun, 1_000),
+    change("a", 1, later, 0),
+    change("b", 2, begun, 500),
+    change("b", 2, soon, 0),
+    change("c", 3, begun, 300),
+    change("d", 3, begun, 200),
+    change("d", 3, soon, 0),
+    change("e", 4, begun, 700),
+    change("f", 5, begun, 50),
+    change("f", 5, nowMs - dayMs, 0),
   ]);
   const { warehouse } = subject;
   await warehouse.command(
@@ -49,7 +62,9 @@ async function atRisk(
   controls: readonly number[] = [],
 ) {
   const question = await revenueQuestion(subject.warehouse, {
-    ...{ organization, reportingCurrency: null, currencyRates: {} },
+    organization,
+    reportingCurrency: null,
+    currencyRates: {},
   });
   const run = { organization, kind: "account", day, rowsVersion: 1 } as const;
   const scored = { run, atMs: nowMs - dayMs, hasModel };
@@ -96,17 +111,22 @@ test("an end after the horizon stands apart, and comes first as on the call list
 test("a start in the future hides no scheduled end, and payers without a risk are rows with their scheduled part", async () => {
   const organization = await company();
   const change = (subscription: string, account: number, fromMs: number, mrr: number) => ({
-    ...{ subscription, payer: `account ${account}`, account, user: account, plan: "Team", fromMs, mrr },
-    ...{ currency: "USD", isInvoluntary: false },
+    subscription,
+    payer: `account ${account}`,
+    account,
+    user: account,
+    plan: "Team",
+    fromMs,
+    mrr,
+    currency: "USD",
+    isInvoluntary: false,
   });
   const begun = nowMs - 90 * dayMs;
   // Account 4 has no risk: 40 of its MRR end, and 60 begin later. The MRR of account 5 begins at this instant.
   await store(subject.warehouse, organization, [
-    ...[
-      change("g", 4, begun, 40),
-      change("g", 4, nowMs + 10 * dayMs, 0),
-      change("h", 4, nowMs + 20 * dayMs, 60),
-    ],
+    change("g", 4, begun, 40),
+    change("g", 4, nowMs + 10 * dayMs, 0),
+    change("h", 4, nowMs + 20 * dayMs, 60),
     change("i", 5, nowMs, 10),
   ]);
   const found = await atRisk(organization, horizon);
@@ -168,13 +188,21 @@ test("payers without a risk are counted by the reason", async () => {
   const organization = await company();
   const { warehouse } = subject;
   const change = (account: number, fromMs: number, mrr: number) => ({
-    ...{ subscription: `s${account}`, payer: `account ${account}`, account, user: account, plan: "Team" },
-    ...{ fromMs, mrr, currency: "USD", isInvoluntary: false },
+    subscription: `s${account}`,
+    payer: `account ${account}`,
+    account,
+    user: account,
+    plan: "Team",
+    fromMs,
+    mrr,
+    currency: "USD",
+    isInvoluntary: false,
   });
   // Account 6 began after the scores, account 7 has met the churn target, and 8 was never used.
   await store(warehouse, organization, [
     change(6, nowMs - dayMs / 2, 40),
-    ...[change(7, nowMs - 90 * dayMs, 30), change(8, nowMs - 90 * dayMs, 20)],
+    change(7, nowMs - 90 * dayMs, 30),
+    change(8, nowMs - 90 * dayMs, 20),
   ]);
   await warehouse.command(
     `INSERT INTO account_scores (organization, day, account, version, state, colour, risk)
@@ -190,7 +218,9 @@ test("payers without a risk are counted by the reason", async () => {
   ]);
   expect(payers - payersWithRisk).toBe(4);
   expect((await atRisk(organization, null)).withoutRisk[0]).toEqual({
-    ...{ reason: "unused", payers: 3, mrr: 1_220 },
+    reason: "unused",
+    payers: 3,
+    mrr: 1_220,
   });
   expect((await atRisk(organization, horizon, false)).withoutRisk).toEqual([
     { reason: "no_model", payers: 4, mrr: 790 },

@@ -24,7 +24,8 @@ export const histories: Readonly<Record<string, Pick<History, "currencies" | "ha
   "several currencies": { currencies: ["USD", "EUR", "JPY", "KWD"], hasTransfers: false },
   "a currency without a rate": { currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: true },
   "a currency without a rate, and one payer for each subscription": {
-    ...{ currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: false },
+    currencies: ["USD", "USD", "EUR", "JPY", "CHF"],
+    hasTransfers: false,
   },
 };
 

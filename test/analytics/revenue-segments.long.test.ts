@@ -180,11 +180,22 @@ for (const [name, history] of Object.entries(histories)) {
 test("excluded payers are in no set: users, and accounts whose users are all excluded", async () => {
   const organization = subject.newOrganization();
   const at = (account: number, user: number, mrr: number) => ({
-    ...{ subscription: `sub ${account} ${user}`, payer: payerName({ account, user }), account, user },
-    ...{ fromMs: monthMs(1), mrr, currency: "USD", isInvoluntary: false, plan: "Team" },
+    subscription: `sub ${account} ${user}`,
+    payer: payerName({ account, user }),
+    account,
+    user,
+    fromMs: monthMs(1),
+    mrr,
+    currency: "USD",
+    isInvoluntary: false,
+    plan: "Team",
   });
   await store(subject.warehouse, organization, [
-    ...[at(1, 1, 1), at(2, 2, 10), at(3, 3, 100), at(0, 5, 1_000), at(0, 6, 10_000)],
+    at(1, 1, 1),
+    at(2, 2, 10),
+    at(3, 3, 100),
+    at(0, 5, 1_000),
+    at(0, 6, 10_000),
   ]);
   // User 1 is in account 1, users 2 and 4 are in account 2, no user is in account 3. Users 1, 2 and 5 are excluded.
   await subject.warehouse.command(

@@ -24,8 +24,15 @@ interface Paying {
 function paid({ account = 0, user = 0, fromMs = entryMs, mrr = 100, plan = "Team" }: Paying) {
   const payer = account === 0 ? `user ${user}` : `account ${account}`;
   return {
-    ...{ subscription: `of ${payer}`, payer, account, user, fromMs, mrr, plan },
-    ...{ currency: "USD", isInvoluntary: false },
+    subscription: `of ${payer}`,
+    payer,
+    account,
+    user,
+    fromMs,
+    mrr,
+    plan,
+    currency: "USD",
+    isInvoluntary: false,
   };
 }
 
@@ -60,8 +67,12 @@ async function cohortsBy(organization: number, split: RevenueSplit) {
 test("a cohort is split by the attribute when the payer first had MRR, or within a day after", async () => {
   const organization = subject.newOrganization();
   await store(subject.warehouse, organization, [
-    ...[paid({ account: 1 }), paid({ account: 1, fromMs: monthMs(1) + 1, mrr: 150 })],
-    ...[paid({ account: 2 }), paid({ account: 3 }), paid({ account: 4 }), paid({ user: 5 })],
+    paid({ account: 1 }),
+    paid({ account: 1, fromMs: monthMs(1) + 1, mrr: 150 }),
+    paid({ account: 2 }),
+    paid({ account: 3 }),
+    paid({ account: 4 }),
+    paid({ user: 5 }),
   ]);
   const at = (version: number, atMs: number, tier: unknown) => ({ version, atMs, traits: { tier } });
   // Account 1 was silver at entry, account 2 within a day, account 3 first heard of a month later, account 4 never.
@@ -83,11 +94,10 @@ test("a cohort is split by the attribute when the payer first had MRR, or within
 test("a cohort is split by the plan of the first MRR", async () => {
   const organization = subject.newOrganization();
   await store(subject.warehouse, organization, [
-    ...[paid({ account: 1 }), paid({ account: 1, fromMs: monthMs(1) + 1, mrr: 900, plan: "Gold" })],
-    ...[
-      paid({ account: 2, plan: "Gold" }),
-      paid({ account: 2, fromMs: monthMs(1) + 1, mrr: 0, plan: "Gold" }),
-    ],
+    paid({ account: 1 }),
+    paid({ account: 1, fromMs: monthMs(1) + 1, mrr: 900, plan: "Gold" }),
+    paid({ account: 2, plan: "Gold" }),
+    paid({ account: 2, fromMs: monthMs(1) + 1, mrr: 0, plan: "Gold" }),
   ]);
   expect(await cohortsBy(organization, { by: "plan" })).toEqual({
     Team: { payers: 1, entryMrr: 100, mrrs: [100, 900] },

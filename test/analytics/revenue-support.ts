@@ -33,8 +33,14 @@ export function randomChanges(random: Random, { currencies, hasTransfers, ...his
       const mrr = random.chance(0.35) ? 0 : random.pick([1, 2, 3, 100, 4_900, random.between(1, 1_000_000)]);
       const isInvoluntary = mrr === 0 && random.chance(0.5);
       return {
-        ...{ subscription: `sub_${index}`, payer: payerName(payer), ...payer, fromMs, mrr, currency },
-        ...{ isInvoluntary, plan: random.pick(plans) },
+        subscription: `sub_${index}`,
+        payer: payerName(payer),
+        ...payer,
+        fromMs,
+        mrr,
+        currency,
+        isInvoluntary,
+        plan: random.pick(plans),
       };
     });
   }).flat();
@@ -71,7 +77,9 @@ interface Details {
 }
 
 const plain = ({ mrr }: Change): Details => ({
-  ...{ status: mrr > 0 ? "active" : "canceled", period_end: null, ends_at: null },
+  status: mrr > 0 ? "active" : "canceled",
+  period_end: null,
+  ends_at: null,
 });
 
 /** Any status that its MRR allows, and times that it may have. */
@@ -92,13 +100,20 @@ export async function store(
 ): Promise<void> {
   const detailed = changes.map((change) => ({ ...change, ...detailsOf(change) }));
   const rows = [...Map.groupBy(detailed, ({ subscription }) => subscription)].map(([subscription, own]) => [
-    ...[organization, subscription, 1, "test", own.length, 1],
+    organization,
+    subscription,
+    1,
+    "test",
+    own.length,
+    1,
     ...Object.values(changeColumns).map((read) => own.map(read)),
   ]);
   const columns = ["organization", "subscription", "version", "rules", "events", "events_hash"];
   const body = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   await warehouse.insertInto(subscriptions.name, [...columns, ...Object.keys(changeColumns)], {
-    ...{ rows: rows.length, body, token: crypto.randomUUID() },
+    rows: rows.length,
+    body,
+    token: crypto.randomUUID(),
   });
 }
 

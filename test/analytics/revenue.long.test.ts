@@ -191,12 +191,21 @@ test("excluded users, and accounts of excluded users alone, are left out", async
 test("NRR and GRR are of payers and never of totals", async () => {
   const organization = subject.newOrganization();
   const at = (payer: number, fromMs: number, mrr: number, plan = "Team") => ({
-    ...{ subscription: `sub_${payer}`, payer: `account ${payer}`, account: payer, user: payer, plan },
-    ...{ fromMs, mrr, currency: "USD", isInvoluntary: payer === 2 && mrr === 0 },
+    subscription: `sub_${payer}`,
+    payer: `account ${payer}`,
+    account: payer,
+    user: payer,
+    plan,
+    fromMs,
+    mrr,
+    currency: "USD",
+    isInvoluntary: payer === 2 && mrr === 0,
   });
   // 5,000 become 6,000, although half of the payers leave.
   await store(subject.warehouse, organization, [
-    ...[at(1, monthMs(0) + 1, 2_500), at(2, monthMs(0) + 1, 2_500), at(2, monthMs(1) + 1, 0)],
+    at(1, monthMs(0) + 1, 2_500),
+    at(2, monthMs(0) + 1, 2_500),
+    at(2, monthMs(1) + 1, 0),
     at(3, monthMs(1) + 2, 3_500),
   ]);
   const question = await revenueQuestion(subject.warehouse, { organization, ...settings });

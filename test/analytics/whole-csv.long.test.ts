@@ -17,12 +17,18 @@ beforeAll(async () => {
   const timestamp = new Date(Date.now() - 2 * 86_400_000).toISOString();
   const account = { id: "a/1", name: "Large" };
   const users = Array.from({ length: members }, (_, index) => ({
-    ...{ type: "identify", userId: `u${index}`, email: `u${index}@example.com`, account },
+    type: "identify",
+    userId: `u${index}`,
+    email: `u${index}@example.com`,
+    account,
     properties: { name: `User ${index}`, ...(index === 7 && { "=plan, paid": "pro", price: 0.123_456_789 }) },
   }));
   const events = users.map(({ userId }) => ({ type: "track", userId, event: "opened", timestamp }));
   const unknown = Array.from({ length: 1_200 }, (_, index) => ({
-    ...{ type: "track", userId: "u1", event: "opened", [`key${index}`]: 1 },
+    type: "track",
+    userId: "u1",
+    event: "opened",
+    [`key${index}`]: 1,
   }));
   const items = [...users, ...events, ...unknown];
   for (let at = 0; at < items.length; at += 1_000) {
@@ -82,7 +88,9 @@ describe("a table as CSV", () => {
     const { header, lines } = await csv("/api/users", { search: "u7@", sort: "userId", order: "ascending" });
     expect(header).not.toContain("traits");
     expect(header.filter((name) => name.startsWith("traits."))).toEqual([
-      ...["traits.=plan, paid", "traits.name", "traits.price"],
+      "traits.=plan, paid",
+      "traits.name",
+      "traits.price",
     ]);
     const row = Object.fromEntries(header.map((name, at) => [name, lines[0]?.[at]]));
     expect(row).toMatchObject({ "traits.=plan, paid": "pro", "traits.price": "0.123456789" });

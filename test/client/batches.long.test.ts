@@ -24,7 +24,9 @@ test("any sizes, in batches of any length, with any trouble on the way", async (
   const gate = await Gate.before(() => server.url);
   const all: string[] = [];
   const property = fc.asyncProperty(
-    ...([sizes, fc.integer({ min: 1, max: 40 }), troubles] as const),
+    sizes,
+    fc.integer({ min: 1, max: 40 }),
+    troubles,
     async (bytes, maxBatchItems, next) => {
       const before = gate.seen.length;
       gate.next = [...next];

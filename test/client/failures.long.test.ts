@@ -33,7 +33,8 @@ const eventsOf = async (userId: string) => (await bench.eventsOf(userId)).map(({
 
 const json = { "Content-Type": "application/json" };
 const refusal = (name: string, status: number, headers: Record<string, string> = {}) => ({
-  ...{ status, headers: { ...json, ...headers } },
+  status,
+  headers: { ...json, ...headers },
   body: JSON.stringify({ name, message: `${name}.`, statusCode: status }),
 });
 

@@ -137,7 +137,10 @@ describe("on the edge, where there is nothing but the web's globals", () => {
   /** Timers are numbers there, without an unref. */
   const timers: Timer[] = [];
   const globals = {
-    ...{ fetch, crypto, TextEncoder, AbortController },
+    fetch,
+    crypto,
+    TextEncoder,
+    AbortController,
     setTimeout: (callback: () => void, delayMs: number) => timers.push(setTimeout(callback, delayMs)),
     clearTimeout: (timer = 0) => clearTimeout(timers[timer - 1]),
   };

@@ -64,8 +64,13 @@ test("the schemas accept every value that the types allow", () => {
   };
   const most: Item[] = [
     {
-      ...{ type: "identify", userId: "u", email: "a@b.co", isAccountOwner: true, messageId: "m" },
-      ...{ timestamp: new Date(0), account: { id: 1, name: "Acme", avatar: null, properties } },
+      type: "identify",
+      userId: "u",
+      email: "a@b.co",
+      isAccountOwner: true,
+      messageId: "m",
+      timestamp: new Date(0),
+      account: { id: 1, name: "Acme", avatar: null, properties },
       properties: { name: "Ada", avatar: null, plan: null, segment: "s", companySize: "1", other: [{}] },
     },
     { type: "track", userId: 1, event: "e", timestamp: null, messageId: null, properties: { a: 1 } },

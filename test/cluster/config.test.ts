@@ -76,10 +76,14 @@ test.each(["hunter2%", "12#34", "a/b", "a?b", "p@ss", "p:ss", "100%41", "a b[c]\
     const database = new URL(cluster?.databaseUrl ?? "");
     const expected = secret === "100%41" ? "100A" : secret;
     expect([database.host, database.username, decodeURIComponent(database.password)]).toEqual([
-      ...["db:5432", "root", expected],
+      "db:5432",
+      "root",
+      expected,
     ]);
     expect(parseClickHouseUrl(cluster?.clickhouseUrl ?? "")).toMatchObject({
-      ...{ origin: "http://clickhouse:8123", user: "root", password: expected },
+      origin: "http://clickhouse:8123",
+      user: "root",
+      password: expected,
     });
   },
 );

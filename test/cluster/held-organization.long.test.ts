@@ -49,7 +49,10 @@ test("requests of others are answered while an organization is locked, and its o
     for (const { token } of others) ofOthers.push(identify(token, n));
   }
   const batch = Array.from({ length: 200 }, (_, n) => ({
-    ...{ type: "alias", previousId: `visitor-${n}`, userId: `person-${n}`, messageId: `m${n}` },
+    type: "alias",
+    previousId: `visitor-${n}`,
+    userId: `person-${n}`,
+    messageId: `m${n}`,
   }));
   own("/v1/batch", { batch });
   expect(await Promise.all(ofOthers)).toEqual(ofOthers.map(() => 201));
@@ -78,7 +81,9 @@ test("an organization that is locked has room for so many requests, and others a
   let refused: unknown;
   while (refused === undefined) {
     const batch = Array.from({ length: 1_000 }, (_, n) => ({
-      ...{ type: "identify", userId: `u${waiting.length}-${n}`, email: `u${n}@example.com` },
+      type: "identify",
+      userId: `u${waiting.length}-${n}`,
+      email: `u${n}@example.com`,
     }));
     const answered = node.post("/batch", held.token, { batch }).then(async (response) => {
       const { message } = (await response.json()) as { message?: string };

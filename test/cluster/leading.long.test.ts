@@ -151,7 +151,10 @@ async function ruleForMany(name: string) {
   const batch = Array.from({ length: usersOfRule }, (_, n) => `user ${n}`).flatMap((userId) => [
     { type: "identify", userId, email: `${userId.replace(" ", ".")}@example.com` },
     ...[3, 2, 1, 0].map((daysAgo) => ({
-      ...{ type: "track", userId, event: "used", timestamp: new Date(nowMs - daysAgo * dayMs).toISOString() },
+      type: "track",
+      userId,
+      event: "used",
+      timestamp: new Date(nowMs - daysAgo * dayMs).toISOString(),
     })),
   ]);
   for (let from = 0; from < batch.length; from += 500) {

@@ -82,7 +82,8 @@ export class TestCluster {
     const started = startServeWith(
       folder,
       { ...this.env, NODE_URL, LOG_LEVEL: "info", [servedAsVariable]: servedAs, ...env },
-      ...["--role", "analysis"],
+      "--role",
+      "analysis",
     );
     this.#running.add(started.process);
     return { ...started, url: NODE_URL };

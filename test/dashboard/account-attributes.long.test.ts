@@ -15,7 +15,10 @@ beforeAll(async () => {
     { id: "d", name: "Plain" },
   ];
   const batch = accounts.map((account) => ({
-    ...{ type: "identify", userId: `of ${account.id}`, email: `${account.id}@example.com`, account },
+    type: "identify",
+    userId: `of ${account.id}`,
+    email: `${account.id}@example.com`,
+    account,
   }));
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("accounts", "Attributes");

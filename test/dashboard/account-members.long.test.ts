@@ -18,11 +18,16 @@ beforeAll(async () => {
   const yesterdayMs = world.server.nowMs() - dayMs;
   const batch = Object.entries(members).flatMap(([userId, events]) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com` },
-      ...{ properties: { name: userId }, account: { id: "acme", name: "Acme" } },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
+      properties: { name: userId },
+      account: { id: "acme", name: "Acme" },
     },
     ...Array.from({ length: events }, (_, n) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       // On 8 days: the account is in use.
       timestamp: new Date(yesterdayMs - (n % 8) * dayMs - n * 1_000).toISOString(),
     })),

@@ -33,11 +33,17 @@ beforeAll(async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const batch = ["ada", "eve"].flatMap((userId) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com`, timestamp: daysAgo(40) },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
+      timestamp: daysAgo(40),
       account: { id: "acme", name: "Acme" },
     },
     ...[40, 12, 6].map((days) => ({
-      ...{ type: "track", userId, event: "opened", timestamp: daysAgo(days) },
+      type: "track",
+      userId,
+      event: "opened",
+      timestamp: daysAgo(days),
     })),
   ]);
   expect((await server.post("/batch", people.token, { batch })).status).toBe(201);
@@ -93,9 +99,14 @@ test("a rule is added from a template, after its preview says how it would have 
   await rules.getByText(`hold-out 20%, not of ${keySegment} or an MRR above $512.50`).waitFor();
   expect(await savedRules()).toMatchObject([
     {
-      ...{ name: longName, scope: { kind: "accounts" }, cap: 7, when: "08:00", holdOutShare: 0.2 },
+      name: longName,
+      scope: { kind: "accounts" },
+      cap: 7,
+      when: "08:00",
+      holdOutShare: 0.2,
       exemptions: { segment: expect.any(Number), mrrAbove: 51_250 },
-      ...{ condition: { kind: "keyEventUnseen", event: "opened", days: 5 }, cooldownDays: null },
+      condition: { kind: "keyEventUnseen", event: "opened", days: 5 },
+      cooldownDays: null,
       includeCurrent: false,
     },
   ]);
@@ -108,7 +119,11 @@ async function withFigures(page: Page, { perWeek }: { perWeek: number | null }):
   const [rule] = await savedRules();
   const outcomes = { interval: { low: 0.24, high: 0.58 }, medianLeadDays: 9.5 };
   const figures = {
-    ...{ id: rule?.id, name: rule?.name, fired: 32, since: "2026-05-03", perWeek },
+    id: rule?.id,
+    name: rule?.name,
+    fired: 32,
+    since: "2026-05-03",
+    perWeek,
     baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
@@ -204,7 +219,10 @@ test("a rule is paused, resumed and deleted, and viewers only read", async () =>
 test("a rule is about the accounts of a segment, and stays so when its name is changed", async () => {
   const filter = { seenWithinDays: 90 };
   const { id } = await people.owner.json<{ id: number }>(
-    ...(["POST", people.at("/api/segments"), { kind: "accounts", name: "Seen", filter }, 201] as const),
+    "POST",
+    people.at("/api/segments"),
+    { kind: "accounts", name: "Seen", filter },
+    201,
   );
   const unowned = { kind: "accounts", name: "Unowned", filter: { owner: "nobody" } };
   await people.owner.json("POST", people.at("/api/segments"), unowned, 201);
@@ -270,7 +288,7 @@ test("a rule says to which destinations it sends, and when", async () => {
   const offered = page.getByRole("group", { name: "Destinations" }).getByRole("checkbox");
   await becomes(
     () => offered.evaluateAll((all) => all.map((one) => one.parentElement?.textContent)),
-    [...["CRM", "Channel", wide]],
+    ["CRM", "Channel", wide],
   );
   await isRightOnPhones(page);
   expect(complaints).toEqual([]);

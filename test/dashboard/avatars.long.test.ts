@@ -54,7 +54,9 @@ test.each([
     await server.exported("users", organization);
     const ofRemote = await shownOf(server, "remote", REMOTE_IMAGES === "on");
     expect(ofRemote).toEqual({
-      ...{ asked: [...expected], pictures: [...expected], complaints: [] },
+      asked: [...expected],
+      pictures: [...expected],
+      complaints: [],
       images: REMOTE_IMAGES === "on" ? "'self' data: https:" : "'self' data:",
     });
     const ofWithin = await shownOf(server, "within", true);

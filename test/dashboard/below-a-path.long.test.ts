@@ -27,7 +27,11 @@ beforeAll(async () => {
       const headers = new Headers(request.headers);
       headers.set("Host", host);
       return fetch(server.url + pathname.slice(path.length) + search, {
-        ...{ method: request.method, headers, body: request.body, redirect: "manual", decompress: false },
+        method: request.method,
+        headers,
+        body: request.body,
+        redirect: "manual",
+        decompress: false,
       });
     },
   });

@@ -13,15 +13,22 @@ let key = "";
 
 /** Days ago of the last activity, and whether the user canceled 10 days ago. */
 const users: Readonly<Record<string, readonly [idle: number, hasCanceled: boolean]>> = {
-  ...{ canceled1: [1, true], canceled2: [60, true] },
-  ...{ quiet1: [40, false], quiet2: [50, false], quiet3: [60, false], busy: [1, false] },
+  canceled1: [1, true],
+  canceled2: [60, true],
+  quiet1: [40, false],
+  quiet2: [50, false],
+  quiet3: [60, false],
+  busy: [1, false],
 };
 
 beforeAll(async () => {
   const token = await server.organization(organization);
   const batch = Object.entries(users).flatMap(([userId, [idle, hasCanceled]]) => {
     const event = (name: string, daysAgo: number) => ({
-      ...{ type: "track", userId, event: name, timestamp: `${formatDay(today - daysAgo)}T12:00:00Z` },
+      type: "track",
+      userId,
+      event: name,
+      timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
     });
     return [
       { type: "identify", userId, email: `${userId}@example.com` },

@@ -17,16 +17,24 @@ beforeAll(async () => {
   const price = { plan: "Team", amount: 4_900, currency: "EUR", interval: "month" };
   const batch = ["ending", "staying"].flatMap((userId) => {
     const billed = (daysAgo: number, event: string, properties: object) => ({
-      ...{ type: "track", userId, event, timestamp: noon(daysAgo) },
+      type: "track",
+      userId,
+      event,
+      timestamp: noon(daysAgo),
       properties: { subscriptionId: `sub_${userId}`, ...properties },
     });
     return [
       {
-        ...{ type: "identify", userId, email: `${userId}@example.com` },
+        type: "identify",
+        userId,
+        email: `${userId}@example.com`,
         account: { id: `${userId}-co`, name: `${userId} co` },
       },
       ...Array.from({ length: 60 }, (_, index) => ({
-        ...{ type: "track", userId, event: "opened", timestamp: noon(index + 1) },
+        type: "track",
+        userId,
+        event: "opened",
+        timestamp: noon(index + 1),
       })),
       billed(50, "subscription_started", price),
       ...(userId === "ending"

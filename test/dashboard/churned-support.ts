@@ -32,26 +32,37 @@ const canceled = { id: "a-canceled", name: "Acme Works" };
 const uses: readonly Use[] = [
   // Twelve members were active until one of them canceled.
   ...span(1, 11).map((index) => ({
-    ...{ userId: `c${index}`, name: `Colleague ${index}`, account: canceled },
+    userId: `c${index}`,
+    name: `Colleague ${index}`,
+    account: canceled,
     daysAgo: span(12 + index, 90),
   })),
   {
-    ...{ userId: "farah", name: "Farah Okafor", account: canceled },
-    ...{ daysAgo: span(13, 90), leftDaysAgo: 12 },
+    userId: "farah",
+    name: "Farah Okafor",
+    account: canceled,
+    daysAgo: span(13, 90),
+    leftDaysAgo: 12,
   },
   // Silent for longer than the horizon, and so inactive.
   {
-    ...{ userId: "silent", name: "Sil Ent", account: { id: "a-silent", name: "Silent Ltd" } },
+    userId: "silent",
+    name: "Sil Ent",
+    account: { id: "a-silent", name: "Silent Ltd" },
     daysAgo: span(40, 90),
   },
   // Not churned, and hardly used any more.
   {
-    ...{ userId: "fading", name: "Fay Ding", account: { id: "a-fading", name: "Fading Ltd" } },
+    userId: "fading",
+    name: "Fay Ding",
+    account: { id: "a-fading", name: "Fading Ltd" },
     daysAgo: span(24, 90),
   },
   // As many as data needs that has not stopped.
   ...span(1, 16).map((index) => ({
-    ...{ userId: `busy${index}`, name: `Busy ${index}`, account: { id: "a-busy", name: longName } },
+    userId: `busy${index}`,
+    name: `Busy ${index}`,
+    account: { id: "a-busy", name: longName },
     daysAgo: span(1, 90),
   })),
 ];
@@ -62,7 +73,10 @@ export async function fillGone(server: Server): Promise<void> {
   const at = (days: number) => `${ago(days)}T12:00:00Z`;
   const batch = uses.flatMap(({ userId, name, account, daysAgo, leftDaysAgo }) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com`, account },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
+      account,
       properties: { name, plan: "pro" },
     },
     ...daysAgo.map((days) => ({ type: "track", userId, event: "opened", timestamp: at(days) })),

@@ -37,14 +37,21 @@ describe("the API", () => {
   test("has day and cause of a churn by the event, of users and of accounts", async () => {
     const user = await ask<Score>("/api/users/farah/score");
     expect(user).toMatchObject({
-      ...{ state: "churned", verdict: "churned", churnedDay: ago(12), returnProbability: null },
+      state: "churned",
+      verdict: "churned",
+      churnedDay: ago(12),
+      returnProbability: null,
       churnCause: { by: "event", event: "subscription_canceled", member: null },
     });
     const account = await ask<Score>("/api/accounts/a-canceled/score");
     expect(account).toMatchObject({
-      ...{ state: "churned", verdict: "churned", churnedDay: ago(12), returnProbability: null },
+      state: "churned",
+      verdict: "churned",
+      churnedDay: ago(12),
+      returnProbability: null,
       churnCause: {
-        ...{ by: "event", event: "subscription_canceled" },
+        by: "event",
+        event: "subscription_canceled",
         member: { userId: "farah", label: "Farah Okafor" },
       },
     });
@@ -63,7 +70,9 @@ describe("the API", () => {
 
   test("gives members of a churned account its churn, in lists, in their filter, among members and in the CSV", async () => {
     expect(await ask<Score>("/api/users/c1/score")).toMatchObject({
-      ...{ state: "active", verdict: "account_churned", churnCause: null },
+      state: "active",
+      verdict: "account_churned",
+      churnCause: null,
     });
     const { users } = await ask<Users>("/api/users?limit=1000");
     const inherited = span(1, 11)

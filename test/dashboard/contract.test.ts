@@ -43,7 +43,11 @@ test("every address of a page has one route", () => {
 test("an address of a page is known by its form", () => {
   expect(["/", "/sign-in", "/o/1/users/a%2Fb"].map(isPageAddress)).toEqual([true, true, true]);
   expect(["", "/o/x/users", "/o/1/users/", "/o/1/users/a/b", "//o/1"].map(isPageAddress)).toEqual([
-    ...[false, false, false, false, false],
+    false,
+    false,
+    false,
+    false,
+    false,
   ]);
 });
 

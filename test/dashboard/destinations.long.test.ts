@@ -99,7 +99,10 @@ test("the log says when a message is due that nobody tried to send yet", async (
   const { owner, at } = await company(server, "Due");
   const hook = { kind: "webhook", name: "Morning", address: receiver.address("/200") };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), hook, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    hook,
+    201,
   );
   await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
   const { page } = await openPage(browser);

@@ -46,8 +46,15 @@ describe("live", () => {
     expect(curl).not.toContain(token);
     const sent = Bun.spawn(["sh", "-c", curl.replace("curl", "printf '%s\\n'")], { stdout: "pipe" });
     expect((await new Response(sent.stdout).text()).split("\n").slice(0, -1)).toEqual([
-      ...["-X", "POST", `${server.url}/track`, "-H", "Authorization: Bearer rk-…", "-H"],
-      ...["Content-Type: application/json", "--data-raw", '{"userId":"ghost","event":"it\'s_live"}'],
+      "-X",
+      "POST",
+      `${server.url}/track`,
+      "-H",
+      "Authorization: Bearer rk-…",
+      "-H",
+      "Content-Type: application/json",
+      "--data-raw",
+      '{"userId":"ghost","event":"it\'s_live"}',
     ]);
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
@@ -94,7 +101,10 @@ describe("live", () => {
     await becomes(() => arrived(page).filter({ hasText: "by_api" }).count(), 0);
     const lines = await arrived(page).allInnerTexts();
     expect(lines.map((line) => /Accepted|Held|Duplicate|Rejected/.exec(line)?.[0])).toEqual([
-      ...["Rejected", "Duplicate", "Accepted", "Held"],
+      "Rejected",
+      "Duplicate",
+      "Accepted",
+      "Held",
     ]);
     for (const line of lines) expect(line).toContain("Segment");
     expect(lines[1]).toContain("stored once");

@@ -21,11 +21,15 @@ async function organization(name: string, done: readonly Done[], of = server): P
   const users = [...new Set(done.map(({ user }) => user))].toReversed();
   const batch = [
     ...users.map((userId) => ({
-      ...{ type: "identify", userId, email: `${userId}@example.com` },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
       properties: { name: `The ${userId}` },
     })),
     ...done.map(({ user, daysAgo, event = "opened" }) => ({
-      ...{ type: "track", userId: user, event },
+      type: "track",
+      userId: user,
+      event,
       timestamp: new Date(of.nowMs() - daysAgo * 86_400_000).toISOString(),
     })),
   ];
@@ -73,8 +77,11 @@ describe("on the first day", () => {
     expect([response.status(), await response.json()]).toEqual([
       200,
       {
-        ...{ day: formatDay(demonstrationDay), users: 2, accounts: 0 },
-        ...{ stoppedSince: null, silentSource: null },
+        day: formatDay(demonstrationDay),
+        users: 2,
+        accounts: 0,
+        stoppedSince: null,
+        silentSource: null,
       },
     ]);
   });

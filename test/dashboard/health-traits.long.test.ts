@@ -17,17 +17,26 @@ async function sendUsers(organization: string): Promise<void> {
     { userId: "bob", nps: "2", isAccountOwner: false },
   ];
   const said = users.map(({ userId, nps }) => ({
-    ...{ type: "identify", messageId: `${userId} said`, userId, timestamp: noon(2) },
+    type: "identify",
+    messageId: `${userId} said`,
+    userId,
+    timestamp: noon(2),
     traits: { email: `${userId}@example.com`, nps },
   }));
   expect((await server.post("/v1/batch", token, { batch: said })).status).toBe(200);
   const batch = users.flatMap(({ userId, isAccountOwner }) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com`, isAccountOwner },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
+      isAccountOwner,
       account: { id: "acme", name: "Acme" },
     },
     ...Array.from({ length: 15 }, (_, index) => ({
-      ...{ type: "track", userId, event: "opened", timestamp: noon(2 * index + 1) },
+      type: "track",
+      userId,
+      event: "opened",
+      timestamp: noon(2 * index + 1),
     })),
   ]);
   const response = await server.post("/batch", token, { batch });

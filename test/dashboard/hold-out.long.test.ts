@@ -41,7 +41,11 @@ beforeAll(async () => {
         : [
             track(id.replace(" ", "."), "subscription_started", daysAgo(40), {
               properties: {
-                ...{ subscriptionId: id, plan: "Team", amount, currency: "USD", interval: "month" },
+                subscriptionId: id,
+                plan: "Team",
+                amount,
+                currency: "USD",
+                interval: "month",
               },
             }),
           ]),
@@ -93,7 +97,8 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   expect(idsWith("exempt").toSorted()).toEqual(exempt);
   expect(alerts.every(({ isSent }) => isSent)).toBe(true);
   const listed = await owner.json<{ accounts: { accountId: string; controlUntil: string | null }[] }>(
-    ...(["GET", `${at("/api/accounts")}&limit=100`] as const),
+    "GET",
+    `${at("/api/accounts")}&limit=100`,
   );
   const controls = listed.accounts
     .filter(({ controlUntil }) => controlUntil !== null)
@@ -176,7 +181,8 @@ test("an MRR that a team member clears stays empty, also when the rule is change
   await page.getByRole("button", { name: "Save rule" }).click();
   await becomes(async () => {
     const { rules } = await member.json<{ rules: { name: string; exemptions: object }[] }>(
-      ...(["GET", at("/api/alert-rules")] as const),
+      "GET",
+      at("/api/alert-rules"),
     );
     return rules.find(({ name }) => name === "Without MRR")?.exemptions;
   }, {});

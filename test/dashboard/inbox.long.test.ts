@@ -38,11 +38,15 @@ async function fire(): Promise<void> {
   const { owner, at, token } = people;
   const batch = ["ada", "bob", "eve"].flatMap((userId) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com` },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
       ...(userId === "ada" && { properties: { name: longName } }),
     },
     ...[40, 12, userId === "eve" ? 1 : 6].map((days) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       timestamp: new Date(Date.now() - days * 86_400_000).toISOString(),
     })),
   ]);

@@ -97,7 +97,8 @@ describe("users", () => {
     await page.getByRole("columnheader", { name: "plan" }).getByRole("button").click();
     await page.waitForURL(/sort=trait/);
     const { users, total } = await asReader<{ total: number; users: Row[] }>(
-      ...([page, `/api/users?trait=plan&value=${value}&sort=trait&sortTrait=plan&order=ascending`] as const),
+      page,
+      `/api/users?trait=plan&value=${value}&sort=trait&sortTrait=plan&order=ascending`,
     );
     await untilShown(page, users.slice(0, 10).map(label));
     await page.getByText(new RegExp(`^${total} users?$`)).waitFor();
@@ -127,7 +128,8 @@ describe("users", () => {
   test("come as they are scrolled to, and are opened by keys alone", async () => {
     const { page } = await open("/users?sort=userId&order=ascending");
     const { total, users } = await asReader<{ total: number; users: Row[] }>(
-      ...([page, "/api/users?sort=userId&order=ascending&limit=1000"] as const),
+      page,
+      "/api/users?sort=userId&order=ascending&limit=1000",
     );
     await untilShown(page, users.slice(0, 5).map(label));
     await settled(page);
@@ -186,7 +188,8 @@ test("accounts are those of the API, and lead to their members", async () => {
   await page.waitForURL(/\/users\?account=/);
   await page.getByText(`Account ${first?.accountId}`).waitFor();
   const { total } = await asReader<{ total: number }>(
-    ...([page, `/api/users?account=${encodeURIComponent(first?.accountId ?? "")}`] as const),
+    page,
+    `/api/users?account=${encodeURIComponent(first?.accountId ?? "")}`,
   );
   await page.getByText(new RegExp(`^${total} users?$`)).waitFor();
   expect(complaints).toEqual([]);

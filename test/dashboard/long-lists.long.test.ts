@@ -16,7 +16,9 @@ beforeAll(async () => {
   owner = await joined(world.server, "Long", "owner", "Lena Long");
   await joined(world.server, "Long", "viewer", longName.slice(0, 190));
   const batch = Array.from({ length: users }, (_, index) => ({
-    ...{ type: "identify", userId: idOf(index), email: `${idOf(index)}@example.com` },
+    type: "identify",
+    userId: idOf(index),
+    email: `${idOf(index)}@example.com`,
     properties: { name: index === 3 ? longName : `User ${index}`, plan: index % 2 === 0 ? "pro" : "free" },
     account:
       index === 3 ? { id: "long", name: longName } : { id: `a${index % 20}`, name: `Account ${index % 20}` },
@@ -59,7 +61,9 @@ describe("a list that is read on", () => {
       for (const { userId } of answer.users) seen.add(userId);
     });
     const renamed = Array.from({ length: 30 }, (_, index) => ({
-      ...{ type: "identify", userId: idOf(index), email: `${idOf(index)}@example.com` },
+      type: "identify",
+      userId: idOf(index),
+      email: `${idOf(index)}@example.com`,
       properties: { name: index === 3 ? longName : `Person ${index}` },
     }));
     await world.server.post("/batch", token, { batch: renamed });

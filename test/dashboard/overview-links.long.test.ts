@@ -112,8 +112,15 @@ describe.each(["user", "account"])("figures with health of %ss", (kind) => {
 test("every panel and every sentence with a count has such links", async () => {
   const { page } = await overview("?kind=user&more=true");
   const regions = [
-    ...["The week", "Health of users", "Churn risk", "Risk bands", "Movement"],
-    ...["Biggest drops", "Biggest gains", "Active users", "User lifecycle"],
+    "The week",
+    "Health of users",
+    "Churn risk",
+    "Risk bands",
+    "Movement",
+    "Biggest drops",
+    "Biggest gains",
+    "Active users",
+    "User lifecycle",
   ];
   for (const summary of await page.getByText("Show as a table").all()) await summary.click();
   for (const name of regions) {

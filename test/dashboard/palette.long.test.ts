@@ -12,7 +12,9 @@ beforeAll(async () => {
   people = await company(world.server, "Found");
   const { token, owner, at } = people;
   const batch = Array.from({ length: 8 }, (_, n) => ({
-    ...{ type: "identify", userId: `u${n}`, email: `yilmaz${n}@example.com` },
+    type: "identify",
+    userId: `u${n}`,
+    email: `yilmaz${n}@example.com`,
     properties: { name: n < 2 ? "Priya Yilmaz" : `Person ${n} Yilmaz` },
     account: { id: "acme", name: "Acme" },
   }));

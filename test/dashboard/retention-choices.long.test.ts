@@ -54,7 +54,11 @@ describe("the choices", () => {
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     const { mean } = await ask<Retention>("/api/retention", {
-      ...{ ...usual, returnEvent, measure: "inOrAfter", trait: "plan", asOf: "now" },
+      ...usual,
+      returnEvent,
+      measure: "inOrAfter",
+      trait: "plan",
+      asOf: "now",
     });
     const groups = [...Map.groupBy(mean, ({ kind, value }) => `${kind} ${value}`).values()];
     const rowOf = (index: number) => grid.locator("tbody").nth(index).locator("tr").first();
@@ -104,7 +108,9 @@ describe("the curves", () => {
   test("compare two groups, with model and intervals in the table beside them", async () => {
     const { page, ask } = await opened("?trait=plan&measure=inOrAfter&first=%3Dfree&second=%3Dpro");
     const { mean, projections } = await ask<Retention>("/api/retention", {
-      ...{ ...usual, measure: "inOrAfter", trait: "plan" },
+      ...usual,
+      measure: "inOrAfter",
+      trait: "plan",
     });
     await page.getByText("Show as a table").click();
     const row = page.getByRole("row", { name: /^1 week / });
@@ -156,7 +162,10 @@ describe("the comparison of groups", () => {
       "?trait=plan&measure=inOrAfter&first=%3Dfree&second=%3Dpro&compareAt=2",
     );
     const { groups, pairs } = await ask<Comparison>("/api/retention/comparison", {
-      ...{ ...usual, measure: "inOrAfter", trait: "plan", at: "2" },
+      ...usual,
+      measure: "inOrAfter",
+      trait: "plan",
+      at: "2",
     });
     const panel = page.getByRole("region", { name: "Do the groups differ?" });
     await panel.getByRole("table").waitFor();
@@ -168,7 +177,8 @@ describe("the comparison of groups", () => {
     expect(shown).toEqual(
       groups.map(({ value, kind, cohortUsers, share }) => [
         value ?? (kind === "none" ? "No plan" : "Other values"),
-        ...[String(cohortUsers), percentText(share)],
+        String(cohortUsers),
+        percentText(share),
       ]),
     );
     const places = ["free", "pro"].map((plan) => groups.findIndex(({ value }) => value === plan));

@@ -15,11 +15,16 @@ export const summer = "?periods=3&to=2026-08-31";
 export type Company = Awaited<ReturnType<typeof company>>;
 
 const tracked = (userId: string, event: string, timestamp: string, properties: object = {}) => ({
-  ...{ userId, event, timestamp },
+  userId,
+  event,
+  timestamp,
   properties: { subscriptionId: `of ${userId}`, ...properties },
 });
 const price = (plan: string, amount: number, currency: string) => ({
-  ...{ plan, amount, currency, interval: "month" },
+  plan,
+  amount,
+  currency,
+  interval: "month",
 });
 
 /** A company with billing events, and USD as its reporting currency. Only euros have a rate. */

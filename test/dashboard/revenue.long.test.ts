@@ -68,7 +68,11 @@ describe("billing events that were tracked", () => {
       "$160.00",
     ]);
     expect((await cells(page, "Revenue by month", /^Jul 2026/)).slice(0, 5)).toEqual([
-      ...["Jul 2026", "$175.00", "2", "112.9%", "100%"],
+      "Jul 2026",
+      "$175.00",
+      "2",
+      "112.9%",
+      "100%",
     ]);
     await page.getByText("1 EUR = 1.1 (version 1 of the settings").waitFor();
     expect(await axe(page)).toEqual([]);
@@ -107,7 +111,10 @@ describe("billing events that were tracked", () => {
     for (const options of [{ colorScheme: "light" }, { colorScheme: "dark", viewport: phone }] as const) {
       const { page, complaints } = await revenuePage(`${summer}&split=plan`, options);
       expect((await cells(page, "Groups of payers", /^Gold/)).slice(0, 4)).toEqual([
-        ...["Gold", "$120.00", "1", "100%"],
+        "Gold",
+        "$120.00",
+        "1",
+        "100%",
       ]);
       expect((await cells(page, "Groups of payers", /^Team/)).slice(0, 2)).toEqual(["Team", "$0.00"]);
       await page.getByLabel("Payers of").selectOption(longPlan);
@@ -171,7 +178,12 @@ async function withRisk(page: Page, answer: Partial<AtRisk>): Promise<void> {
 const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5, scheduledMrr: 0, laterMrr: 0 };
 const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25, scheduledMrr: 0, laterMrr: 0 };
 const echo = {
-  ...{ id: "echo", name: "Echo", mrr: 3_000, churnRisk: null, scheduledMrr: 700, expectedLoss: 700 },
+  id: "echo",
+  name: "Echo",
+  mrr: 3_000,
+  churnRisk: null,
+  scheduledMrr: 700,
+  expectedLoss: 700,
   laterMrr: 2_300,
 };
 const noneLater = { laterMrr: 0, laterPayers: 0 };
@@ -183,8 +195,13 @@ describe("MRR at risk", () => {
     await withRisk(page, {
       churnTarget: { by: "subscription" },
       expectedLoss: {
-        ...{ mrr: 7_700, payers: 3, scheduledMrr: 2_000, low: 0, high: 16_000 },
-        ...{ laterMrr: 2_300, laterPayers: 1 },
+        mrr: 7_700,
+        payers: 3,
+        scheduledMrr: 2_000,
+        low: 0,
+        high: 16_000,
+        laterMrr: 2_300,
+        laterPayers: 1,
       },
       atRisk: [{ ...acme, expectedLoss: 6_000 }, { ...dyno, expectedLoss: 1_000 }, echo],
     });
@@ -202,10 +219,18 @@ describe("MRR at risk", () => {
       })
       .waitFor();
     expect(await cells(page, "Paying accounts by expected loss", /^Acme/)).toEqual([
-      ...["Acme", "$120.00", "50%", "$60.00", nothing],
+      "Acme",
+      "$120.00",
+      "50%",
+      "$60.00",
+      nothing,
     ]);
     expect(await cells(page, "Paying accounts by expected loss", /^Echo/)).toEqual([
-      ...["Echo", "$30.00", nothing, "$7.00", "$23.00"],
+      "Echo",
+      "$30.00",
+      nothing,
+      "$7.00",
+      "$23.00",
     ]);
     await settled(page);
     expect(await axe(page)).toEqual([]);
@@ -218,8 +243,12 @@ describe("MRR at risk", () => {
     const { page } = await openPage(browser);
     await signInAs(page, server, money.owner);
     await withRisk(page, {
-      ...{ churnTarget: { by: "subscription" }, payersWithRisk: 0, mrrWithRisk: 0 },
-      ...{ highRiskPayers: 0, highRiskMrr: 0, atRisk: [echo] },
+      churnTarget: { by: "subscription" },
+      payersWithRisk: 0,
+      mrrWithRisk: 0,
+      highRiskPayers: 0,
+      highRiskMrr: 0,
+      atRisk: [echo],
       expectedLoss: { mrr: 700, payers: 1, scheduledMrr: 700, low: 700, high: 700, ...noneLater },
       withoutRisk: [{ reason: "no_model", payers: 2, mrr: 15_000 }],
     });
@@ -241,7 +270,8 @@ describe("MRR at risk", () => {
     const { page } = await openPage(browser);
     await signInAs(page, server, money.owner);
     await withRisk(page, {
-      ...{ churnTarget: { by: "silence" }, expectedLoss: null },
+      churnTarget: { by: "silence" },
+      expectedLoss: null,
       atRisk: [{ ...acme, expectedLoss: null }],
     });
     await page.goto(`${server.url}/o/${money.organization}/revenue`);
@@ -257,7 +287,12 @@ describe("MRR at risk", () => {
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
     const expectedLoss = {
-      ...{ mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000, ...noneLater },
+      mrr: 410_000,
+      payers: 7,
+      scheduledMrr: 0,
+      low: 100_000,
+      high: 800_000,
+      ...noneLater,
     };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);

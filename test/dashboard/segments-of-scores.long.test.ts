@@ -18,7 +18,8 @@ let people: Awaited<ReturnType<typeof company>>;
 
 /** Users of six accounts. Those of the last two stopped five weeks ago. */
 const users = Array.from({ length: 18 }, (_, n) => ({
-  ...{ id: `user-${n}`, account: `account-${n % 6}` },
+  id: `user-${n}`,
+  account: `account-${n % 6}`,
   activeUntil: n % 6 < 4 ? 1 : 34,
 }));
 

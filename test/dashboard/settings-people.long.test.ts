@@ -96,7 +96,8 @@ describe("members", () => {
     await page.getByRole("row", { name: /^Grace/ }).waitFor({ state: "detached" });
     expect((await grace.ask("GET", at(owner, "/api/organization"))).status).toBe(404);
     expect((await auditLog(owner)).slice(0, 2).map(({ action }) => action)).toEqual([
-      ...["member.removed", "member.role_changed"],
+      "member.removed",
+      "member.role_changed",
     ]);
     await page.getByRole("link", { name: "Audit log" }).click();
     const newest = page
@@ -148,16 +149,14 @@ describe("members", () => {
     const { page, complaints } = await world.settingsOf(viewer, "organization");
     const pages = page.getByRole("navigation", { name: "Settings" }).getByRole("link");
     expect(await pages.allTextContents()).toEqual([
-      ...[
-        "Organization",
-        "Scores",
-        "Currencies",
-        "Exclusions",
-        "Members",
-        "Alert rules",
-        "Destinations",
-        "Your account",
-      ],
+      "Organization",
+      "Scores",
+      "Currencies",
+      "Exclusions",
+      "Members",
+      "Alert rules",
+      "Destinations",
+      "Your account",
     ]);
     for (const path of ["organization", "scores", "currencies", "exclusions", "members", "destinations"]) {
       await page.goto(page.url().replace(/[a-z]+$/, path));

@@ -133,7 +133,8 @@ describe("what is typed while the answer is under way", () => {
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     expect(await owner.json<object>("GET", at(owner, "/api/organization"))).toMatchObject({
-      ...{ name: "Typing on and on", keepEventsDays: 400 },
+      name: "Typing on and on",
+      keepEventsDays: 400,
     });
   });
 
@@ -201,7 +202,8 @@ describe("a role", () => {
     await told("Grace Arrows is now member.");
     expect(changes.length).toBe(1);
     const { members } = await owner.json<{ members: { id: number; role: string }[] }>(
-      ...(["GET", at(owner, "/api/members")] as const),
+      "GET",
+      at(owner, "/api/members"),
     );
     expect(members.find(({ id }) => id === grace.id)?.role).toBe("member");
     expect(complaints).toEqual([]);

@@ -103,7 +103,9 @@ async function signInDaily(organization: string): Promise<void> {
   const batch = users.flatMap((userId) => [
     { type: "identify", userId, email: `${userId}@example.com` },
     ...Array.from({ length: 30 }, (_, day) => ({
-      ...{ type: "track", userId, event: "signed_in" },
+      type: "track",
+      userId,
+      event: "signed_in",
       timestamp: new Date(world.server.nowMs() - (day + 1) * 86_400_000).toISOString(),
     })),
   ]);
@@ -118,7 +120,8 @@ describe("scores", () => {
     const { page, complaints } = await world.settingsOf(owner, "scores");
     const path = (name: string) => at(owner, name);
     const intervals = await owner.json<{ gaps: number; advisedChurnHorizonDays: number }>(
-      ...(["GET", path("/api/usage-intervals")] as const),
+      "GET",
+      path("/api/usage-intervals"),
     );
     const advised = intervals.advisedChurnHorizonDays;
     await page.getByText(new Intl.NumberFormat("en-GB").format(intervals.gaps)).waitFor();
@@ -173,7 +176,8 @@ describe("scores", () => {
     const { version, settings } = await owner.json<Answer>("GET", at(owner, "/api/settings"));
     expect(version).toBe(3);
     expect(settings).toMatchObject({
-      ...{ healthWeights: { engagement: 45, outlook: 25 }, riskBands: { user: null } },
+      healthWeights: { engagement: 45, outlook: 25 },
+      riskBands: { user: null },
     });
     await page.getByRole("link", { name: "Audit log" }).click();
     await page.getByText(/Restored version 1 of the settings: Churn horizon/).waitFor();

@@ -19,7 +19,8 @@ beforeAll(async () => {
   const account = { id: "lambda", name: "L".repeat(200), properties };
   await send(server, "/identify", place.token, user("lou", { account }));
   await send(server, "/track", place.token, {
-    ...{ userId: "lou", event: "subscription_started" },
+    userId: "lou",
+    event: "subscription_started",
     properties: { subscriptionId: "l1", plan: long, amount: 100, currency: "USD", interval: "month" },
   });
   await server.exported("subscriptions", "Subscribers");

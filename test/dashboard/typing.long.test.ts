@@ -182,7 +182,9 @@ describe("a webhook", () => {
     type Answer = { webhooks: { mapping: object }[] };
     const { webhooks } = await owner.json<Answer>("GET", at(owner, "/api/webhooks"));
     expect(webhooks[0]?.mapping).toEqual({
-      ...{ userId: "user.id", event: { path: "type" }, account: { id: "team.id", name: "team.name" } },
+      userId: "user.id",
+      event: { path: "type" },
+      account: { id: "team.id", name: "team.name" },
     });
   });
 

@@ -22,9 +22,12 @@ beforeAll(async () => {
 }, 180_000);
 
 const mapping = {
-  ...{ userId: "user.id", event: { path: "type" }, isActivity: false },
+  userId: "user.id",
+  event: { path: "type" },
+  isActivity: false,
   account: { id: "$.team", properties: { tier: "$.tier" } },
-  ...{ traits: { plan: "user.plan" }, properties: "data" },
+  traits: { plan: "user.plan" },
+  properties: "data",
 };
 
 test("fields and mappings say the same", () => {

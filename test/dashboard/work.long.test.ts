@@ -12,7 +12,10 @@ beforeAll(async () => {
   const token = await server.organization(organization);
   const account = { id: "acme", name: "Acme" };
   const batch = ["ada", "bob"].map((userId) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com`, account },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
+    account,
   }));
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("accounts", organization);

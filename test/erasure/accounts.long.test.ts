@@ -11,7 +11,9 @@ import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll,
 let server: Server = await ownServer(() => server);
 
 const account = {
-  ...{ id: "MARKER-id", name: "MARKER-name", avatar: "https://example.com/MARKER.png" },
+  id: "MARKER-id",
+  name: "MARKER-name",
+  avatar: "https://example.com/MARKER.png",
   properties: { owner: "MARKER@example.com", tier: "MARKER-tier" },
 };
 const other = { id: "a2", name: "Babbage & Sons" };

@@ -59,8 +59,12 @@ beforeAll(async () => {
 function dataOf(who: string): object[] {
   const account = { id: `account of ${who}`, name: `Account of ${who}` };
   const billing = {
-    ...{ subscriptionId: `subscription of ${who}`, status: "active", plan: `plan of ${who}` },
-    ...{ amount: 1_000, currency: "USD", interval: "month" },
+    subscriptionId: `subscription of ${who}`,
+    status: "active",
+    plan: `plan of ${who}`,
+    amount: 1_000,
+    currency: "USD",
+    interval: "month",
   };
   return [
     identify(who, { account, properties: { name: `name of ${who}`, old: `old trait of ${who}` } }),
@@ -90,16 +94,21 @@ async function everything(userId: string): Promise<{ readonly text: string; read
 test("it has what every store keeps of the person, and nothing of another", async () => {
   const { text, document } = await everything("ada");
   for (const planted of [
-    ...["name of ada", "old trait of ada", "new trait of ada", "Account of ada", "visitor of ada"],
-    ...[
-      "event_0_of_ada",
-      "event_3_of_ada",
-      "property of ada",
-      "odd key of ada",
-      "note on ada",
-      "Pilots with ada",
-    ],
-    ...["task for ada", "called ada", "ada@example.com", "olga.owner@example.com"],
+    "name of ada",
+    "old trait of ada",
+    "new trait of ada",
+    "Account of ada",
+    "visitor of ada",
+    "event_0_of_ada",
+    "event_3_of_ada",
+    "property of ada",
+    "odd key of ada",
+    "note on ada",
+    "Pilots with ada",
+    "task for ada",
+    "called ada",
+    "ada@example.com",
+    "olga.owner@example.com",
   ]) {
     expect([planted, text.includes(planted)]).toEqual([planted, true]);
   }
@@ -116,7 +125,11 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   expect(document.segmentChanges).toMatchObject([{ change: "entered", cause: "first" }]);
   expect(document.segments).toHaveLength(1);
   expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
-    ...["call.set_aside", "contact.created", "note.created", "owner.changed", "person.exported"],
+    "call.set_aside",
+    "contact.created",
+    "note.created",
+    "owner.changed",
+    "person.exported",
     "task.created",
   ]);
 });

@@ -27,8 +27,13 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
   ];
   const at = (path: string) => `${path}?organization=${organization}`;
   const wanted = {
-    ...{ name: "High risk", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } },
-    ...{ when: "at once", destinations: [hook, channel], holdOutShare: 0.5, exemptions: { mrrAbove: null } },
+    name: "High risk",
+    scope: { kind: "users" },
+    condition: { kind: "riskBand", band: "high" },
+    when: "at once",
+    destinations: [hook, channel],
+    holdOutShare: 0.5,
+    exemptions: { mrrAbove: null },
   };
   const rule = await owner.json<{ id: number }>("POST", at("/api/alert-rules"), wanted, 201);
   const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
@@ -37,19 +42,41 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
   const entities = found.map((one) => ({ kind: "user", number: one?.user.number ?? 0 }) as const);
   const { version, watermark } = toDecide;
   const chunk: DecisionChunk = {
-    ...{ organization, rule: rule.id, version: version.version, after: watermark.sequence, horizonDays: 28 },
-    ...{ next: { decidedThrough: firedDay, part: null, cursor: null }, closed: [], insideBySettings: 0 },
+    organization,
+    rule: rule.id,
+    version: version.version,
+    after: watermark.sequence,
+    horizonDays: 28,
+    next: { decidedThrough: firedDay, part: null, cursor: null },
+    closed: [],
+    insideBySettings: 0,
     states: entities.map((entity) => ({
-      ...{ entity, hasLeft: false, daysOut: 0, restsUntil: firedDay + 7, firedOn: firedDay, value: 0.7 },
+      entity,
+      hasLeft: false,
+      daysOut: 0,
+      restsUntil: firedDay + 7,
+      firedOn: firedDay,
+      value: 0.7,
     })),
     fired: entities.map((entity) => ({
-      ...{ entity, day: firedDay, eventId: null, before: 0.2, after: 0.7, risk: 0.7, expectedLoss: 900 },
-      ...{ reasons: [{ text: "silent for 9 days" }], account: null, isExempt: false },
+      entity,
+      day: firedDay,
+      eventId: null,
+      before: 0.2,
+      after: 0.7,
+      risk: 0.7,
+      expectedLoss: 900,
+      reasons: [{ text: "silent for 9 days" }],
+      account: null,
+      isExempt: false,
     })),
   };
   const nowMs = Date.now();
   const ground = {
-    ...{ address: server.url, nowMs, todayMs: nowMs, nextMorningMs: nowMs },
+    address: server.url,
+    nowMs,
+    todayMs: nowMs,
+    nextMorningMs: nowMs,
     excludedAmong: noneExcluded,
     worthOf: noWorth,
   };
@@ -64,7 +91,9 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
   });
   const digest = { ...quiet, kind: "user", entered: { total: named.length, named } } as const;
   const message = digestMessage(digest, {
-    ...{ organization: { id: organization, name: "Access" }, address: server.url, nowMs },
+    organization: { id: organization, name: "Access" },
+    address: server.url,
+    nowMs,
   });
   await ledger.deliveries.add(organization, channel, message, nowMs, entities);
 }
@@ -74,7 +103,10 @@ async function pausedOf(owner: Member, kind: "webhook" | "slack", name: string):
   const at = (path: string) => `${path}?organization=${owner.organization}`;
   const wanted = { kind, name, address: `https://${name}.invalid/`, sendsEmails: true };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), wanted, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    wanted,
+    201,
   );
   await owner.json("PATCH", at(`/api/destinations/${destination.id}`), { state: "paused" });
   return destination.id;

@@ -57,7 +57,10 @@ test("values of wrong types are rejected with the field's name, and good rows ar
     ['{"event_type":\n', ""],
   ] as const;
   const odd = event({
-    ...{ user_properties: ["a"], groups: { company: [{}] }, event_properties: "text", uuid: "odd" },
+    user_properties: ["a"],
+    groups: { company: [{}] },
+    event_properties: "text",
+    uuid: "odd",
   });
   const proto = event({ uuid: "proto" }).replace(
     '"uuid"',

@@ -29,21 +29,23 @@ const shown = (rows: readonly Record<string, unknown>[]) =>
   rows.map(({ userId, event, timestamp, messageId }) => [userId, event, timestamp, messageId]);
 
 const ended = subscription({
-  ...{ id: "sub_old", status: "canceled", metadata: { userId: "ada", accountId: "acme" } },
-  ...{
-    created: second(0),
-    start_date: second(0),
-    trial_end: second(14),
-    canceled_at: second(50),
-    ended_at: second(60),
-  },
+  id: "sub_old",
+  status: "canceled",
+  metadata: { userId: "ada", accountId: "acme" },
+  created: second(0),
+  start_date: second(0),
+  trial_end: second(14),
+  canceled_at: second(50),
+  ended_at: second(60),
 });
 const running = subscription(
   { id: "sub_new", created: second(70), start_date: second(70), metadata: { userId: "ada" } },
   [subscriptionItem({ quantity: 3, subscription: "sub_new" }, price({ unit_amount: 1_000 }))],
 );
 const paid = invoice({
-  ...{ id: "in_paid", created: second(70), metadata: { userId: "ada" } },
+  id: "in_paid",
+  created: second(70),
+  metadata: { userId: "ada" },
   status_transitions: {
     finalized_at: second(70),
     marked_uncollectible_at: null,
@@ -52,7 +54,11 @@ const paid = invoice({
   },
 });
 const open = invoice({
-  ...{ id: "in_open", created: second(80), status: "open", amount_paid: 0, attempt_count: 2 },
+  id: "in_open",
+  created: second(80),
+  status: "open",
+  amount_paid: 0,
+  attempt_count: 2,
   metadata: { userId: "ada" },
 });
 
@@ -94,7 +100,8 @@ test("the API's list of subscriptions and JSON lines of invoices become the even
   expect(rows[6]).toMatchObject({ properties: { invoiceId: "in_open", amount: 4_900, attempt: 2 } });
   const users = await bench.server.exported("users", "json");
   expect(users.find(({ userId }) => userId === "ada")).toMatchObject({
-    ...{ email: "ada@example.com", account: { id: "acme" } },
+    email: "ada@example.com",
+    account: { id: "acme" },
     properties: { plan: "Team", planAmount: 3_000, subscriptionStatus: "active" },
   });
 });

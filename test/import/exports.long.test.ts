@@ -25,7 +25,12 @@ async function events(organization: string) {
   const rows = await bench.server.exported("events", organization);
   return rows
     .map(({ userId, event, timestamp, properties, messageId, isActivity }) => ({
-      ...{ userId, event, timestamp, properties, messageId, isActivity },
+      userId,
+      event,
+      timestamp,
+      properties,
+      messageId,
+      isActivity,
     }))
     .sort((a, b) => String(a.timestamp).localeCompare(String(b.timestamp)));
 }
@@ -36,11 +41,20 @@ async function users(organization: string) {
 }
 
 const amplitudeEvent = (some: object) => ({
-  ...{ app: 1, amplitude_id: 99, platform: "Web", version_name: null, country: "France" },
-  ...{ device_id: "device-a", user_id: "ada", event_type: "Order Placed" },
-  ...{ $insert_id: "insert", uuid: "5f1c7d6e-0000-11ee-8000-000000000001" },
-  ...{ event_time: "2023-06-01 09:30:00.123000", event_properties: { total: 12 } },
-  ...{ user_properties: { email: "ada@example.com", plan: "pro" }, groups: { company: ["Acme"] } },
+  app: 1,
+  amplitude_id: 99,
+  platform: "Web",
+  version_name: null,
+  country: "France",
+  device_id: "device-a",
+  user_id: "ada",
+  event_type: "Order Placed",
+  $insert_id: "insert",
+  uuid: "5f1c7d6e-0000-11ee-8000-000000000001",
+  event_time: "2023-06-01 09:30:00.123000",
+  event_properties: { total: 12 },
+  user_properties: { email: "ada@example.com", plan: "pro" },
+  groups: { company: ["Acme"] },
   ...some,
 });
 const uuid = (n: number) => `5f1c7d6e-0000-11ee-8000-${String(n).padStart(12, "0")}`;
@@ -48,14 +62,13 @@ const uuid = (n: number) => `5f1c7d6e-0000-11ee-8000-${String(n).padStart(12, "0
 test("Amplitude: a .zip of .json.gz, with users, devices, accounts and times in UTC", async () => {
   await emptyOrganization("amplitude");
   const before = amplitudeEvent({
-    ...{
-      user_id: null,
-      event_type: "[Amplitude] Page Viewed",
-      uuid: uuid(2),
-      groups: {},
-      user_properties: {},
-    },
-    ...{ event_time: "2023-06-01 08:00:00", event_properties: { "[Amplitude] Page Path": "/pricing" } },
+    user_id: null,
+    event_type: "[Amplitude] Page Viewed",
+    uuid: uuid(2),
+    groups: {},
+    user_properties: {},
+    event_time: "2023-06-01 08:00:00",
+    event_properties: { "[Amplitude] Page Path": "/pricing" },
   });
   const session = amplitudeEvent({ event_type: "session_start", uuid: uuid(3) });
   const entries = [
@@ -79,16 +92,28 @@ test("Amplitude: a .zip of .json.gz, with users, devices, accounts and times in 
   const described = { platform: "Web", country: "France" };
   expect(await events("amplitude")).toEqual([
     {
-      ...{ userId: "ada", event: "page_viewed", timestamp: "2023-06-01T08:00:00.000Z", messageId: uuid(2) },
-      ...{ properties: { ...described, path: "/pricing" }, isActivity: true },
+      userId: "ada",
+      event: "page_viewed",
+      timestamp: "2023-06-01T08:00:00.000Z",
+      messageId: uuid(2),
+      properties: { ...described, path: "/pricing" },
+      isActivity: true,
     },
     {
-      ...{ userId: "ada", event: "Order_Placed", timestamp: "2023-06-01T09:30:00.123Z", messageId: uuid(1) },
-      ...{ properties: { ...described, total: 12 }, isActivity: true },
+      userId: "ada",
+      event: "Order_Placed",
+      timestamp: "2023-06-01T09:30:00.123Z",
+      messageId: uuid(1),
+      properties: { ...described, total: 12 },
+      isActivity: true,
     },
     {
-      ...{ userId: "ada", event: "session_start", timestamp: "2023-06-01T09:30:00.123Z", messageId: uuid(3) },
-      ...{ properties: { ...described, total: 12 }, isActivity: false },
+      userId: "ada",
+      event: "session_start",
+      timestamp: "2023-06-01T09:30:00.123Z",
+      messageId: uuid(3),
+      properties: { ...described, total: 12 },
+      isActivity: false,
     },
   ]);
   expect(await users("amplitude")).toMatchObject([
@@ -179,13 +204,19 @@ test("Mixpanel: $user_id and $device_id, profiles, aliases, and times of a proje
       ["page_viewed", "ada", { url: "https://example.com/" }, "i-$mp_web_page_view:$mp_web_page_view"],
       ["Visited", "ada", {}, "i-Visited:Visited"],
     ].map(([name, userId, properties, messageId]) => ({
-      ...{ userId, event: name, timestamp, messageId, isActivity: true },
+      userId,
+      event: name,
+      timestamp,
+      messageId,
+      isActivity: true,
       properties: { browser: "Chrome", ...(properties as object) },
     })) as never,
   );
   expect(await users("mixpanel")).toMatchObject([
     {
-      ...{ userId: "ada", email: "ada@example.com", account: { id: "acme" } },
+      userId: "ada",
+      email: "ada@example.com",
+      account: { id: "acme" },
       properties: { name: "Ada", plan: "pro" },
     },
     { userId: "grace", email: "grace@example.com" },
@@ -195,9 +226,15 @@ test("Mixpanel: $user_id and $device_id, profiles, aliases, and times of a proje
 test("PostHog: events of a batch export with $identify, groups and properties of persons", async () => {
   await emptyOrganization("posthog");
   const event = (n: number, name: string, some: { properties?: object; distinct_id?: string }) => ({
-    ...{ uuid: uuid(n), event: name, distinct_id: "ada", timestamp: `2024-02-01 10:00:0${n}.000000+00:00` },
-    ...{ person_id: "p", person_properties: { email: "ada@example.com", $initial_os: "Linux" } },
-    ...{ created_at: "2024-02-01T10:00:10Z", elements_chain: "", ...some },
+    uuid: uuid(n),
+    event: name,
+    distinct_id: "ada",
+    timestamp: `2024-02-01 10:00:0${n}.000000+00:00`,
+    person_id: "p",
+    person_properties: { email: "ada@example.com", $initial_os: "Linux" },
+    created_at: "2024-02-01T10:00:10Z",
+    elements_chain: "",
+    ...some,
     properties: JSON.stringify(some.properties ?? {}),
   });
   const visitor = "018d5e10-0000-7000-8000-000000000001";
@@ -236,7 +273,10 @@ test("PostHog: a batch export as Parquet, whose objects are text", async () => {
   expect(await imported("parquet", "posthog", file)).toEqual({ rows: 1, new: 1, duplicate: 0, rejected: 0 });
   expect(await events("parquet")).toMatchObject([
     {
-      ...{ userId: "ada", event: "invoice_sent", properties: { total: 3 }, messageId: uuid(1) },
+      userId: "ada",
+      event: "invoice_sent",
+      properties: { total: 3 },
+      messageId: uuid(1),
       timestamp: "2024-02-01T10:00:00.123Z",
     },
   ]);
@@ -248,8 +288,12 @@ test.each(["segment", "rudderstack"])(
   async (tool) => {
     await emptyOrganization(tool);
     const message = (n: number, some: object) => ({
-      ...{ messageId: `${tool}-${n}`, timestamp: `2021-03-01T10:00:0${n}.000Z`, anonymousId: "anon-1" },
-      ...{ sentAt: "2021-03-01T09:00:00.000Z", receivedAt: "2021-03-01T10:00:10.000Z", ...some },
+      messageId: `${tool}-${n}`,
+      timestamp: `2021-03-01T10:00:0${n}.000Z`,
+      anonymousId: "anon-1",
+      sentAt: "2021-03-01T09:00:00.000Z",
+      receivedAt: "2021-03-01T10:00:10.000Z",
+      ...some,
     });
     const rows = [
       message(1, { type: "page", name: "Home", properties: { path: "/" } }),
@@ -315,10 +359,7 @@ test("several files are imported in their order, each with a report of its own",
   const bad = bench.file("hour-2.json", lines([amplitudeEvent({ event_time: "noon" })]));
   const report = bench.path("rejected.csv");
   const options = ["--from", "amplitude", "--report", report];
-  const result = await bench.server.run(
-    {},
-    ...["import", good, bad, "--organization", "several", ...options],
-  );
+  const result = await bench.server.run({}, "import", good, bad, "--organization", "several", ...options);
   expect([result.exitCode, result.stderr]).toEqual([0, ""]);
   expect(result.stdout).toMatch(
     /file +hour-1\.json\n[\s\S]*new +1\n[\s\S]*file +hour-2\.json\n[\s\S]*rejected +1\n/,

@@ -21,7 +21,11 @@ async function eventsOf(
   expect([result.exitCode, result.stderr]).toEqual([0, ""]);
   const exported = await bench.server.exported("events", organization);
   const events = exported.map(({ userId, event, timestamp, properties, messageId }) => ({
-    ...{ userId, event, timestamp, properties, messageId },
+    userId,
+    event,
+    timestamp,
+    properties,
+    messageId,
   }));
   return { counts: countsOf(result), events };
 }
@@ -34,11 +38,17 @@ test("CSV: quoted cells, quoted line ends, empty cells and a byte order mark", a
   );
   expect(events).toEqual([
     {
-      ...{ userId: "u1", event: "a", timestamp: "2026-05-17T07:30:00.000Z", messageId: null },
+      userId: "u1",
+      event: "a",
+      timestamp: "2026-05-17T07:30:00.000Z",
+      messageId: null,
       properties: { note: 'one "two",\r\nthree' },
     },
     {
-      ...{ userId: "u1", event: "b", timestamp: "2026-05-17T22:00:00.000Z", messageId: null },
+      userId: "u1",
+      event: "b",
+      timestamp: "2026-05-17T22:00:00.000Z",
+      messageId: null,
       properties: { note: "é€😀", empty: '5" disc' },
     },
   ]);
@@ -50,7 +60,10 @@ test("CSV with semicolons and without a header has columns 1, 2, 3", async () =>
     "bare",
     "b.csv",
     "u1;a;2026-05-17T00:00:00Z;1.5\n",
-    ...["--delimiter", "semicolon", "--no-header", ...columns],
+    "--delimiter",
+    "semicolon",
+    "--no-header",
+    ...columns,
   );
   expect(events).toMatchObject([{ userId: "u1", event: "a", properties: { 4: 1.5 } }]);
 });
@@ -60,7 +73,14 @@ test("columns between any white space, as CDNOW has them", async () => {
     "space",
     "c.txt",
     " customer_id  date discs\n u1 19970101  1   \n\n u2\t19970112  12\n",
-    ...["--format", "csv", "--delimiter", "space", "--event-name", "purchase", "--number", "discs"],
+    "--format",
+    "csv",
+    "--delimiter",
+    "space",
+    "--event-name",
+    "purchase",
+    "--number",
+    "discs",
   );
   expect(events).toMatchObject([
     { userId: "u1", event: "purchase", timestamp: "1996-12-31T23:00:00.000Z", properties: { discs: 1 } },
@@ -84,7 +104,9 @@ test("JSON lines keep their types, and ids their digits", async () => {
   const events = await bench.server.exported("events", "jsonl");
   expect(events).toMatchObject([
     {
-      ...{ userId: "42", event: "a", timestamp: "2026-05-16T09:30:00.000Z" },
+      userId: "42",
+      event: "a",
+      timestamp: "2026-05-16T09:30:00.000Z",
       properties: { list: [1, { b: null }], plan: "pro" },
     },
     { event: "c", timestamp: "2026-05-16T09:30:00.123Z", properties: { big: "12345678901234567890" } },
@@ -130,8 +152,16 @@ test("Parquet: integers, decimals, times, structs, lists and bytes come out as w
   const [event] = await bench.server.exported("events", "parquet");
   expect(event?.timestamp).toBe("2026-05-17T09:30:00.123Z");
   expect(event?.properties).toEqual({
-    ...{ small: 42, big: "9007199254740993", price: 12.3, exact: "1234567890123456.789", double: 0.1 },
-    ...{ day: "2026-05-17", nested: { n: 1, s: "x" }, list: [1, 2], bytes: "/wA=", flag: true },
+    small: 42,
+    big: "9007199254740993",
+    price: 12.3,
+    exact: "1234567890123456.789",
+    double: 0.1,
+    day: "2026-05-17",
+    nested: { n: 1, s: "x" },
+    list: [1, 2],
+    bytes: "/wA=",
+    flag: true,
   });
 });
 
@@ -166,7 +196,9 @@ test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as 
     properties: { name: "Ada", n: 1.5, list: [{ a: null }] },
     isAccountOwner: true,
     account: {
-      ...{ id: "7", name: 'Engines "&" Sons', avatar: null },
+      id: "7",
+      name: 'Engines "&" Sons',
+      avatar: null,
       properties: { tier: "gold", seats: 3, list: [{ a: null }], contractValue: 0.1 },
     },
   };

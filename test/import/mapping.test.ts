@@ -24,7 +24,9 @@ test("users: traits, account, owner and numbers come from columns that are named
   expect(counts).toEqual({ rows: 3, new: 2, duplicate: 0, rejected: 1 });
   expect(await bench.server.exported("users", "users")).toMatchObject([
     {
-      ...{ userId: "c1", email: "ada@example.com", isAccountOwner: true },
+      userId: "c1",
+      email: "ada@example.com",
+      isAccountOwner: true,
       properties: { seats: 12, plan: "pro", created_at: "2020-01-01" },
       account: { id: "7", name: "Engines", avatar: null },
     },
@@ -84,14 +86,21 @@ test("accounts: names, pictures and attributes come from columns, and the latest
   ]);
   const stored = [
     {
-      ...{ id: "c1", name: "Engines", avatar: null },
+      id: "c1",
+      name: "Engines",
+      avatar: null,
       properties: {
-        ...{ tier: "gold", seats: 12, contractValue: 1200.5 },
-        ...{ owner: "cs@example.com", renewsAt: "2027-03-31" },
+        tier: "gold",
+        seats: 12,
+        contractValue: 1200.5,
+        owner: "cs@example.com",
+        renewsAt: "2027-03-31",
       },
     },
     {
-      ...{ id: "c2", name: "Looms", avatar: "https://a.example/l.png" },
+      id: "c2",
+      name: "Looms",
+      avatar: "https://a.example/l.png",
       properties: { tier: "iron", seats: 3 },
     },
     { id: "c6", name: "c6", avatar: null, properties: { tier: "wood", seats: 1 } },
@@ -219,7 +228,9 @@ describe("files of spreadsheets", () => {
   test.each([
     [
       "excel.csv",
-      ...[excel, [], "give --timestamp-format excel"],
+      excel,
+      [],
+      "give --timestamp-format excel",
       ["--timestamp-format", "excel", "--timezone", "UTC"],
       [
         ["2026-03-01T00:00:00.000Z", "report_sent", {}],
@@ -228,13 +239,17 @@ describe("files of spreadsheets", () => {
     ],
     [
       "german.csv",
-      ...[german, ["--number", "amount", "--timezone", "Europe/Berlin"], "give --decimal-comma"],
+      german,
+      ["--number", "amount", "--timezone", "Europe/Berlin"],
+      "give --decimal-comma",
       ["--number", "amount", "--timezone", "Europe/Berlin", "--decimal-comma"],
       [["2025-12-31T13:05:00.000Z", "order_placed", { amount: 1234.56 }]],
     ],
     [
       "british.csv",
-      ...[british, [], "has no timezone: give --timestamp-format utc"],
+      british,
+      [],
+      "has no timezone: give --timestamp-format utc",
       ["--timezone", "Europe/London"],
       [
         ["2025-06-05T09:00:00.000Z", "a", {}],
@@ -243,7 +258,9 @@ describe("files of spreadsheets", () => {
     ],
     [
       "american.csv",
-      ...[american, ["--timestamp-format", "utc"], "timestamp is not a time"],
+      american,
+      ["--timestamp-format", "utc"],
+      "timestamp is not a time",
       ["--timezone", "America/New_York"],
       [
         ["2025-05-06T14:00:00.000Z", "a", {}],

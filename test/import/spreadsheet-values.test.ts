@@ -208,21 +208,31 @@ describe("columns by their names", () => {
     const email = ["a@example.com", "Ada"];
     expect(sent(["id", "email", "Full Name"], ["u1", ...email]).properties).toEqual({ name: "Ada" });
     expect(sent(["id", "email", "full_name", "name"], ["u1", ...email, "A."]).properties).toEqual({
-      ...{ full_name: "Ada", name: "A." },
+      full_name: "Ada",
+      name: "A.",
     });
   });
 });
 
 describe("rows of Stripe that a spreadsheet has saved", () => {
   const context = {
-    ...{ nowMs: Date.UTC(2026, 10, 1), zone: undefined, accountProperty: undefined },
+    nowMs: Date.UTC(2026, 10, 1),
+    zone: undefined,
+    accountProperty: undefined,
     createdCustomers: new Set<string>(),
   };
   const translated = (cells: object) =>
     exportTranslations.stripe(
       {
-        ...{ id: "sub_1", "Customer ID": "cus_1", Plan: "price_x", Currency: "eur", Interval: "month" },
-        ...{ Status: "active", Quantity: "1", Amount: "49,00", "Created (UTC)": "2025-03-01 12:34" },
+        id: "sub_1",
+        "Customer ID": "cus_1",
+        Plan: "price_x",
+        Currency: "eur",
+        Interval: "month",
+        Status: "active",
+        Quantity: "1",
+        Amount: "49,00",
+        "Created (UTC)": "2025-03-01 12:34",
         ...cells,
       },
       context,

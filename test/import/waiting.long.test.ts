@@ -14,7 +14,11 @@ test("an import of users with 6,000 held events gives each theirs, once", async 
   const headers = { Authorization: `Basic ${btoa(`${token}:`)}`, "Content-Type": "application/json" };
   const batch = people.flatMap((userId) =>
     Array.from({ length: limits.heldEvents }, (_, n) => ({
-      ...{ type: "track", userId, event: "opened", messageId: `${userId} ${n}`, properties: { n } },
+      type: "track",
+      userId,
+      event: "opened",
+      messageId: `${userId} ${n}`,
+      properties: { n },
     })),
   );
   const body = JSON.stringify({ batch });
@@ -25,7 +29,10 @@ test("an import of users with 6,000 held events gives each theirs, once", async 
   const rows = people.map((userId) => `${userId},${userId}@example.com\n`).join("");
   const file = bench.file("waiting.csv", `userId,email\n${rows}`);
   expect(countsOf(await bench.import(file, "waiting"))).toEqual({
-    ...{ rows: people.length, new: people.length, duplicate: 0, rejected: 0 },
+    rows: people.length,
+    new: people.length,
+    duplicate: 0,
+    rejected: 0,
   });
   const stored = await bench.server.exported("events", "waiting");
   const seen = new Set(stored.map(({ userId, properties }) => `${userId} ${JSON.stringify(properties)}`));

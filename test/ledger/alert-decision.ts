@@ -27,9 +27,21 @@ export const noWorth = async (): Promise<ReadonlyMap<string, never>> => new Map<
 /** An alert that fires. */
 export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnAlert> = {}): DrawnAlert {
   return {
-    ...{ entity, day, eventId: null, before: 0.2, after: 0.6, reasons: [{ text: "Silent \\0 for 9 days" }] },
-    ...{ risk: 0.6, expectedLoss: 12_000.5, account: null, isExempt: false, arm: null, controlUntil: null },
-    ...{ isEntry: true, isSent: true, ...more },
+    entity,
+    day,
+    eventId: null,
+    before: 0.2,
+    after: 0.6,
+    reasons: [{ text: "Silent \\0 for 9 days" }],
+    risk: 0.6,
+    expectedLoss: 12_000.5,
+    account: null,
+    isExempt: false,
+    arm: null,
+    controlUntil: null,
+    isEntry: true,
+    isSent: true,
+    ...more,
   };
 }
 
@@ -49,12 +61,21 @@ export function decision({
 }): DrawnChunk {
   const state = { entity, hasLeft: false, daysOut: 0, restsUntil: day + 7, firedOn: day, value: 0.6 };
   return {
-    ...{ organization, rule, version: 1, after: 1, horizonDays: 28, closed: [], insideBySettings: 0 },
+    organization,
+    rule,
+    version: 1,
+    after: 1,
+    horizonDays: 28,
+    closed: [],
+    insideBySettings: 0,
     next: { decidedThrough: day, part: null, cursor: { of: "\\0" } },
-    ...{ states: [state], fired: [firedAlert(entity, day)] },
+    states: [state],
+    fired: [firedAlert(entity, day)],
     earlier: [],
     messages: messages.map((destination) => ({
-      ...{ destination, entities: [entity], dueAtMs: 5 },
+      destination,
+      entities: [entity],
+      dueAtMs: 5,
       message: { messageId: `msg_${day}`, type: "alert.fired", body: '{"text":"\\\\0"}' },
     })),
   };

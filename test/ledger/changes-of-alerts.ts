@@ -7,23 +7,23 @@ import { user, writePeople } from "./writes.ts";
 
 /** Those of rules. */
 export const alertRules: Kinds["alertRules"] = {
-  ...{ list: read, find: read, experiments: read },
+  list: read,
+  find: read,
+  experiments: read,
   ...changesOf(rowStores["alert rules"]),
 };
 
 /** Those of alerts. */
 export const alerts: Kinds["alerts"] = {
-  ...{
-    list: read,
-    weights: read,
-    withIds: read,
-    ofEntity: read,
-    workedOn: read,
-    all: read,
-    fired: read,
-    firedByDay: read,
-    controls: read,
-  },
+  list: read,
+  weights: read,
+  withIds: read,
+  ofEntity: read,
+  workedOn: read,
+  all: read,
+  fired: read,
+  firedByDay: read,
+  controls: read,
   change: async (ground) => {
     const { ledger, id: organization, nowMs } = ground;
     await writePeople(ledger, { users: [user(organization, "ada")] });
@@ -49,19 +49,19 @@ export const alerts: Kinds["alerts"] = {
 
 /** Decisions are the service's own. */
 export const ruleDecisions: Kinds["ruleDecisions"] = {
-  ...{
-    deciding: read,
-    toDecide: read,
-    states: read,
-    knownArms: read,
-    named: read,
-    sentOn: read,
-    gathered: read,
-    openMoments: read,
-    toldOpen: read,
-    unsent: read,
-    namedInMessages: read,
-    insideBySettings: read,
-  },
-  ...{ holdOut: service, leaveOut: service, commitDecision: service },
+  deciding: read,
+  toDecide: read,
+  states: read,
+  knownArms: read,
+  named: read,
+  sentOn: read,
+  gathered: read,
+  openMoments: read,
+  toldOpen: read,
+  unsent: read,
+  namedInMessages: read,
+  insideBySettings: read,
+  holdOut: service,
+  leaveOut: service,
+  commitDecision: service,
 };

@@ -4,15 +4,22 @@ import { type Kinds, read, service } from "./change-kinds.ts";
 import { changesOf, rowStores } from "./rows-of-stores.ts";
 
 const destination = {
-  ...({ kind: "webhook" } as const),
-  ...{ name: "ours", address: "https://example.com/", secrets: [], notices: [] },
+  kind: "webhook" as const,
+  name: "ours",
+  address: "https://example.com/",
+  secrets: [],
+  notices: [],
 } as const;
 
 const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
 
 /** Those of destinations. */
 export const destinations: Kinds["destinations"] = {
-  ...{ list: read, find: read, asking: read, claimUntold: service, told: service },
+  list: read,
+  find: read,
+  asking: read,
+  claimUntold: service,
+  told: service,
   ...changesOf(rowStores.destinations),
   agree: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
@@ -35,7 +42,10 @@ const message = { messageId: "msg_1", type: "test", body: "{}" } as const;
 
 /** Those of deliveries. The service sends them. Owners settle those that are held, and send one again. */
 export const deliveries: Kinds["deliveries"] = {
-  ...{ list: read, add: service, claim: service, tried: service },
+  list: read,
+  add: service,
+  claim: service,
+  tried: service,
   again: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
     await ledger.deliveries.add(organization, id, message, nowMs);

@@ -39,7 +39,9 @@ const organizations: Kinds["organizations"] = {
 };
 
 const tokens: Kinds["tokens"] = {
-  ...{ list: read, find: read, touch: service },
+  list: read,
+  find: read,
+  touch: service,
   ...changesOf(rowStores["project tokens"]),
   revoke: async ({ ledger, id: organization, nowMs }) => {
     const wanted = { organization, name: "web", nowMs };
@@ -49,7 +51,9 @@ const tokens: Kinds["tokens"] = {
 };
 
 const readKeys: Kinds["readKeys"] = {
-  ...{ list: read, find: read, touch: service },
+  list: read,
+  find: read,
+  touch: service,
   ...changesOf(rowStores["read keys"]),
   revoke: async ({ ledger, id: organization, nowMs }) => {
     const wanted = { organization, name: "bi", nowMs, more: [] };
@@ -59,7 +63,10 @@ const readKeys: Kinds["readKeys"] = {
 };
 
 const segments: Kinds["segments"] = {
-  ...{ organizations: read, list: read, numbers: read, ofUser: read },
+  organizations: read,
+  list: read,
+  numbers: read,
+  ofUser: read,
   ...changesOf(rowStores.segments),
 };
 
@@ -86,7 +93,9 @@ const rejectedEvents: Kinds["rejectedEvents"] = {
 };
 
 const exclusions: Kinds["exclusions"] = {
-  ...{ list: read, rules: read, revisions: read },
+  list: read,
+  rules: read,
+  revisions: read,
   ...changesOf(rowStores.exclusions),
 };
 
@@ -126,7 +135,9 @@ const sources: Kinds["sources"] = {
 const views: Kinds["views"] = { list: read, ...changesOf(rowStores.views) };
 
 const sourceSettings: Kinds["sourceSettings"] = {
-  ...{ webhooks: read, webhook: read, stripe: read },
+  webhooks: read,
+  webhook: read,
+  stripe: read,
   ...changesOf(rowStores.webhooks),
   changeStripe: async ({ ledger, nowMs }) => ({
     action: "stripe.changed",
@@ -135,10 +146,14 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
-const notes: Kinds["notes"] = { ...{ ofEntity: read, all: read }, ...changesOf(rowStores.notes) };
+const notes: Kinds["notes"] = { ofEntity: read, all: read, ...changesOf(rowStores.notes) };
 
 const tasks: Kinds["tasks"] = {
-  ...{ list: read, entities: read, ofEntity: read, openOf: read, all: read },
+  list: read,
+  entities: read,
+  ofEntity: read,
+  openOf: read,
+  all: read,
   ...changesOf(rowStores.tasks),
 };
 
@@ -160,30 +175,46 @@ const erasures: Kinds["erasures"] = {
       of: (organization) => ledger.erasures.beginAccount(organization, "engines", { by }),
     };
   },
-  ...{ counted: service, accountCounted: service, finish: service },
-  ...{ pending: read, find: read, list: read, accountsSince: read },
+  counted: service,
+  accountCounted: service,
+  finish: service,
+  pending: read,
+  find: read,
+  list: read,
+  accountsSince: read,
 };
 
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
-  ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, outages, settings, sources, erasures },
-  ...{
-    members,
-    logins,
-    views,
-    sourceSettings,
-    destinations,
-    notes,
-    tasks,
-    alertRules,
-    alerts,
-    ruleDecisions,
-    segments,
-  },
+  organizations,
+  tokens,
+  readKeys,
+  rejectedEvents,
+  exclusions,
+  outages,
+  settings,
+  sources,
+  erasures,
+  members,
+  logins,
+  views,
+  sourceSettings,
+  destinations,
+  notes,
+  tasks,
+  alertRules,
+  alerts,
+  ruleDecisions,
+  segments,
   workTimeline: { entries: read },
   personData: {
-    ...{ identity: read, rejectedEvents: read, auditEntries: read },
-    ...{ alertStates: read, calls: read, holdOutEntries: read, deliveries: read },
+    identity: read,
+    rejectedEvents: read,
+    auditEntries: read,
+    alertStates: read,
+    calls: read,
+    holdOutEntries: read,
+    deliveries: read,
   },
   deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },

@@ -62,7 +62,10 @@ function membersContract(subject: LedgerUnderTest): void {
       expect(found).toEqual([undefined, 2, subject.nowMs, undefined, 2]);
       expect((await subject.ledger.findUser(id, "ada"))?.account).toBeNull();
       expect(await subject.ledger.populations(id)).toMatchObject({
-        ...{ users: 3, userVersions: 3, accounts: 1, accountVersions: 1 },
+        users: 3,
+        userVersions: 3,
+        accounts: 1,
+        accountVersions: 1,
       });
     }
   });
@@ -87,7 +90,11 @@ function heldContract(subject: LedgerUnderTest): void {
     });
     const person = visitorKey(id, "v");
     const items = ["engines", "held", "other"].map((accountId) => ({
-      ...{ ...person, receivedAtMs: 900, atMs: 900, accountId, body },
+      ...person,
+      receivedAtMs: 900,
+      atMs: 900,
+      accountId,
+      body,
     }));
     await subject.ledger.transact(needs({ people: [person] }), () =>
       writes(1_000, { heldEvents: { taken: [], held: items, refused: [], links: [], labels: [] } }),
@@ -113,14 +120,20 @@ function heldContract(subject: LedgerUnderTest): void {
     const { id } = await threeMembers(subject);
     const person = visitorKey(id, "v");
     const content = (event: string, accountId: string | null) => ({
-      ...{ kind: "track", event, isPayer: true },
+      kind: "track",
+      event,
+      isPayer: true,
       properties: JSON.stringify({ amount: 5, currency: "EUR", accountId }),
     });
     const bodies = ["payment_failed", "opened"].map((event) =>
       JSON.stringify({ ...content(event, "engines"), account: { accountId: "engines" } }),
     );
     const held = bodies.map((body) => ({
-      ...{ ...person, receivedAtMs: 900, atMs: 900, accountId: "engines", body },
+      ...person,
+      receivedAtMs: 900,
+      atMs: 900,
+      accountId: "engines",
+      body,
     }));
     await subject.ledger.transact(needs({ people: [person] }), () =>
       writes(1_000, { heldEvents: { taken: [], held, refused: [], links: [], labels: [] } }),
@@ -144,7 +157,8 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     const versions = accounts.map((each) => accountVersionRow(each, { atMs: 1, traits: {} }));
     const ofVersions = {
       ...inboxRows([], { table: "account_versions", year: 0 }),
-      ...{ rows: versions.length, body: versions.map((row) => `${row}\n`).join("") },
+      rows: versions.length,
+      body: versions.map((row) => `${row}\n`).join(""),
     };
     await subject.ledger.transact(needs({}), () =>
       writes(1_000, {
@@ -155,7 +169,16 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     const [batch, ...others] = await subject.ledger.inbox.freeze(100);
     const event = (account: number) =>
       JSON.stringify([
-        ...[id, 1, account, "trial_started", 1, 1, 1, "1", false, ""],
+        id,
+        1,
+        account,
+        "trial_started",
+        1,
+        1,
+        1,
+        "1",
+        false,
+        "",
         JSON.stringify({ subscriptionId: "s", accountId: account === 1 ? "engines" : "other" }),
       ]);
     const rejectedRows = [
@@ -194,7 +217,12 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     expect(payers).toEqual([null, "other"]);
     await erasures.finish([begun?.id ?? 0]);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
-      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 4, inboxRows: 2 },
+      state: "done",
+      members: 2,
+      events: 5,
+      days: 3,
+      rejectedEvents: 4,
+      inboxRows: 2,
     });
     expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(5);
   });

@@ -95,14 +95,12 @@ function pages(subject: LedgerUnderTest): void {
     expect(ascending).toEqual(ascending.toSorted((a, b) => a - b));
     expect(weights.toSorted(compareWeights).map(({ id }) => id)).toEqual(ids);
     for (const [offset, limit] of [
-      ...[
-        [0, 1],
-        [3, 250],
-        [900, 1_000],
-        [1_176, 9],
-        [1_177, 9],
-        [10_000_000, 9],
-      ],
+      [0, 1],
+      [3, 250],
+      [900, 1_000],
+      [1_176, 9],
+      [1_177, 9],
+      [10_000_000, 9],
     ] as const) {
       const page = await list({ offset, limit });
       expect(page).toEqual({ total: 1_177, alerts: whole.alerts.slice(offset, offset + limit) });

@@ -12,8 +12,11 @@ const day = 20_000;
 const ada: RuleEntity = { kind: "user", number: 1 };
 const bob: RuleEntity = { kind: "user", number: 2 };
 const webhook = {
-  ...({ kind: "webhook", notices: [] } as const),
-  ...{ name: "hook", address: "https://example.com/", secrets: ["whsec_a"] },
+  kind: "webhook" as const,
+  notices: [],
+  name: "hook",
+  address: "https://example.com/",
+  secrets: ["whsec_a"],
 };
 
 /** An organization with two users and a rule that sends to a webhook. */
@@ -122,33 +125,27 @@ function chunks(subject: LedgerUnderTest): void {
     const { id, ledger, first, commit, list, mark, states, hook } = await ground(subject);
     const after = await commit(first);
     expect(after).toEqual({
-      ...{
-        sequence: 2,
-        version: 1,
-        decidedThrough: day,
-        part: null,
-        takesOver: false,
-        cursor: { of: "\\0" },
-      },
+      sequence: 2,
+      version: 1,
+      decidedThrough: day,
+      part: null,
+      takesOver: false,
+      cursor: { of: "\\0" },
     });
     await expect(commit(first)).rejects.toThrow("decided or changed meanwhile");
     expect(await mark()).toEqual(after);
     expect(await states()).toEqual([...first.states]);
     expect(await list()).toMatchObject([
       {
-        ...{
-          entity: { kind: "user", id: "ada", label: "Ada" },
-          firedDay: day,
-          before: 0.2,
-          after: 0.6,
-          risk: 0.6,
-        },
-        ...{
-          expectedLoss: 12_000.5,
-          reasons: [{ text: "Silent \\0 for 9 days" }],
-          eventId: null,
-          isSent: true,
-        },
+        entity: { kind: "user", id: "ada", label: "Ada" },
+        firedDay: day,
+        before: 0.2,
+        after: 0.6,
+        risk: 0.6,
+        expectedLoss: 12_000.5,
+        reasons: [{ text: "Silent \\0 for 9 days" }],
+        eventId: null,
+        isSent: true,
       },
     ]);
     const deliveries = await ledger.deliveries.list(id, { destination: hook.id, limit: 9 });
@@ -156,7 +153,8 @@ function chunks(subject: LedgerUnderTest): void {
     const { rule } = first;
     expect(await ledger.ruleDecisions.sentOn(id, rule, { day })).toBe(1);
     expect(await ledger.ruleDecisions.named(id, [ada, bob])).toMatchObject({
-      ...{ "user 1": { id: "ada", label: "Ada" }, "user 2": { id: "bob", label: "bob" } },
+      "user 1": { id: "ada", label: "Ada" },
+      "user 2": { id: "bob", label: "bob" },
     });
   });
 
@@ -194,8 +192,11 @@ function told(subject: LedgerUnderTest): void {
     const source: RuleEntity = { kind: "source", source: "api" };
     const engines: RuleEntity = { kind: "account", number: 1 };
     const fired = [
-      ...[firedAlert(ada, day), firedAlert(bob, day, { isSent: false }), firedAlert(source, day)],
-      ...[firedAlert(engines, day, { eventId: "e1" }), firedAlert(engines, day, { eventId: "e2" })],
+      firedAlert(ada, day),
+      firedAlert(bob, day, { isSent: false }),
+      firedAlert(source, day),
+      firedAlert(engines, day, { eventId: "e1" }),
+      firedAlert(engines, day, { eventId: "e2" }),
     ];
     await commit({ ...first, fired });
     const toldOpen = async (entities: readonly RuleEntity[], of = rule.id) =>
@@ -224,7 +225,7 @@ function effects(subject: LedgerUnderTest): void {
       await inside(nowMs, nowMs + 1),
       await inside(nowMs + 1, nowMs + 9),
       await inside(0, nowMs),
-    ]).toEqual([...[5, 0, 0]]);
+    ]).toEqual([5, 0, 0]);
     await ledger.alertRules.remove(id, rule.id, by, nowMs);
     expect(await inside(0, nowMs + 1)).toBe(0);
   });

@@ -191,8 +191,12 @@ function severalCommits(subject: LedgerUnderTest): void {
     const [entry, ...more] = await audit.list(one.id, { limit: 9 });
     expect(more).toEqual([]);
     expect(entry).toEqual({
-      ...{ id: entry?.id ?? 0, atMs: 5, person: null, action: "rejected_events.dropped" },
-      ...{ summary: `Dropped: ${manyRows} rejected events`, detail: { rows: manyRows, by: "command line" } },
+      id: entry?.id ?? 0,
+      atMs: 5,
+      person: null,
+      action: "rejected_events.dropped",
+      summary: `Dropped: ${manyRows} rejected events`,
+      detail: { rows: manyRows, by: "command line" },
     });
     expect((await audit.list(other.id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
       "Dropped: 1 rejected event",

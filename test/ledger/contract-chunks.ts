@@ -35,13 +35,26 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
     if (toDecide === undefined) throw new Error("The rule is not decided.");
     const { version, watermark } = toDecide;
     const chunk: DecisionChunk = {
-      ...{ organization: id, rule: rule.id, version: version.version, after: watermark.sequence },
-      ...{ horizonDays: 28, next: { decidedThrough: onDay, part: null, cursor: null }, states: [] },
-      ...{ closed: [], insideBySettings: 0 },
+      organization: id,
+      rule: rule.id,
+      version: version.version,
+      after: watermark.sequence,
+      horizonDays: 28,
+      next: { decidedThrough: onDay, part: null, cursor: null },
+      states: [],
+      closed: [],
+      insideBySettings: 0,
       fired: alerts.map((alert, index) => ({
-        ...{ day: onDay, before: null, after: null, reasons: [], risk: null, expectedLoss: null },
-        ...{ eventId: `${watermark.sequence} ${index}`, isExempt: false },
-        ...{ account: alert.entity.kind === "account" ? alert.entity.number : null, ...alert },
+        day: onDay,
+        before: null,
+        after: null,
+        reasons: [],
+        risk: null,
+        expectedLoss: null,
+        eventId: `${watermark.sequence} ${index}`,
+        isExempt: false,
+        account: alert.entity.kind === "account" ? alert.entity.number : null,
+        ...alert,
       })),
       ...more,
     };
@@ -241,12 +254,10 @@ function noDestination(subject: LedgerUnderTest): void {
       [{ id: "a1" }, false],
     ]);
     const closed = [1, 2].map((number) => ({
-      ...{
-        entity: accountOf(number).entity,
-        firedOn: day + number - 1,
-        day: day + 2,
-        why: "resolved" as const,
-      },
+      entity: accountOf(number).entity,
+      firedOn: day + number - 1,
+      day: day + 2,
+      why: "resolved" as const,
     }));
     await its.fire(day + 2, [], { closed });
     const deliveries = await its.ledger.deliveries.list(its.id, { limit: 9 });
@@ -309,6 +320,6 @@ function versionOfSameDay(subject: LedgerUnderTest): void {
     ]);
     expect(
       (await its.ledger.deliveries.list(its.id, { limit: 9 })).map(({ type }) => String(type)).toSorted(),
-    ).toEqual([...["alert.fired", "alert.fired", "alert.resolved"]]);
+    ).toEqual(["alert.fired", "alert.fired", "alert.resolved"]);
   });
 }

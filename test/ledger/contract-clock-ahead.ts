@@ -47,7 +47,8 @@ export function clockAheadContract(subject: LedgerUnderTest): void {
       await fail(nowMs + yearMs);
       for (let attempts = 0; attempts < 20; attempts++) await fail(nowMs);
       expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-        ...{ state: "active", failingSinceMs: nowMs },
+        state: "active",
+        failingSinceMs: nowMs,
       });
       await fail(nowMs + 5 * dayMs);
       expect(await ledger.destinations.find(id, to.id)).toMatchObject({ state: "disabled" });

@@ -13,7 +13,10 @@ async function filled(subject: LedgerUnderTest, name: string) {
   const token = await createProjectToken(
     ledger.tokens,
     {
-      ...{ organization, name: "t", nowMs, scope: "server" },
+      organization,
+      name: "t",
+      nowMs,
+      scope: "server",
     },
     settingUp,
   );

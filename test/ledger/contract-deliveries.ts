@@ -175,7 +175,9 @@ function sent(subject: LedgerUnderTest): void {
     await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...delivered }], nowMs + 6_000);
     expect(await states(id)).toEqual(["1 delivered 2"]);
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-      ...{ failingSinceMs: null, failedAttempts: 0, deliveredAtMs: nowMs + 6_000 },
+      failingSinceMs: null,
+      failedAttempts: 0,
+      deliveredAtMs: nowMs + 6_000,
     });
     expect(await claim(nowMs + dayMs)).toEqual([]);
     expect(await ledger.deliveries.again(id, await idOf(id, "1"), commandLine, nowMs + dayMs)).toBe(true);
@@ -284,11 +286,9 @@ function held(subject: LedgerUnderTest): void {
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({ state: "active", failedAttempts: 20 });
     await fail(nowMs + 5 * dayMs);
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-      ...{
-        state: "disabled",
-        stoppedBecause: "No message was delivered for 5 days, in 21 attempts.",
-        held: 1,
-      },
+      state: "disabled",
+      stoppedBecause: "No message was delivered for 5 days, in 21 attempts.",
+      held: 1,
     });
     expect((await ledger.audit.list(id, { limit: 1 }))[0]).toMatchObject({
       action: "destination.disabled",

@@ -28,8 +28,15 @@ function destinations(subject: LedgerUnderTest): void {
       const destinations = await subject.ledger.destinations.list(id);
       expect(destinations.map(({ name }) => name)).toEqual(["A", hostile, "b", "é"]);
       expect(destinations[0]).toMatchObject({
-        ...{ organization: id, kind: "webhook", address: "https://example.com/", secrets: ["whsec_x"] },
-        ...{ notices: ["source.silent"], state: "active", pending: 0, held: 0, createdAtMs: subject.nowMs },
+        organization: id,
+        kind: "webhook",
+        address: "https://example.com/",
+        secrets: ["whsec_x"],
+        notices: ["source.silent"],
+        state: "active",
+        pending: 0,
+        held: 0,
+        createdAtMs: subject.nowMs,
       });
     });
 
@@ -68,8 +75,11 @@ function destinations(subject: LedgerUnderTest): void {
 }
 
 const mailbox = {
-  ...({ kind: "email", notices: [] } as const),
-  ...{ name: "Ada", address: "ada@example.com", secrets: ["code"] },
+  kind: "email" as const,
+  notices: [],
+  name: "Ada",
+  address: "ada@example.com",
+  secrets: ["code"],
 };
 
 function mailboxesOf(subject: LedgerUnderTest) {
@@ -103,7 +113,9 @@ function mailboxes(subject: LedgerUnderTest): void {
       await deliveries.add(id, added.id, message, subject.nowMs);
       expect(await destinations.unsubscribe(added.id, "code", 2)).toMatchObject({ state: "disabled" });
       expect(await destinations.find(id, added.id)).toMatchObject({
-        ...{ state: "disabled", stoppedBecause: "The recipient unsubscribed.", held: 1 },
+        state: "disabled",
+        stoppedBecause: "The recipient unsubscribed.",
+        held: 1,
       });
       expect((await audit.list(id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
         "Disabled the destination Ada: The recipient unsubscribed.",
@@ -142,7 +154,9 @@ function agreements(subject: LedgerUnderTest): void {
       await destinations.agree(ada, code, 1);
       await destinations.unsubscribe(ada, code, 2);
       expect(await change(id, ada, { state: "paused" })).toMatchObject({
-        ...{ state: "unconfirmed", stoppedBecause: null, mustAgree: true },
+        state: "unconfirmed",
+        stoppedBecause: null,
+        mustAgree: true,
       });
     });
 

@@ -131,17 +131,25 @@ function listContract(subject: LedgerUnderTest): void {
     const unreadable = (number: number, of = id) => `[${of},${number},"cut off`;
     await load(subject.ledger, [
       eventRow(id, 1, "3".padStart(32, "0")),
-      ...[unreadable(1), unreadable(2, other), unreadable(11), unreadable(1, other)],
+      unreadable(1),
+      unreadable(2, other),
+      unreadable(11),
+      unreadable(1, other),
     ]);
     const begun = [
-      ...[await erasures.begin(id, "ada"), await erasures.begin(id, "bob")],
+      await erasures.begin(id, "ada"),
+      await erasures.begin(id, "bob"),
       await erasures.begin(other, "bob"),
     ].map((erasure) => erasure?.id ?? 0);
     const found = (of: number, events: number, checksum: number) => ({
-      ...{ dayCounts: [dayCount(of, events, checksum)], versions: 1, versionSum: 1, days: 1 },
+      dayCounts: [dayCount(of, events, checksum)],
+      versions: 1,
+      versionSum: 1,
+      days: 1,
     });
     const list = [found(id, 1, 1), found(id, 2, 2 + 4), found(other, 2, 2 + 4)].map((one, index) => ({
-      ...{ id: begun[index] ?? 0, ...one },
+      id: begun[index] ?? 0,
+      ...one,
     }));
     await erasures.counted(list.slice(0, 1));
     await expect(erasures.finish(begun)).rejects.toThrow("begun");
@@ -202,7 +210,9 @@ function namesContract(subject: LedgerUnderTest): void {
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, rejectedEvents: 2 });
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
     expect(await rejectedEvents.missing(id)).toMatchObject({
-      ...{ rejectedEvents: 0, userVersions: { rows: 0, versions: 0 }, users: [] },
+      rejectedEvents: 0,
+      userVersions: { rows: 0, versions: 0 },
+      users: [],
     });
   });
 

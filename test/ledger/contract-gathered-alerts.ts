@@ -31,8 +31,12 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
   } as const;
   const channel = await ledger.destinations.add(organization, slack, by, subject.nowMs);
   const settings = {
-    ...{ ...alertRule, name: "Payment failed", destinations: [channel.id] },
-    ...({ scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, when: "08:00" } as const),
+    ...alertRule,
+    name: "Payment failed",
+    destinations: [channel.id],
+    scope: { kind: "accounts" as const },
+    condition: { kind: "paymentFailed" as const },
+    when: "08:00" as const,
     ...more,
   };
   const rule = await ledger.alertRules.add(organization, settings, by, subject.nowMs);
@@ -44,15 +48,24 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
     if (toDecide === undefined) throw new Error("The rule is not decided.");
     const { version, watermark } = toDecide;
     const chunk: DecisionChunk = {
-      ...{ organization, rule: rule.id, version: 1, after: watermark.sequence, horizonDays: 28 },
-      ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
+      organization,
+      rule: rule.id,
+      version: 1,
+      after: watermark.sequence,
+      horizonDays: 28,
+      next: { decidedThrough: day, part: null, cursor: null },
+      states: [],
+      insideBySettings: 0,
       ...changes,
     };
     await commitChunk(ledger, version, chunk, at(nextMorningMs));
     subject.nowMs += minuteMs;
   };
   const at = (nextMorningMs: number) => ({
-    ...{ address: "", nowMs: subject.nowMs, todayMs: 0, nextMorningMs },
+    address: "",
+    nowMs: subject.nowMs,
+    todayMs: 0,
+    nextMorningMs,
     worthOf: noWorth,
     excludedAmong: async (entities: readonly RuleEntity[]) =>
       entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity))),
@@ -83,20 +96,16 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
 
 function failed(number: number) {
   return {
-    ...{
-      entity: { kind: "account", number } as const,
-      day,
-      eventId: `event ${number}`,
-      before: null,
-      after: null,
-    },
-    ...{
-      reasons: [{ text: "A payment failed" }],
-      risk: 0.5,
-      expectedLoss: number,
-      account: number,
-      isExempt: false,
-    },
+    entity: { kind: "account", number } as const,
+    day,
+    eventId: `event ${number}`,
+    before: null,
+    after: null,
+    reasons: [{ text: "A payment failed" }],
+    risk: 0.5,
+    expectedLoss: number,
+    account: number,
+    isExempt: false,
   };
 }
 
@@ -170,9 +179,7 @@ function erasedOnes(subject: LedgerUnderTest): void {
     };
     expect((await message())[2]).toEqual(names(4));
     await ledger.erasures.beginAccount(organization, "a4", { by });
-    expect(await message()).toEqual([
-      ...["pending", "Payment failed: 2 alerts fired. All are in the inbox.", []],
-    ]);
+    expect(await message()).toEqual(["pending", "Payment failed: 2 alerts fired. All are in the inbox.", []]);
     await fail(3);
     expect(await message()).toEqual([
       "pending",

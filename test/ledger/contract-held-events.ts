@@ -41,15 +41,13 @@ function itemsContract(subject: LedgerUnderTest): void {
         ofVisitor.toReversed().map(({ organization: _, kind: __, id: ___, ...stored }) => stored),
       );
       expect(await subject.ledger.heldEvents.counts(id)).toEqual({
-        ...{
-          people: 2,
-          items: 3,
-          bytes: 11 + 2 + 2,
-          oldestAtMs: 2_000,
-          droppedFull: 0,
-          droppedExpired: 0,
-          links: 0,
-        },
+        people: 2,
+        items: 3,
+        bytes: 11 + 2 + 2,
+        oldestAtMs: 2_000,
+        droppedFull: 0,
+        droppedExpired: 0,
+        links: 0,
       });
       expect(await subject.ledger.heldEvents.people(id, 1)).toEqual([
         { kind: "visitor", id: "v\u0000", items: 2, oldestAtMs: 2_000, newestAtMs: 3_000 },
@@ -101,7 +99,8 @@ function organizationsContract(subject: LedgerUnderTest): void {
       look(subject.ledger, {}, (stored) => [first, second].map(({ id }) => stored.hasHeldEvents(id)));
     expect(await has()).toEqual([false, false]);
     await write(subject.ledger, subject.nowMs, {
-      ...{ held: [item(first.id, "v")], links: [link(first.id, "w", "u")] },
+      held: [item(first.id, "v")],
+      links: [link(first.id, "w", "u")],
       labels: [{ organization: first.id, event: "a_b", label: "a b" }],
     });
     for (const reopen of [false, true]) {
@@ -121,7 +120,9 @@ function organizationsContract(subject: LedgerUnderTest): void {
   test("a transaction that fails holds nothing, links nothing and names nothing", async () => {
     const { id } = await subject.organization();
     const heldEvents = {
-      ...{ ...nothing, held: [item(id, "v")], links: [link(id, "w", "u")] },
+      ...nothing,
+      held: [item(id, "v")],
+      links: [link(id, "w", "u")],
       labels: [{ organization: id, event: "a_b", label: "a b" }],
     };
     const dayCounts = [{ organization: 1_000_000, utcDay: 1, events: 1, checksum: 1 }];
@@ -155,7 +156,10 @@ function limitsContract(subject: LedgerUnderTest): void {
       2, 3, 4, 5,
     ]);
     expect(await subject.ledger.heldEvents.counts(id)).toMatchObject({
-      ...{ people: 2, items: limits.heldEvents + 4, droppedFull: 3, droppedExpired: 0 },
+      people: 2,
+      items: limits.heldEvents + 4,
+      droppedFull: 3,
+      droppedExpired: 0,
     });
     expect(await warningsOf(subject.ledger, id)).toEqual(["held_full: 3"]);
   });
@@ -174,7 +178,11 @@ function limitsContract(subject: LedgerUnderTest): void {
     subject.nowMs += 1;
     await subject.ledger.tidy(subject.nowMs);
     expect(await subject.ledger.heldEvents.counts(id)).toMatchObject({
-      ...{ people: 1, items: 1, oldestAtMs: receivedAtMs + 2, droppedFull: 0, droppedExpired: 150 },
+      people: 1,
+      items: 1,
+      oldestAtMs: receivedAtMs + 2,
+      droppedFull: 0,
+      droppedExpired: 150,
     });
     expect(await warningsOf(subject.ledger, id)).toEqual(["held_expired: 150"]);
   });
@@ -188,7 +196,10 @@ function limitsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { held });
     await subject.ledger.tidy(subject.nowMs);
     expect(await subject.ledger.heldEvents.counts(id)).toMatchObject({
-      ...{ people: 6, bytes: maxHeldEventBytes, oldestAtMs: subject.nowMs + 2, droppedFull: 2 },
+      people: 6,
+      bytes: maxHeldEventBytes,
+      oldestAtMs: subject.nowMs + 2,
+      droppedFull: 2,
     });
     expect(await warningsOf(subject.ledger, id)).toEqual(["held_full: 2"]);
   });

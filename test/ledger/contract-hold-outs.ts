@@ -52,7 +52,12 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
 const drawn = (entity: RuleEntity, arm: "treated" | "control" | "exempt", more: Partial<DrawnAlert> = {}) =>
   firedAlert(entity, day, { arm, controlUntil: arm === "control" ? day + 27 : null, ...more });
 const counted = (arm: "treated" | "control", entries: number, more: object = {}) => ({
-  ...{ arm, month: october, outcome: null, isForgotten: false, entries, ...more },
+  arm,
+  month: october,
+  outcome: null,
+  isForgotten: false,
+  entries,
+  ...more,
 });
 
 /** Declares the tests of hold-outs. */
@@ -200,10 +205,8 @@ function outlives(subject: LedgerUnderTest): void {
     expect([alerts, numbers]).toEqual([
       [],
       [
-        ...[
-          [0, 0],
-          [0, 0],
-        ],
+        [0, 0],
+        [0, 0],
       ],
     ]);
   });

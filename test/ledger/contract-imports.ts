@@ -15,7 +15,11 @@ async function beginImport(
   const [first] = await subject.ledger.organizations.list();
   const organization = first ?? (await subject.organization());
   return subject.ledger.imports.begin({
-    ...{ organization: organization.id, sha256: "aa", mapping: "{}", fileName: "a.csv", nowMs: 5 },
+    organization: organization.id,
+    sha256: "aa",
+    mapping: "{}",
+    fileName: "a.csv",
+    nowMs: 5,
     ...some,
   });
 }
@@ -39,7 +43,11 @@ export function importsContract(subject: LedgerUnderTest): void {
       await subject.reopen();
       expect(await begin()).toEqual({
         ...record,
-        ...{ rowsDone: 10, stored: 9, rejected: 1, updatedAtMs: 7, lastFromRow: 0 },
+        rowsDone: 10,
+        stored: 9,
+        rejected: 1,
+        updatedAtMs: 7,
+        lastFromRow: 0,
         lastRejected: [{ row: 0, reason: "no" }],
       });
       const other = await begin({ mapping: "other" });
@@ -207,8 +215,11 @@ function heldOfBrowser(subject: LedgerUnderTest): void {
     expect(await importer.append(id, 1, rows)).toMatchObject({ stored: 2, duplicates: 0, rejected: 0 });
     expect(noted).toMatchObject([
       {
-        ...{ organization, kind: "browser_field_ignored", endpoint: "import" },
-        ...{ detail: "account", userId: "late" },
+        organization,
+        kind: "browser_field_ignored",
+        endpoint: "import",
+        detail: "account",
+        userId: "late",
       },
     ]);
   });

@@ -83,8 +83,13 @@ function importedRowsContract(subject: LedgerUnderTest): void {
     const begin = (sha256: string) =>
       importer.begin({ organization, sha256, mapping: '{"type":"events"}', fileName: sha256 });
     const event = (userId: string, messageId: string | null): SourcedItem => ({
-      ...{ type: "track", userId, messageId, atMs: subject.nowMs - 5 * dayMs },
-      ...{ event: "bought", properties: {}, isActivity: true },
+      type: "track",
+      userId,
+      messageId,
+      atMs: subject.nowMs - 5 * dayMs,
+      event: "bought",
+      properties: {},
+      isActivity: true,
     });
     const ada: SourcedItem = { type: "identify", userId: "ada", atMs: 1, messageId: null, traits: {} };
     const rows = [
@@ -101,7 +106,10 @@ function importedRowsContract(subject: LedgerUnderTest): void {
       "ignored: It is about the page.",
     ]);
     expect(await importer.append(first.id, 0, rows)).toMatchObject({
-      ...{ rowsDone: 4, stored: 3, duplicates: 0, rejected: 0 },
+      rowsDone: 4,
+      stored: 3,
+      duplicates: 0,
+      rejected: 0,
     });
     const waiting = await subject.ledger.inbox.backlog();
     subject.nowMs += 5 * dayMs;
@@ -109,7 +117,10 @@ function importedRowsContract(subject: LedgerUnderTest): void {
     const again = [rows[1], rows[0]].flatMap((row) => row ?? []);
     const second = await begin("bb");
     expect(await importer.append(second.id, 0, again)).toMatchObject({
-      ...{ rowsDone: 2, stored: 0, duplicates: 2, rejected: 0 },
+      rowsDone: 2,
+      stored: 0,
+      duplicates: 2,
+      rejected: 0,
     });
     expect((await subject.ledger.inbox.backlog()).rows).toBe(waiting.rows);
     // The held event is stored once when its user is identified.
@@ -128,8 +139,14 @@ function formerIdsContract(subject: LedgerUnderTest): void {
     const row = (messageId: string, formerMessageId?: string) => ({
       items: [
         {
-          ...{ type: "track" as const, anonymousId: "v", atMs: 1_000, lastingDay: 0 },
-          ...{ messageId, formerMessageId, event: "cancellation_scheduled", isActivity: false },
+          type: "track" as const,
+          anonymousId: "v",
+          atMs: 1_000,
+          lastingDay: 0,
+          messageId,
+          formerMessageId,
+          event: "cancellation_scheduled",
+          isActivity: false,
           properties: { subscriptionId: "sub_1", endsAt: "2026-05-01T00:00:00Z" },
         },
       ],
@@ -151,13 +168,22 @@ function formerIdsContract(subject: LedgerUnderTest): void {
 
 function droppedRowsContract(subject: LedgerUnderTest): void {
   const factOf = (n: number): SourcedItem => ({
-    ...{ type: "track", anonymousId: "stripe:cus_1", messageId: `in_${n}:payment_succeeded`, lastingDay: 0 },
-    ...{ atMs: 1_000, event: "payment_succeeded", isActivity: false },
+    type: "track",
+    anonymousId: "stripe:cus_1",
+    messageId: `in_${n}:payment_succeeded`,
+    lastingDay: 0,
+    atMs: 1_000,
+    event: "payment_succeeded",
+    isActivity: false,
     properties: { amount: 500, currency: "eur" },
   });
   const named: SourcedItem = {
-    ...{ type: "identify", userId: "cus_1", anonymousId: "stripe:cus_1", messageId: null },
-    ...{ atMs: 1, traits: {} },
+    type: "identify",
+    userId: "cus_1",
+    anonymousId: "stripe:cus_1",
+    messageId: null,
+    atMs: 1,
+    traits: {},
   };
 
   test("facts whose held events expired are imported again with their user", async () => {
@@ -175,7 +201,9 @@ function droppedRowsContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.heldEvents.counts(organization)).toMatchObject({ droppedExpired: 1 });
     const third = await begin("cc");
     expect(await importer.append(third.id, 0, [{ items: [named] }, ...rows])).toMatchObject({
-      ...{ rowsDone: 2, stored: 2, duplicates: 0 },
+      rowsDone: 2,
+      stored: 2,
+      duplicates: 0,
     });
     // A fact that is stored stays known for good.
     subject.nowMs += 100 * dayMs;
@@ -209,8 +237,13 @@ function largeRowContract(subject: LedgerUnderTest): void {
     const importer = importerOf(subject);
     const record = await importer.begin({ organization, sha256: "cc", mapping: "{}", fileName: "c" });
     const of = (type: "anonymousId" | "userId", id: string, messageId: string): SourcedItem => ({
-      ...{ type: "track", [type]: id, messageId, atMs: subject.nowMs - dayMs },
-      ...{ event: "seen", properties: {}, isActivity: true },
+      type: "track",
+      [type]: id,
+      messageId,
+      atMs: subject.nowMs - dayMs,
+      event: "seen",
+      properties: {},
+      isActivity: true,
     });
     const visits = Array.from({ length: 400 }, (_, n) => n).flatMap((n) =>
       ["v1", "v2", "v3"].map((visitor) => of("anonymousId", visitor, `${visitor}-${n}`)),

@@ -104,8 +104,12 @@ function waitingLinksContract(subject: LedgerUnderTest): void {
     await writePeople(subject.ledger, { users: [user(id, "known", { email: "known@example.com" })] });
     await write(subject.ledger, subject.nowMs, {
       links: [
-        ...[link(id, "a", "known"), link(id, "b", "mailto:known@example.com"), link(id, "c", "ada")],
-        ...[link(id, "d", "ada"), link(id, "e", "mailto:bob@example.com"), link(id, "f", "eve")],
+        link(id, "a", "known"),
+        link(id, "b", "mailto:known@example.com"),
+        link(id, "c", "ada"),
+        link(id, "d", "ada"),
+        link(id, "e", "mailto:bob@example.com"),
+        link(id, "f", "eve"),
       ],
     });
     expect(await waiting(subject, id)).toBe(4);
@@ -199,12 +203,11 @@ function tombstonesContract(subject: LedgerUnderTest): void {
     await writePeople(subject.ledger, { users: [user(id, "eve", { number: 3, email: bills })] });
     await write(subject.ledger, subject.nowMs, {
       links: [
-        ...[link(id, "device", "ada"), { ...userKey(id, "before"), link: { userId: "ada", atMs: 1 } }],
-        ...[
-          link(id, "customer", `mailto:${email}`),
-          link(id, "payer", `mailto:${bills}`),
-          link(id, "w", "bob"),
-        ],
+        link(id, "device", "ada"),
+        { ...userKey(id, "before"), link: { userId: "ada", atMs: 1 } },
+        link(id, "customer", `mailto:${email}`),
+        link(id, "payer", `mailto:${bills}`),
+        link(id, "w", "bob"),
       ],
       held: [item(id, "customer"), item(id, "payer"), item(id, "stranger")],
     });
@@ -212,9 +215,17 @@ function tombstonesContract(subject: LedgerUnderTest): void {
     for (const who of ["ada", "bob", "stranger", "nobody"]) await subject.ledger.erasures.begin(id, who);
     subject.nowMs += 5;
     const people = [
-      ...[userKey(id, "ada"), visitorKey(id, "ada"), visitorKey(id, "device"), userKey(id, "device")],
-      ...[userKey(id, "before"), visitorKey(id, "customer"), visitorKey(id, "payer"), visitorKey(id, "w")],
-      ...[visitorKey(id, "stranger"), userKey(id, "stranger"), visitorKey(id, "nobody")],
+      userKey(id, "ada"),
+      visitorKey(id, "ada"),
+      visitorKey(id, "device"),
+      userKey(id, "device"),
+      userKey(id, "before"),
+      visitorKey(id, "customer"),
+      visitorKey(id, "payer"),
+      visitorKey(id, "w"),
+      visitorKey(id, "stranger"),
+      userKey(id, "stranger"),
+      visitorKey(id, "nobody"),
     ];
     const erased = () =>
       look(subject.ledger, { people }, (stored) => {
@@ -224,7 +235,12 @@ function tombstonesContract(subject: LedgerUnderTest): void {
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
       expect(await erased()).toEqual([
-        ...["user ada", "visitor device", "user before", "visitor customer", "visitor w", "visitor stranger"],
+        "user ada",
+        "visitor device",
+        "user before",
+        "visitor customer",
+        "visitor w",
+        "visitor stranger",
       ]);
       // The address of two is not the one's alone.
       expect(await linksIn(subject.ledger, id, ["device", "customer", "payer", "w"])).toEqual([

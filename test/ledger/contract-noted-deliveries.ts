@@ -36,15 +36,18 @@ function noted(subject: LedgerUnderTest): void {
     const [by, kind] = ["command line", "webhook"];
     expect(settled.map(({ action, summary, detail }) => [action, summary, detail])).toEqual([
       [
-        ...["delivery.sent_again", "Sent a message (alert.fired) to the destination b again"],
+        "delivery.sent_again",
+        "Sent a message (alert.fired) to the destination b again",
         { delivery, destination: to.id, type: "alert.fired", by },
       ],
       [
-        ...["destination.held_sent", "Sent 1 held message of the destination b"],
+        "destination.held_sent",
+        "Sent 1 held message of the destination b",
         { id: to.id, kind, name: "b", messages: 1, by },
       ],
       [
-        ...["destination.held_dropped", "Dropped 2 held messages of the destination b"],
+        "destination.held_dropped",
+        "Dropped 2 held messages of the destination b",
         { id: to.id, kind, name: "b", messages: 2, by },
       ],
     ]);

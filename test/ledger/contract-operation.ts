@@ -28,8 +28,16 @@ export function operationContract(subject: LedgerUnderTest): void {
 
 function warningsContract(subject: LedgerUnderTest): void {
   const warning = (organization: number, some: Partial<IngestionWarning>): IngestionWarning => ({
-    ...{ organization, utcDay: 100, kind: "unknown_key", endpoint: "track", detail: "plan", count: 1 },
-    ...{ firstSeenMs: 5, lastSeenMs: 5, message: null, userId: null },
+    organization,
+    utcDay: 100,
+    kind: "unknown_key",
+    endpoint: "track",
+    detail: "plan",
+    count: 1,
+    firstSeenMs: 5,
+    lastSeenMs: 5,
+    message: null,
+    userId: null,
     ...some,
   });
 
@@ -95,8 +103,16 @@ export async function reject(
 export function eventLine(organization: number, number: number): string {
   const id = number.toString(16).padStart(32, "0");
   return eventRow({
-    ...{ organization, user: 1, account: 0, event: "e", timeMs, day: 20_000, receivedAtMs: timeMs, id },
-    ...{ messageId: null, properties: "{}" },
+    organization,
+    user: 1,
+    account: 0,
+    event: "e",
+    timeMs,
+    day: 20_000,
+    receivedAtMs: timeMs,
+    id,
+    messageId: null,
+    properties: "{}",
   });
 }
 
@@ -108,8 +124,12 @@ async function rowsWaiting(subject: LedgerUnderTest): Promise<[FrozenBatch, stri
 }
 
 const nothing: MissingRows = {
-  ...{ rejectedEvents: 0, events: [], users: [], accounts: [] },
-  ...{ userVersions: { rows: 0, versions: 0 }, accountVersions: { rows: 0, versions: 0 } },
+  rejectedEvents: 0,
+  events: [],
+  users: [],
+  accounts: [],
+  userVersions: { rows: 0, versions: 0 },
+  accountVersions: { rows: 0, versions: 0 },
 };
 
 function retryContract(subject: LedgerUnderTest): void {
@@ -209,7 +229,9 @@ function peopleContract(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     const fresh = async () => subject.ledger.freshness(id);
     expect(await fresh()).toEqual({
-      ...{ timezone: "Europe/Paris", loadedUptoMs: subject.nowMs, rebuildingSinceMs: null },
+      timezone: "Europe/Paris",
+      loadedUptoMs: subject.nowMs,
+      rebuildingSinceMs: null,
     });
     await append(subject.ledger, { table: "users", year: 0, schema: 1, rows: 1, body: "[1]\n" });
     const frozenAtMs = subject.nowMs;
@@ -222,7 +244,9 @@ function peopleContract(subject: LedgerUnderTest): void {
     subject.nowMs += 50;
     await subject.ledger.rebuildBegun(id);
     expect(await fresh()).toEqual({
-      ...{ timezone: "UTC", loadedUptoMs: frozenAtMs, rebuildingSinceMs: subject.nowMs - 50 },
+      timezone: "UTC",
+      loadedUptoMs: frozenAtMs,
+      rebuildingSinceMs: subject.nowMs - 50,
     });
     await expect(subject.ledger.freshness(id + 1)).rejects.toThrow("no organization");
   });
@@ -263,7 +287,8 @@ function attributesContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.rejectedEvents.drop({ organization: id }, settingUp, 1)).toBe(2);
     expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(nothing);
     expect(await subject.ledger.populations(id)).toMatchObject({
-      ...{ versionRows: { rows: 0, versions: 0 }, accountVersionRows: { rows: 1, versions: 4 } },
+      versionRows: { rows: 0, versions: 0 },
+      accountVersionRows: { rows: 1, versions: 4 },
     });
   });
 }

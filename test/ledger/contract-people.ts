@@ -187,7 +187,10 @@ function emails(subject: LedgerUnderTest): void {
     // The fallback address cannot be chosen by another person.
     const other = await newcomer(subject, id, "other@example.com");
     const taking = subject.ledger.members.change(
-      ...([other.id, { email: "a\0@example.com" }, personActor(other), subject.nowMs] as const),
+      other.id,
+      { email: "a\0@example.com" },
+      personActor(other),
+      subject.nowMs,
     );
     await expect(taking).rejects.toBeInstanceOf(Refusal);
     const named = await subject.ledger.members.change(joined.id, { name: "B" }, by, subject.nowMs);
@@ -207,11 +210,14 @@ function emails(subject: LedgerUnderTest): void {
     const ceo = await entrance.accept("to the ceo", fresh, subject.nowMs);
     expect(ceo).toMatchObject({ email: "ceo@example.com", isEmailVerified: true });
     expect(await people.find(squatter.id)).toMatchObject({
-      ...{ email: "squatter@example.com", isEmailVerified: false, fallbackEmail: null },
+      email: "squatter@example.com",
+      isEmailVerified: false,
+      fallbackEmail: null,
     });
     const [noted] = await subject.ledger.audit.list(first.id, { limit: 1 });
     expect(noted).toMatchObject({
-      ...{ action: "member.profile_changed", person: null },
+      action: "member.profile_changed",
+      person: null,
       detail: { person: squatter.id, to: { email: "squatter@example.com" }, by: "the service" },
     });
     // A verified e-mail is a member's already.

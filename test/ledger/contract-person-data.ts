@@ -63,9 +63,18 @@ function ofMessages(subject: LedgerUnderTest): void {
     const all = await data.deliveries(id, 1, 0, 9);
     expect(all.map(({ messageId }) => messageId)).toEqual([`msg_${day}`, "of a digest"]);
     expect(all[1]).toEqual({
-      ...{ id: all[1]?.id ?? 0, destination: hook.name, destinationKind: hook.kind, type: "digest" },
-      ...{ messageId: "of a digest", body, state: "pending", attempts: 0, dueAtMs: nowMs },
-      ...{ attemptedAtMs: null, status: null, createdAtMs: nowMs },
+      id: all[1]?.id ?? 0,
+      destination: hook.name,
+      destinationKind: hook.kind,
+      type: "digest",
+      messageId: "of a digest",
+      body,
+      state: "pending",
+      attempts: 0,
+      dueAtMs: nowMs,
+      attemptedAtMs: null,
+      status: null,
+      createdAtMs: nowMs,
     });
     const first = all[0]?.id ?? 0;
     expect(await data.deliveries(id, 1, 0, 1)).toEqual(all.slice(0, 1));

@@ -84,9 +84,22 @@ function atOnce(subject: LedgerUnderTest): void {
     expect(await ledger.alertRules.remove(id, rule.id, by, nowMs)).toBe(true);
     expect(await rowsOfRules(subject)).toEqual([1, 1, 0, 1, 2]);
     expect(await read(of)).toEqual({
-      ...{ rules: [], rule: undefined, listed: { total: 0, alerts: [] }, open: 0, ofAda: 0, weights: [] },
-      ...{ ofEntity: [], all: [], fired: [], firedByDay: [], controls: [], timeline: [] },
-      ...{ deciding: [], toDecide: [], inside: 0, rulesOfHook: [] },
+      rules: [],
+      rule: undefined,
+      listed: { total: 0, alerts: [] },
+      open: 0,
+      ofAda: 0,
+      weights: [],
+      ofEntity: [],
+      all: [],
+      fired: [],
+      firedByDay: [],
+      controls: [],
+      timeline: [],
+      deciding: [],
+      toDecide: [],
+      inside: 0,
+      rulesOfHook: [],
     });
     const { alerts, alertRules, ruleDecisions } = ledger;
     const alert = weight?.id ?? 0;

@@ -118,9 +118,7 @@ function fixed(subject: LedgerUnderTest): void {
     const { id, ledger } = await ground(subject);
     const other = await ground(subject, "other");
     const add = (organization: number, name: string, numbers: readonly number[]) =>
-      ledger.segments.add(
-        ...([organization, { kind: "users", name, content: { numbers } }, commandLine, 1] as const),
-      );
+      ledger.segments.add(organization, { kind: "users", name, content: { numbers } }, commandLine, 1);
     await ledger.erasures.begin(id, "ada");
     const { segment, unknownIds } = await add(id, "some", [1, 2, 3, 900]);
     expect([segment.fixed, unknownIds]).toEqual([2, []]);

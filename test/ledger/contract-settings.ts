@@ -66,7 +66,9 @@ function changes(subject: LedgerUnderTest): void {
     );
     const after = await change(id, { eventWeights: { b: null, c: 0 }, passiveEvents: ["y", "x"] }, 6);
     expect(after).toEqual({
-      ...{ version: 2, changedAtMs: 6, changedBy: "command line" },
+      version: 2,
+      changedAtMs: 6,
+      changedBy: "command line",
       settings: {
         ...initially,
         healthWeights: { engagement: 33.3, outlook: 33.3, momentum: 23.4, adoption: 10 },

@@ -14,9 +14,14 @@ const none = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
 function counted(organization: number, some: Partial<CountedHour>): CountedHour {
   const utcHour = some.utcHour ?? hour;
   return {
-    ...{ organization, source: "segment", utcHour, ...none },
-    ...{ firstMs: utcHour * msPerHour, lastMs: utcHour * msPerHour + 9 },
-    ...{ firstHeardMs: utcHour * msPerHour, lastHeardMs: utcHour * msPerHour + 9 },
+    organization,
+    source: "segment",
+    utcHour,
+    ...none,
+    firstMs: utcHour * msPerHour,
+    lastMs: utcHour * msPerHour + 9,
+    firstHeardMs: utcHour * msPerHour,
+    lastHeardMs: utcHour * msPerHour + 9,
     ...some,
   };
 }
@@ -46,9 +51,17 @@ function countsContract(subject: LedgerUnderTest): void {
     expect(await ledger.sources.hours(id, hour + 1)).toHaveLength(1);
     expect(await ledger.sources.totals(id)).toEqual([
       {
-        ...{ source: "segment", accepted: 5, held: 4, duplicate: 1, rejected: 1, ignored: 0 },
-        ...{ firstMs: atMs, lastMs: atMs + msPerHour + 9, firstHeardMs: atMs },
-        ...{ lastHeardMs: atMs + msPerHour + 9, retiredAtMs: null },
+        source: "segment",
+        accepted: 5,
+        held: 4,
+        duplicate: 1,
+        rejected: 1,
+        ignored: 0,
+        firstMs: atMs,
+        lastMs: atMs + msPerHour + 9,
+        firstHeardMs: atMs,
+        lastHeardMs: atMs + msPerHour + 9,
+        retiredAtMs: null,
       },
     ]);
     expect((await ledger.sources.totals(other.id)).map(({ source }) => source)).toEqual(["stripe"]);

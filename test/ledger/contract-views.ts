@@ -125,7 +125,9 @@ function stripeSettings(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     const { sourceSettings, audit } = subject.ledger;
     const initially = {
-      ...{ signingSecrets: [], unknownCustomers: "wait" as const, testMode: "ignore" as const },
+      signingSecrets: [],
+      unknownCustomers: "wait" as const,
+      testMode: "ignore" as const,
       updatedAtMs: null,
     };
     expect(await sourceSettings.stripe(id)).toEqual(initially);

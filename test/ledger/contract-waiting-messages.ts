@@ -34,8 +34,10 @@ async function waiting(subject: LedgerUnderTest) {
 export function waitingMessagesContract(subject: LedgerUnderTest): void {
   const ofBob = {
     data: {
-      ...{ text: "High risk: 4 alerts fired. The most important is below, 3 more are in the inbox." },
-      ...{ rule: { name: "High risk" }, total: 4, rows: [{ name: "Name of user 2", of: "user 2" }] },
+      text: "High risk: 4 alerts fired. The most important is below, 3 more are in the inbox.",
+      rule: { name: "High risk" },
+      total: 4,
+      rows: [{ name: "Name of user 2", of: "user 2" }],
     },
   };
 
@@ -95,7 +97,9 @@ function messagesWithoutRows(subject: LedgerUnderTest): void {
       "pending",
       {
         text: "High risk: 3 alerts fired. All are in the inbox.",
-        ...{ rule: { name: "High risk" }, total: 3, rows: [] },
+        rule: { name: "High risk" },
+        total: 3,
+        rows: [],
       },
     ]);
     expect(await named(500)).toEqual([]);

@@ -72,8 +72,12 @@ function notes(subject: LedgerUnderTest): void {
     const list = await subject.ledger.notes.ofEntity(id, ada, { limit: 9 });
     expect(list.map(({ text }) => text)).toEqual(["second", hostile]);
     expect(list[1]).toEqual({
-      ...{ id: first?.id ?? 0, entity: { ...ada, label: "Ada" }, text: hostile },
-      ...{ createdBy: { id: by.person?.id ?? 0, name: "Grace" }, createdAtMs: nowMs, updatedAtMs: nowMs },
+      id: first?.id ?? 0,
+      entity: { ...ada, label: "Ada" },
+      text: hostile,
+      createdBy: { id: by.person?.id ?? 0, name: "Grace" },
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
     });
     expect(list[0]?.createdBy).toBeNull();
     const { notes: store, audit } = subject.ledger;
@@ -82,7 +86,9 @@ function notes(subject: LedgerUnderTest): void {
     expect(await store.ofEntity(other.id, ada, { limit: 9 })).toEqual([]);
     const noteId = first?.id ?? 0;
     expect(await store.change(id, noteId, "changed", by, nowMs + 2)).toMatchObject({
-      ...{ text: "changed", createdAtMs: nowMs, updatedAtMs: nowMs + 2 },
+      text: "changed",
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs + 2,
     });
     expect(await store.remove(id, noteId, by, nowMs)).toBe(true);
     expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual([
@@ -134,7 +140,8 @@ function tasks(subject: LedgerUnderTest): void {
     expect(open).toMatchObject({ doneAtMs: null, doneBy: null, dueDay: null });
     const [entry] = await ledger.audit.list(id, { limit: 1 });
     expect(entry).toMatchObject({
-      ...{ action: "task.changed", summary: "Changed due day, done of a task for a user" },
+      action: "task.changed",
+      summary: "Changed due day, done of a task for a user",
       detail: { task: taskId, user: 2, fields: ["due day", "done"] },
     });
   });
@@ -214,7 +221,8 @@ function alerts(subject: LedgerUnderTest): void {
     expect((await all()).map(({ assignee }) => assignee?.name)).toEqual([undefined, undefined, "Mia"]);
     const [left] = await subject.ledger.audit.list(id, { limit: 1 });
     expect(left).toMatchObject({
-      ...{ summary: "Removed Mia, and left 2 alerts without an assignee", detail: { alerts: 2 } },
+      summary: "Removed Mia, and left 2 alerts without an assignee",
+      detail: { alerts: 2 },
     });
   });
 }
@@ -335,7 +343,9 @@ function contacts(subject: LedgerUnderTest): void {
     const add = (userId: string, properties: object = {}) =>
       addMemberEvent(ledger, {
         body: { userId, event: "contacted", properties: { ...properties } },
-        ...{ arrival, by: commandLine, note: contactNote },
+        arrival,
+        by: commandLine,
+        note: contactNote,
       });
     expect(await add("nobody")).toBe("not_found");
     expect(await add("bob", { text: "\uD800" })).toHaveProperty("invalid");
@@ -356,15 +366,13 @@ function owners(subject: LedgerUnderTest): void {
     const { grace, by } = await claimed(subject);
     const change = (entity: EntityRef, owner: typeof grace, atMs = nowMs + 10) =>
       changeTrait(ledger, {
-        ...{
-          organization: id,
-          zone: zoneOf("UTC"),
-          entity,
-          trait: "owner",
-          value: owner.email,
-          by,
-          nowMs: atMs,
-        },
+        organization: id,
+        zone: zoneOf("UTC"),
+        entity,
+        trait: "owner",
+        value: owner.email,
+        by,
+        nowMs: atMs,
         note: (numbers) => ownerNote(numbers, owner),
       });
     expect(await change({ kind: "user", id: "nobody" }, grace)).toBe("not_found");

@@ -56,13 +56,12 @@ export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number>
 async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
   const users = userIds.map((userId, index) =>
     user(organization, userId, {
-      ...{
-        number: index + 1,
-        version: index + 2,
-        account: index % 2,
-        isAccountOwner: [null, true, false][index] ?? null,
-      },
-      ...{ email: userId === "bob" ? null : `${userId}@example.com`, traits: { plan: oddText, n: index } },
+      number: index + 1,
+      version: index + 2,
+      account: index % 2,
+      isAccountOwner: [null, true, false][index] ?? null,
+      email: userId === "bob" ? null : `${userId}@example.com`,
+      traits: { plan: oddText, n: index },
       fieldTimestampsMs: { email: 5 },
     }),
   );
@@ -76,7 +75,9 @@ async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
   ];
   await ledger.transact(needs({ users, accounts }), () =>
     writes(1_000, {
-      ...{ users, accounts, inbox: [inboxRows(["a", "b"])] },
+      users,
+      accounts,
+      inbox: [inboxRows(["a", "b"])],
       dayCounts: [{ organization, utcDay: day, events: 12, checksum: 2 ** 32 - 3 }],
       versionRows: [{ organization, rows: 8, versions: 20 }],
       accountVersionRows: [{ organization, rows: 3, versions: 6 }],
@@ -88,8 +89,16 @@ async function fillRejectedEvents(ledger: Ledger, organization: number): Promise
   const timeMs = day * dayMs;
   const event = (n: number) =>
     eventRow({
-      ...{ organization, user: 1, account: 0, event: oddText, timeMs, day, receivedAtMs: timeMs },
-      ...{ id: n.toString(16).padStart(32, "0"), messageId: null, properties: "{}" },
+      organization,
+      user: 1,
+      account: 0,
+      event: oddText,
+      timeMs,
+      day,
+      receivedAtMs: timeMs,
+      id: n.toString(16).padStart(32, "0"),
+      messageId: null,
+      properties: "{}",
     });
   const versions = userRow(user(organization, "bob", { number: 2, version: 2 }));
   for (const [table, lines] of [
@@ -174,7 +183,10 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
   await sources.retire(id, "segment", settingUp, nowMs + 9);
   await sourceSettings.changeStripe(id, { signingSecrets: [oddText] }, commandLine, nowMs);
   const held = [...peopleOf(id), visitorKey(id, "stranger")].map((person, index) => ({
-    ...{ ...person, receivedAtMs: nowMs + index, atMs: nowMs, accountId: oddText },
+    ...person,
+    receivedAtMs: nowMs + index,
+    atMs: nowMs,
+    accountId: oddText,
     body: JSON.stringify({ text: oddText }),
   }));
   const links = ["ada", oddText, "mailto:nobody@example.com"].flatMap((userId) =>
@@ -194,8 +206,11 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
 async function fillDestinations(ledger: Ledger, id: number, nowMs: number): Promise<void> {
   const { destinations, deliveries } = ledger;
   const wanted = {
-    ...({ kind: "webhook", notices: ["source.silent"] } as const),
-    ...{ name: oddText, address: "https://example.com/", secrets: ["whsec_b", "whsec_a"] },
+    kind: "webhook" as const,
+    notices: ["source.silent" as const],
+    name: oddText,
+    address: "https://example.com/",
+    secrets: ["whsec_b", "whsec_a"],
   };
   const to = await destinations.add(id, wanted, commandLine, nowMs);
   const body = JSON.stringify({ text: oddText });
@@ -257,7 +272,9 @@ function peopleOf(organization: number): readonly PersonKey[] {
 /** The held events, the links and the erasures. */
 function waitingIn(ledger: Ledger, organization: number): Promise<unknown> {
   const people = [
-    ...[...peopleOf(organization), visitorKey(organization, "stranger"), userKey(organization, "eve")],
+    ...peopleOf(organization),
+    visitorKey(organization, "stranger"),
+    userKey(organization, "eve"),
     ...[userKey, visitorKey].map((keyOf) => keyOf(organization, `linked to ${oddText}`)),
   ];
   return look(ledger, { people }, (stored) => [
@@ -284,7 +301,9 @@ export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unkno
   const organizations = await ledger.organizations.list();
   const { newestInboxId, ...backlog } = await ledger.inbox.backlog();
   return {
-    ...{ organizations, backlog, newestInboxId },
+    organizations,
+    backlog,
+    newestInboxId,
     of: await Promise.all(organizations.map(({ id }) => everythingOf(ledger, id, nowMs))),
     rebuilds: await ledger.rebuildsPending(),
     erasures: await ledger.erasures.pending(),
@@ -337,10 +356,12 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
     calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [
-      ...[await ledger.alertRules.list(id, day), await ledger.ruleDecisions.toDecide(id)],
-      ...[await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 })],
+      await ledger.alertRules.list(id, day),
+      await ledger.ruleDecisions.toDecide(id),
+      await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 }),
       await ledger.alertRules.experiments(id),
-      ...[await holdOutOf(ledger, id, nowMs), await ledger.ruleDecisions.insideBySettings(id, 0, nowMs + 1)],
+      await holdOutOf(ledger, id, nowMs),
+      await ledger.ruleDecisions.insideBySettings(id, 0, nowMs + 1),
     ],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),

@@ -75,7 +75,10 @@ test("after a crash everything that was acknowledged is there once: rows, counts
   const day = { organization: 1, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 };
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   await ledger.transact(needs({ messageIds: keys("m") }), (stored) => ({
-    ...{ users: [], accounts: [], versionRows: [], nowMs },
+    users: [],
+    accounts: [],
+    versionRows: [],
+    nowMs,
     inbox: [inboxRows(["a", "b"]), inboxRows(["old"], { year: 2025 })],
     messages: keys("m").map((key) => messageOf(stored, key)),
     dayCounts: [day],

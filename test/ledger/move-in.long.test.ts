@@ -59,7 +59,9 @@ test("a ledger in PostgreSQL answers like the one in SQLite, text by text and nu
   });
   const progress = new Map<string, number>();
   const moved = await moveIntoPostgres({
-    ...{ file, url, clock },
+    file,
+    url,
+    clock,
     progress: ({ table, rows }) => progress.set(table, rows),
   });
   await expect(openPostgresLedger({ url })).rejects.toThrow("migrate-to was not finished");

@@ -123,15 +123,13 @@ describe.each([
 
   test("the name of an account holds until something is said after its last change", async () => {
     expect((await ledger.findUser(1, "ada"))?.account).toMatchObject({
-      ...{
-        name: "ACME",
-        avatar: null,
-        timestampMs: 5_000,
-        fieldTimestampsMs: {},
-        updatedAtMs: 5_000,
-        version: 3,
-        traits: {},
-      },
+      name: "ACME",
+      avatar: null,
+      timestampMs: 5_000,
+      fieldTimestampsMs: {},
+      updatedAtMs: 5_000,
+      version: 3,
+      traits: {},
     });
   });
 
@@ -164,7 +162,9 @@ async function takeAttributes(ledger: Ledger, used: typeof usedNumbers): Promise
     writes(clock.nowMs, {
       accounts: [after],
       inbox: [inboxRows([], { table: "account_versions", year: 0 })].map((rows) => ({
-        ...{ ...rows, rows: 1, body: `${row}\n` },
+        ...rows,
+        rows: 1,
+        body: `${row}\n`,
       })),
       accountVersionRows: [{ organization: 1, rows: 1, versions: 4 }],
     }),

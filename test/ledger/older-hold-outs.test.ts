@@ -51,11 +51,19 @@ describe.each(olderLedgers({ ...steps, stored }))("%s", (_, open) => {
       const one = { outcome: null, isForgotten: false, entries: 1 };
       expect(await ledger.alertRules.experiments(1)).toEqual([
         {
-          ...{ ...of, experiment: 1, share: null, horizonDays: 28, beganAtMs: 100 },
+          ...of,
+          experiment: 1,
+          share: null,
+          horizonDays: 28,
+          beganAtMs: 100,
           entries: [{ ...one, arm: "control", month: 19_997 }],
         },
         {
-          ...{ ...of, experiment: 2, share: 0.25, horizonDays: 60, beganAtMs: 103 },
+          ...of,
+          experiment: 2,
+          share: 0.25,
+          horizonDays: 60,
+          beganAtMs: 103,
           entries: [
             { ...one, arm: "control", month: 20_028 },
             { ...one, arm: "treated", month: 20_028 },

@@ -37,14 +37,10 @@ test.each(olderLedgers({ ...steps, stored }))(
     try {
       const { segments, erasures } = ledger;
       expect((await segments.list(1)).map(({ name, fixed }) => [name, fixed])).toEqual([
-        ...[
-          ["filtered", null],
-          ["firms", 2],
-        ],
-        ...[
-          ["nobody", 0],
-          ["people", 5],
-        ],
+        ["filtered", null],
+        ["firms", 2],
+        ["nobody", 0],
+        ["people", 5],
       ]);
       expect([await segments.numbers(1, 1), await segments.numbers(1, 2)]).toEqual([numbers, [2, 7]]);
       expect([await segments.numbers(1, 3), await segments.numbers(2, 4)]).toEqual([[], [2]]);

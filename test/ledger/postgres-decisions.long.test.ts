@@ -73,14 +73,20 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
       traitsOnce: { first: random(9) },
     };
     return {
-      ...{ ...common, messageId, kind: "person", ...whose },
+      ...common,
+      messageId,
+      kind: "person",
+      ...whose,
       content: { kind: "identify", ...said, isAccountOwner: undefined, account },
     };
   }
   const event = `event_${random(4)}`;
   const label = random(2) === 0 ? event.replace("_", " ") : null;
   return {
-    ...{ ...common, messageId, kind: "person", ...whose },
+    ...common,
+    messageId,
+    kind: "person",
+    ...whose,
     content: { kind: "track", event, label, properties: `{"n":${random(9)}}`, isActivity: true, account },
   };
 }
@@ -163,7 +169,10 @@ async function cluster(options: { maxWaitingLinks?: number } = {}) {
   const send = (node: number, entry: AdmittedSourced) =>
     commits[node % commits.length]?.submitSourced([entry], 100).then(([outcome]) => String(outcome));
   return {
-    ...{ nodes, first, organization: id, send },
+    nodes,
+    first,
+    organization: id,
+    send,
     close: () => Promise.all(nodes.map((node) => node.close())),
   };
 }
@@ -175,8 +184,12 @@ const silent = { email: undefined, traitsOnce: undefined, isAccountOwner: undefi
 /** A visitor's event. */
 function visitOf(organization: number, anonymousId: string, n: number): AdmittedSourced {
   return {
-    ...{ ...commonOf(organization), kind: "person", messageId: `visit ${n}`, anonymousId },
-    ...{ userId: undefined, previousId: undefined },
+    ...commonOf(organization),
+    kind: "person",
+    messageId: `visit ${n}`,
+    anonymousId,
+    userId: undefined,
+    previousId: undefined,
     content: {
       kind: "track",
       event: "visit",
@@ -190,7 +203,11 @@ function visitOf(organization: number, anonymousId: string, n: number): Admitted
 
 function identifyOf(organization: number, userId: string, anonymousId: string, n: number): AdmittedSourced {
   return {
-    ...{ ...commonOf(organization), kind: "person", messageId: `identify ${n}`, userId, anonymousId },
+    ...commonOf(organization),
+    kind: "person",
+    messageId: `identify ${n}`,
+    userId,
+    anonymousId,
     previousId: undefined,
     content: { kind: "identify", traits: { n }, ...silent },
   };

@@ -270,7 +270,10 @@ test("nodes that identify the same users give each one number, without gaps", as
   expect(numbers).toEqual(ids.map((_, n) => n + 1));
   expect(found.every((one) => one?.user.version === 3)).toBe(true);
   expect(await nodeOf(all, 2).populations(organization)).toEqual({
-    ...{ users: 20, userVersions: 60, accounts: 20, accountVersions: 60 },
+    users: 20,
+    userVersions: 60,
+    accounts: 20,
+    accountVersions: 60,
     versionRows: { rows: 60, versions: 120 },
     accountVersionRows: { rows: 0, versions: 0 },
   });

@@ -210,7 +210,11 @@ test("a warning that PostgreSQL refuses keeps no other from being written", asyn
   const { one, id, close } = await twoNodes();
   const seen = { utcDay: 100, firstSeenMs: 5, lastSeenMs: 5, count: 1, message: null, userId: null };
   const warning = (detail: string): IngestionWarning => ({
-    ...{ organization: id, ...seen, kind: "unknown_key", endpoint: "track", detail },
+    organization: id,
+    ...seen,
+    kind: "unknown_key",
+    endpoint: "track",
+    detail,
   });
   const adding = one.warnings.add(["a", "b", "half \ud800", "c", "d"].map(warning));
   await expect(adding).rejects.toBeInstanceOf(UnwritableWarnings);
@@ -264,8 +268,11 @@ test("a backup is left to the engines' own tools", async () => {
 test("a node whose clock is ahead neither takes a running claim over nor sends before the time", async () => {
   const { one, other, id, close } = await twoNodes();
   const wanted = {
-    ...({ kind: "webhook", name: "Hooks", notices: [] } as const),
-    ...{ address: "https://example.com/", secrets: ["whsec_a"] },
+    kind: "webhook" as const,
+    name: "Hooks",
+    notices: [],
+    address: "https://example.com/",
+    secrets: ["whsec_a"],
   };
   const to = await one.destinations.add(id, wanted, commandLine, 1);
   const hourMs = 3_600_000;
@@ -284,8 +291,11 @@ test("a node whose clock is ahead neither takes a running claim over nor sends b
 test("nodes that claim at the same time claim so many of a destination together", async () => {
   const { one, other, id, close } = await twoNodes();
   const wanted = {
-    ...({ kind: "webhook", name: "Hooks", notices: [] } as const),
-    ...{ address: "https://example.com/", secrets: ["whsec_a"] },
+    kind: "webhook" as const,
+    name: "Hooks",
+    notices: [],
+    address: "https://example.com/",
+    secrets: ["whsec_a"],
   };
   const to = await one.destinations.add(id, wanted, commandLine, 1);
   for (let n = 0; n < 40; n += 1) {

@@ -246,8 +246,18 @@ test("counts of two nodes for the same sources add up, in any order", async () =
   const { id } = await organization();
   const hours = (["segment", "stripe", "posthog"] as const).flatMap((source) =>
     [480_000, 480_001].map((utcHour) => ({
-      ...{ organization: id, source, utcHour, accepted: 1, held: 0, duplicate: 0, rejected: 0, ignored: 2 },
-      ...{ firstMs: 5, lastMs: 9, firstHeardMs: null, lastHeardMs: null },
+      organization: id,
+      source,
+      utcHour,
+      accepted: 1,
+      held: 0,
+      duplicate: 0,
+      rejected: 0,
+      ignored: 2,
+      firstMs: 5,
+      lastMs: 9,
+      firstHeardMs: null,
+      lastHeardMs: null,
     })),
   );
   const rounds = Array.from({ length: 30 }, (_, n) => n);

@@ -171,7 +171,11 @@ test("a node whose heartbeat is too old commits nothing of what it admitted", as
 test("a node whose machine slept writes nothing, although its monotonic clock stood still", async () => {
   const { url, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    databaseUrl: url,
+    role: "intake",
+    version: "1",
+    nodeUrl: null,
+    nowMs: systemTime.nowMs,
     log: pino({ level: "silent" }),
   });
   await node.start();
@@ -190,7 +194,11 @@ test("a node whose machine slept writes nothing, although its monotonic clock st
 test("a node that has left is not brought back by what it still had to say", async () => {
   const { url, sql, close } = await twoNodes();
   const node = new ClusterNode({
-    ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, nowMs: systemTime.nowMs },
+    databaseUrl: url,
+    role: "intake",
+    version: "1",
+    nodeUrl: null,
+    nowMs: systemTime.nowMs,
     log: pino({ level: "silent" }),
   });
   await node.start();

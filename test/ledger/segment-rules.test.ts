@@ -8,7 +8,9 @@ import {
 } from "../../server/ledger/rules/segment-rules.ts";
 
 const node = (id: number, below: readonly number[]) => ({
-  ...{ id, kind: "users" as const, name: `segment ${id}` },
+  id,
+  kind: "users" as const,
+  name: `segment ${id}`,
   filter: below.length === 0 ? null : { segments: below.map((segment) => ({ segment })) },
 });
 
@@ -36,9 +38,12 @@ test("a segment that was changed has a limit of conditions, with those below it,
   const half = segmentLimits.conditions / 2;
   // 4 and the fixed 5 are below both 2 and 3, and count once.
   const segments = (conditions: number) => [
-    ...[node(5, []), made(4, half - 7, [5])],
-    ...[made(3, 1, [4, 5]), made(2, conditions, [4, 5])],
-    ...[made(1, 1, [2, 3]), made(9, 10 * half)],
+    node(5, []),
+    made(4, half - 7, [5]),
+    made(3, 1, [4, 5]),
+    made(2, conditions, [4, 5]),
+    made(1, 1, [2, 3]),
+    made(9, 10 * half),
   ];
   expect(countConditions(segmentWithThoseBelow(segments(half), 1))).toBe(segmentLimits.conditions + 3);
   expect(() => refuseTooManyConditions(segments(half - 3), 2)).not.toThrow();

@@ -60,7 +60,8 @@ async function plansOf(call: () => Promise<unknown>): Promise<readonly (readonly
 
 /** The rules that are deleted are read once. */
 const deletedRules = [
-  ...["LIST SUBQUERY 1", "SEARCH alert_rules USING INDEX alert_rules_deleted (organization=?)"],
+  "LIST SUBQUERY 1",
+  "SEARCH alert_rules USING INDEX alert_rules_deleted (organization=?)",
   "CREATE BLOOM FILTER",
 ];
 

@@ -91,7 +91,8 @@ test("two changes of Stripe's settings at once lose neither", async () => {
     sourceSettings.changeStripe(id, { signingSecrets: ["whsec_1234567890"] }, commandLine, nowMs),
   ]);
   expect(await sourceSettings.stripe(id)).toMatchObject({
-    ...{ unknownCustomers: "create", signingSecrets: ["whsec_1234567890"] },
+    unknownCustomers: "create",
+    signingSecrets: ["whsec_1234567890"],
   });
 });
 

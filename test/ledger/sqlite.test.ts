@@ -108,7 +108,8 @@ describe("the SQLite ledger's files", () => {
     db.close();
     const ledger = await openSqliteLedger({ file: fileIn(folder) });
     expect(await ledger.members.withEmail("a@example.com")).toMatchObject({
-      ...{ isEmailVerified: false, fallbackEmail: null },
+      isEmailVerified: false,
+      fallbackEmail: null,
     });
     expect((await ledger.readKeys.list(1)).map(({ madeBy }) => madeBy)).toEqual([
       { id: 1, name: "Ada" },

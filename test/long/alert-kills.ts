@@ -122,7 +122,10 @@ export async function serviceWithRules<Rule extends WantedRule>(
   const key = await newKey(server, name, "manage");
   const hook = { kind: "webhook", name: "hook", address: receiver.address("/200") };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), hook, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    hook,
+    201,
   );
   const ids: number[] = [];
   for (const rule of rules) {

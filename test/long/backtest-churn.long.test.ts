@@ -191,7 +191,12 @@ describe("--compare", () => {
     const answer = await bench.json(log, ...options);
     expect(Object.keys(answer)).toEqual(["horizonDays", "n", "baseRate", "models", "shipped"]);
     expect(answer.models.map(({ name }) => name)).toEqual([
-      ...["prior", "bgbb", "bgbb-platt", "logistic", "recency", "hiatus"],
+      "prior",
+      "bgbb",
+      "bgbb-platt",
+      "logistic",
+      "recency",
+      "hiatus",
       ...groups.map((group) => `logistic-without-${group}`),
       "base",
     ]);

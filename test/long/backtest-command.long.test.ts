@@ -80,7 +80,13 @@ describe("the answer", () => {
     const path = bench.file("accounts.csv", simulated(formatDay, { accounts: 120 }));
     const accounts = await bench.json(
       path,
-      ...[...columns, "--account", "where", "--score", "account", "--cutoffs", "4"],
+      ...columns,
+      "--account",
+      "where",
+      "--score",
+      "account",
+      "--cutoffs",
+      "4",
     );
     const users = await bench.json(path, ...columns, "--account", "where", "--cutoffs", "4");
     expect(accounts.n).toBeGreaterThan(100);

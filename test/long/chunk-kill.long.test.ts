@@ -34,7 +34,12 @@ const [silentFrom, silentUpto] = [0, 8];
 const [firingDay, outDay, endingDay] = [9, 16, 17];
 const [condition, scope] = [{ kind: "healthBelow", below: 60 }, { kind: "users" }];
 const rules = [150, 20, 1_000].map((cap) => ({
-  ...{ name: `At most ${cap}`, scope, condition, cooldownDays: 3, cap, when: "at once" },
+  name: `At most ${cap}`,
+  scope,
+  condition,
+  cooldownDays: 3,
+  cap,
+  when: "at once",
 }));
 
 const refused = { error: chunkRefused().message, isRefusal: true };
@@ -63,7 +68,10 @@ function itemsOf(day: number): object[] {
 function everybody(): object[] {
   const timestamp = new Date(beganMs - (historyDays + 1) * msPerDay).toISOString();
   return [...silent, ...others, ...gone].map((userId) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com`, timestamp },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
+    timestamp,
   }));
 }
 

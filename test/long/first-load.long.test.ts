@@ -167,10 +167,15 @@ function paymentOf({ userId, timestamp }: Sent): object[] {
   if (daysAgo % 7 !== stoppedDaysAgo % 7) return [];
   const hasEnded = Number(userId.slice(1)) % 3 === 2 && daysAgo === stoppedDaysAgo;
   const event = revenuecatEvent(hasEnded ? "EXPIRATION" : daysAgo > 52 ? "INITIAL_PURCHASE" : "RENEWAL", {
-    ...{ app_user_id: userId, original_app_user_id: userId, aliases: [userId], subscriber_attributes: {} },
-    ...{ event_timestamp_ms: atMs, purchased_at_ms: atMs },
+    app_user_id: userId,
+    original_app_user_id: userId,
+    aliases: [userId],
+    subscriber_attributes: {},
+    event_timestamp_ms: atMs,
+    purchased_at_ms: atMs,
     expiration_at_ms: hasEnded ? atMs : atMs + 30 * msPerDay,
-    ...{ transaction_id: `${userId} ${daysAgo}`, original_transaction_id: userId },
+    transaction_id: `${userId} ${daysAgo}`,
+    original_transaction_id: userId,
   });
   return [event];
 }
@@ -181,7 +186,8 @@ async function organization(name: string): Promise<string> {
   await server.command("organization", "set", name, "--rate-limit", "10000", "--item-rate-limit", "100000");
   key.set(name, (await server.command("key", "create", "--organization", name)).trim());
   const batch = Array.from({ length: userCount }, (_, user) => ({
-    ...{ type: "identify", userId: `u${user}` },
+    type: "identify",
+    userId: `u${user}`,
     email: `u${user}@example.com`,
     account: { id: `a${user % accountCount}`, name: `Account ${user % accountCount}` },
   }));

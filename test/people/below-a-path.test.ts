@@ -126,7 +126,8 @@ test("a host name alone is what it was", async () => {
   const { publicUrl, basePath } = readConfig({ PUBLIC_URL: "https://example.com/" });
   expect([publicUrl, basePath]).toEqual(["https://example.com", ""]);
   expect(readConfig({ PUBLIC_URL: "https://example.com:8443/a/b-c_d.e~f//" })).toMatchObject({
-    ...{ publicUrl: "https://example.com:8443/a/b-c_d.e~f", basePath: "/a/b-c_d.e~f" },
+    publicUrl: "https://example.com:8443/a/b-c_d.e~f",
+    basePath: "/a/b-c_d.e~f",
   });
   expect(readConfig({}).basePath).toBe("");
 });

@@ -53,7 +53,9 @@ test("an organization that the command line makes is seen by the owner that it n
   expect(session.organizations.map(({ name }) => name)).not.toContain("Unseen");
   const [joining] = await auditLog(Object.assign(person, { organization: place?.id ?? 0 }));
   expect(joining).toMatchObject({
-    ...{ action: "member.joined", person: null, summary: "Named was made owner" },
+    action: "member.joined",
+    person: null,
+    summary: "Named was made owner",
     detail: { person: person.id, from: null, to: "owner", by: "command line" },
   });
 });
@@ -124,7 +126,12 @@ test("an invitation to the own unverified e-mail verifies it, and the look-up te
   const session = await joining.json<SessionBody>("POST", "/api/invitations/accept", { code, password }, 201);
   expect(session.person.id).toBe(person.id);
   const made = await rekindleHere(
-    ...([server.dataDir, "organization", "create", "Of the mover", "--owner", "moved@example.com"] as const),
+    server.dataDir,
+    "organization",
+    "create",
+    "Of the mover",
+    "--owner",
+    "moved@example.com",
   );
   expect(made.stderr).toContain("made Mover (moved@example.com");
 });

@@ -98,7 +98,10 @@ async function theirMessages(): Promise<Readonly<Record<"destinations" | "delive
   const { owner, at } = theirs;
   const body = { kind: "webhook", name: hidden, address: `https://${hidden}.invalid/` };
   const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), body, 201] as const),
+    "POST",
+    at("/api/destinations"),
+    body,
+    201,
   );
   const one = `/api/destinations/${destination.id}`;
   await owner.json("PATCH", at(one), { state: "paused" });
@@ -157,15 +160,36 @@ const bodies: Readonly<Record<string, object>> = {
 
 /** The routes of an organization that no read key may ask. A new route takes keys, or is added here. */
 const sessionsAlone: readonly string[] = [
-  ...["DELETE /api/destinations/{id}", "DELETE /api/invitations/{id}", "DELETE /api/members/{id}"],
-  ...["DELETE /api/organization", "DELETE /api/read-keys/{id}", "DELETE /api/tokens/{id}"],
-  ...["DELETE /api/webhooks/{id}", "GET /api/audit-log", "GET /api/live", "GET /api/members"],
-  ...["GET /api/own-digest", "GET /api/read-keys", "GET /api/tokens", "GET /api/users/{userId}/everything"],
-  ...["PATCH /api/destinations/{id}", "PATCH /api/members/{id}", "PATCH /api/organization"],
-  ...["PATCH /api/stripe", "PATCH /api/webhooks/{id}", "POST /api/deliveries/{id}/again"],
-  ...["POST /api/destinations", "POST /api/destinations/{id}/held", "POST /api/destinations/{id}/secret"],
-  ...["POST /api/destinations/{id}/test", "POST /api/invitations", "POST /api/read-keys", "POST /api/tokens"],
-  ...["POST /api/webhooks", "POST /api/webhooks/try", "PUT /api/own-digest"],
+  "DELETE /api/destinations/{id}",
+  "DELETE /api/invitations/{id}",
+  "DELETE /api/members/{id}",
+  "DELETE /api/organization",
+  "DELETE /api/read-keys/{id}",
+  "DELETE /api/tokens/{id}",
+  "DELETE /api/webhooks/{id}",
+  "GET /api/audit-log",
+  "GET /api/live",
+  "GET /api/members",
+  "GET /api/own-digest",
+  "GET /api/read-keys",
+  "GET /api/tokens",
+  "GET /api/users/{userId}/everything",
+  "PATCH /api/destinations/{id}",
+  "PATCH /api/members/{id}",
+  "PATCH /api/organization",
+  "PATCH /api/stripe",
+  "PATCH /api/webhooks/{id}",
+  "POST /api/deliveries/{id}/again",
+  "POST /api/destinations",
+  "POST /api/destinations/{id}/held",
+  "POST /api/destinations/{id}/secret",
+  "POST /api/destinations/{id}/test",
+  "POST /api/invitations",
+  "POST /api/read-keys",
+  "POST /api/tokens",
+  "POST /api/webhooks",
+  "POST /api/webhooks/try",
+  "PUT /api/own-digest",
 ];
 
 /** Values for parameters. Each names something of the other organization. */
@@ -224,9 +248,27 @@ async function answerOf(ask: () => Promise<Response>): Promise<readonly [number,
 async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
   const paths = [
-    ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
-    ...["users", "users/their-user", "accounts", "rejected-events", "views", "sources", "webhooks", "stripe"],
-    ...["destinations", "deliveries", "tasks", "segments", "users/their-user/notes", "alert-rules", "alerts"],
+    "organization",
+    "members",
+    "tokens",
+    "read-keys",
+    "settings",
+    "exclusions",
+    "users",
+    "users/their-user",
+    "accounts",
+    "rejected-events",
+    "views",
+    "sources",
+    "webhooks",
+    "stripe",
+    "destinations",
+    "deliveries",
+    "tasks",
+    "segments",
+    "users/their-user/notes",
+    "alert-rules",
+    "alerts",
   ];
   const answers = [];
   for (const path of paths) {

@@ -25,8 +25,10 @@ test("owners set rates up to the installation's maximum, which the answer contai
   const { id } = await first.json<{ id: number }>("POST", "/api/organizations", founded, 201);
   const at = `/api/organization?organization=${id}`;
   expect(await first.json<Fields>("GET", at)).toMatchObject({
-    ...{ requestsPerSecond: 500, maxRequestsPerSecond: 500 },
-    ...{ itemsPerSecond: 10_000, maxItemsPerSecond: 10_000 },
+    requestsPerSecond: 500,
+    maxRequestsPerSecond: 500,
+    itemsPerSecond: 10_000,
+    maxItemsPerSecond: 10_000,
   });
   for (const beyond of [{ requestsPerSecond: 501 }, { itemsPerSecond: 10_001 }]) {
     const [field = "", rate = 0] = Object.entries(beyond)[0] ?? [];
@@ -46,7 +48,9 @@ test("the command line may give more, which the owner may keep or lower, and not
   const owner = await joined(server, "Given", "owner", "Given owner");
   const at = `/api/organization?organization=${owner.organization}`;
   expect(await owner.json<Fields>("GET", at)).toMatchObject({
-    ...{ requestsPerSecond: 3_000, maxRequestsPerSecond: 3_000, maxItemsPerSecond: 30_000 },
+    requestsPerSecond: 3_000,
+    maxRequestsPerSecond: 3_000,
+    maxItemsPerSecond: 30_000,
   });
   await expectError(await owner.ask("PATCH", at, { requestsPerSecond: 3_001 }), "validation_error");
   await owner.json("PATCH", at, { requestsPerSecond: 3_000, name: "Given more" });

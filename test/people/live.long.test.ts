@@ -44,14 +44,26 @@ test("an item has its sender, its payload, its outcome, and the answer to the se
   );
   const [identified, stored, again, refused, unread] = watching.items;
   expect(identified).toMatchObject({
-    ...{ endpoint: "identify", kind: "identify", userId: "ada", event: null, outcome: "accepted" },
-    ...{ error: null, status: 201, answer: '{"success":true}', batch: null },
+    endpoint: "identify",
+    kind: "identify",
+    userId: "ada",
+    event: null,
+    outcome: "accepted",
+    error: null,
+    status: 201,
+    answer: '{"success":true}',
+    batch: null,
     token: null,
     warnings: [{ kind: "unknown_key", detail: "plann" }],
   });
   expect(stored).toMatchObject({
-    ...{ kind: "track", userId: "ada", event: "signed_up", outcome: "accepted" },
-    ...{ payload: JSON.stringify(signedUp), idempotencyKey: "key-1", warnings: [] },
+    kind: "track",
+    userId: "ada",
+    event: "signed_up",
+    outcome: "accepted",
+    payload: JSON.stringify(signedUp),
+    idempotencyKey: "key-1",
+    warnings: [],
   });
   expect(again).toMatchObject({ outcome: "duplicate", status: 201, error: null });
   const { answer = "", ...rest } = refused ?? {};
@@ -112,7 +124,10 @@ test("a token in a payload is never shown, of either scope", async () => {
     const shown = JSON.stringify(each.items);
     expect([shown.includes(token), shown.includes(browser)]).toEqual([false, false]);
     expect(each.items.at(-1)).toMatchObject({
-      ...{ outcome: "accepted", status: 201, error: null, userId: "rk-…" },
+      outcome: "accepted",
+      status: 201,
+      error: null,
+      userId: "rk-…",
       warnings: [{ kind: "browser_field_ignored", detail: "email" }],
     });
     each.stop();
@@ -280,7 +295,10 @@ test("a request over the rate limit is shown as refused, without having been rea
   }
   await until("the refused request is shown", () => watching.items.some(({ status }) => status === 429));
   expect(watching.items.find(({ status }) => status === 429)).toMatchObject({
-    ...{ outcome: "rejected", kind: "identify", payload: null, error: await refused.json() },
+    outcome: "rejected",
+    kind: "identify",
+    payload: null,
+    error: await refused.json(),
   });
   watching.stop();
 });

@@ -48,13 +48,19 @@ describe("each role", () => {
     const answer = await owner.json<{ members: object[]; invitations: object[] }>("GET", at("/api/members"));
     expect(answer.members).toHaveLength(3);
     expect(answer.members).toContainEqual({
-      ...{ id: owner.id, name: "Seeing owner", email: owner.email, role: "owner" },
+      id: owner.id,
+      name: "Seeing owner",
+      email: owner.email,
+      role: "owner",
       joinedAt: expect.stringMatching(/Z$/),
       lastSeenAt: expect.stringMatching(/Z$/),
     });
     expect(answer.invitations).toEqual([
       {
-        ...{ id: expect.any(Number), email: "new@example.com", role: "member", invitedBy: "Seeing owner" },
+        id: expect.any(Number),
+        email: "new@example.com",
+        role: "member",
+        invitedBy: "Seeing owner",
         createdAt: expect.stringMatching(/Z$/),
         expiresAt: expect.stringMatching(/Z$/),
       },
@@ -96,18 +102,17 @@ describe("members", () => {
     const first = await company(server, "First place");
     const second = await company(server, "Second place");
     const { link } = await second.owner.json<{ link: string }>(
-      ...(["POST", second.at("/api/invitations")] as const),
+      "POST",
+      second.at("/api/invitations"),
       { email: first.owner.email, role: "viewer" },
       201,
     );
     const code = codeIn(link, "invitation");
     const somebody = new Browser(server);
     expect(await somebody.json<object>("POST", "/api/invitations/lookup", { code })).toEqual({
-      ...{
-        organization: { name: "Second place" },
-        email: first.owner.email,
-        role: "viewer",
-      },
+      organization: { name: "Second place" },
+      email: first.owner.email,
+      role: "viewer",
     });
     const accept = (browser: Browser, more: object) =>
       browser.ask("POST", "/api/invitations/accept", { code, ...more });
@@ -153,14 +158,15 @@ describe("an organization", () => {
     const { owner, organization, at } = await company(server, "Fields");
     const before = await owner.json<Record<string, unknown>>("GET", at("/api/organization"));
     expect(before).toEqual({
-      ...{
-        id: organization,
-        name: "Fields",
-        timezone: "UTC",
-        today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      },
-      ...{ requestsPerSecond: 1_000, itemsPerSecond: 10_000, keepEventsDays: null },
-      ...{ maxRequestsPerSecond: 10_000, maxItemsPerSecond: 100_000 },
+      id: organization,
+      name: "Fields",
+      timezone: "UTC",
+      today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      requestsPerSecond: 1_000,
+      itemsPerSecond: 10_000,
+      keepEventsDays: null,
+      maxRequestsPerSecond: 10_000,
+      maxItemsPerSecond: 100_000,
       createdAt: expect.stringMatching(/Z$/),
     });
     const change = { timezone: "asia/tokyo", requestsPerSecond: 5_000, keepEventsDays: 90 };
@@ -186,7 +192,10 @@ describe("tokens and read keys", () => {
   test("a token is shown once, writes, and is refused at once when it is revoked", async () => {
     const { member, at } = await company(server, "Tokens");
     const made = await member.json<{ id: number; token: string }>(
-      ...(["POST", at("/api/tokens"), { name: " web " }, 201] as const),
+      "POST",
+      at("/api/tokens"),
+      { name: " web " },
+      201,
     );
     expect(made.token).toMatch(/^rk-[A-Za-z0-9]{32}$/);
     await expectSuccess(await server.post("/identify", made.token, user("u")));
@@ -195,15 +204,14 @@ describe("tokens and read keys", () => {
         ({ id }) => id === made.id,
       );
     expect(await list()).toEqual({
-      ...{
-        id: made.id,
-        name: "web",
-        scope: "server",
-        lastFour: made.token.slice(-4),
-        revokedAt: null,
-        joinsAccounts: false,
-      },
-      ...{ createdAt: expect.stringMatching(/Z$/), lastUsedAt: expect.stringMatching(/Z$/) },
+      id: made.id,
+      name: "web",
+      scope: "server",
+      lastFour: made.token.slice(-4),
+      revokedAt: null,
+      joinsAccounts: false,
+      createdAt: expect.stringMatching(/Z$/),
+      lastUsedAt: expect.stringMatching(/Z$/),
       madeBy: { id: member.id, name: "Tokens member" },
     });
     await member.done("DELETE", at(`/api/tokens/${made.id}`));
@@ -215,7 +223,10 @@ describe("tokens and read keys", () => {
   test("a token has the scope that it was made with, which the audit log tells", async () => {
     const { member, owner, at } = await company(server, "Scopes");
     const made = await member.json<{ id: number; token: string }>(
-      ...(["POST", at("/api/tokens"), { name: "page", scope: "browser" }, 201] as const),
+      "POST",
+      at("/api/tokens"),
+      { name: "page", scope: "browser" },
+      201,
     );
     const { tokens } = await member.json<{ tokens: { id: number; scope: string }[] }>(
       "GET",
@@ -223,10 +234,12 @@ describe("tokens and read keys", () => {
     );
     expect(tokens.find(({ id }) => id === made.id)?.scope).toBe("browser");
     const { entries } = await owner.json<{ entries: { action: string; detail: object }[] }>(
-      ...(["GET", at("/api/audit-log")] as const),
+      "GET",
+      at("/api/audit-log"),
     );
     expect(entries.find(({ action }) => action === "token.created")?.detail).toMatchObject({
-      ...{ id: made.id, scope: "browser" },
+      id: made.id,
+      scope: "browser",
     });
     await expectError(
       await member.ask("POST", at("/api/tokens"), { name: "page", scope: "page" }),

@@ -42,7 +42,9 @@ test("a read key does what its maker may do now, and no more", async () => {
     const segment = { kind: "users", name: crypto.randomUUID(), filter: { state: "active" } };
     const read = await fetch(`${server.url}/api/segments`, { headers });
     const made = await fetch(`${server.url}/api/segments`, {
-      ...{ method: "POST", headers, body: JSON.stringify(segment) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(segment),
     });
     return [read.status, made.status];
   };

@@ -66,7 +66,7 @@ describe("the first start's link", () => {
 describe("a session", () => {
   const signIn = async (sent: object = {}) => {
     const browser = new Browser(server);
-    await browser.json("POST", "/api/session", { ...{ email: ada.email, password }, ...sent }, 201);
+    await browser.json("POST", "/api/session", { email: ada.email, password, ...sent }, 201);
     return browser;
   };
 

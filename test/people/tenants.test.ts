@@ -17,7 +17,10 @@ describe("the audit log", () => {
     await owner.json("PATCH", at(`/api/members/${newcomer.id}`), { role: "member" });
     const invited = { email: "marker@example.com", role: "viewer" };
     const { id, link } = await owner.json<{ id: number; link: string }>(
-      ...(["POST", at("/api/invitations"), invited, 201] as const),
+      "POST",
+      at("/api/invitations"),
+      invited,
+      201,
     );
     await owner.done("DELETE", at(`/api/invitations/${id}`));
     const { token } = await owner.json<{ token: string }>("POST", at("/api/tokens"), { name: "t" }, 201);
@@ -56,7 +59,8 @@ describe("the audit log", () => {
       to: { churnHorizonDays: 14 },
     });
     const page = await owner.json<{ entries: { id: number }[] }>(
-      ...(["GET", `/api/audit-log?organization=${organization}&limit=2&before=${log[1]?.id}`] as const),
+      "GET",
+      `/api/audit-log?organization=${organization}&limit=2&before=${log[1]?.id}`,
     );
     expect(page.entries.map(({ id }) => id)).toEqual([log[2]?.id ?? 0, log[3]?.id ?? 0]);
 
@@ -71,13 +75,22 @@ describe("nothing of another organization", () => {
     const ours = await company(server, "Ours");
     const theirs = await company(server, "Theirs");
     const token = await theirs.owner.json<{ id: number; token: string }>(
-      ...(["POST", theirs.at("/api/tokens"), { name: "theirs" }, 201] as const),
+      "POST",
+      theirs.at("/api/tokens"),
+      { name: "theirs" },
+      201,
     );
     const key = await theirs.owner.json<{ id: number }>(
-      ...(["POST", theirs.at("/api/read-keys"), { name: "theirs", rights: [] }, 201] as const),
+      "POST",
+      theirs.at("/api/read-keys"),
+      { name: "theirs", rights: [] },
+      201,
     );
     const invitation = await theirs.owner.json<{ id: number; link: string }>(
-      ...(["POST", theirs.at("/api/invitations"), { email: "t@example.com", role: "owner" }, 201] as const),
+      "POST",
+      theirs.at("/api/invitations"),
+      { email: "t@example.com", role: "owner" },
+      201,
     );
     const pairs: readonly (readonly [string, string, number, object?])[] = [
       ["DELETE", "/api/tokens/", token.id],

@@ -35,7 +35,8 @@ test("a view is saved, seen by viewers, renamed, changed and deleted, and each i
   const one = at(`/api/views/${saved.id}`);
   expect(await owner.json<View>("PATCH", one, { name: "Leaving" })).toMatchObject({ name: "Leaving" });
   expect(await owner.json<View>("PATCH", one, { query: "riskBand=high" })).toMatchObject({
-    ...{ name: "Leaving", query: "riskBand=high" },
+    name: "Leaving",
+    query: "riskBand=high",
   });
   await owner.json("PATCH", one, { name: "Leaving" });
   await owner.done("DELETE", one);

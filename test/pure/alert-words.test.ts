@@ -17,6 +17,7 @@ test.each([
 ])("use of %p before and %d after is %s", (before, after, text) => {
   const reasons = ["58 actions in 28 days, 188 before (−69%)", "Volume of 28 days 58, was 188", "MRR fell"];
   expect(figuresOf(alertWith(before, after, reasons), usageRule)).toEqual({
-    ...{ values: text, reasons: ["MRR fell"] },
+    values: text,
+    reasons: ["MRR fell"],
   });
 });

@@ -10,9 +10,18 @@ import { run } from "./requests.ts";
 describe("a browser token and an account that exists", () => {
   const account = { accountId: "acme", name: undefined, avatar: undefined };
   const saying = (userId: string, sent: Partial<SentAccount>, more: Partial<AdmittedIdentify> = {}) => ({
-    ...{ kind: "identify" as const, organization: 1, userId, messageId: null, email: undefined, traits: {} },
-    ...{ isAccountOwner: undefined, timestampMs: 1_000, receivedAtMs: 1_000, zone: new Zone("UTC") },
-    ...{ account: { ...account, ...sent }, ...more },
+    kind: "identify" as const,
+    organization: 1,
+    userId,
+    messageId: null,
+    email: undefined,
+    traits: {},
+    isAccountOwner: undefined,
+    timestampMs: 1_000,
+    receivedAtMs: 1_000,
+    zone: new Zone("UTC"),
+    account: { ...account, ...sent },
+    ...more,
   });
   const acmeAfter = (...all: readonly Admitted[]) => {
     const ledger = new LedgerModel();
@@ -52,7 +61,7 @@ describe("a browser token and an account that exists", () => {
     }
     expect(outcomeOf({ email: "x@b.co" })).toEqual({ ignored: ["email"] });
     expect(outcomeOf({ isAccountOwner: false })).toEqual({ ignored: ["isAccountOwner"] });
-    for (const other of [null, ...[{ accountId: "other" }, { name: "Other" }, { avatar }]]) {
+    for (const other of [null, { accountId: "other" }, { name: "Other" }, { avatar }]) {
       const sent = other && { ...account, ...other };
       expect([other, outcomeOf({ account: sent })]).toEqual([other, { ignored: ["account"] }]);
     }

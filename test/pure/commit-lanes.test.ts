@@ -12,11 +12,23 @@ import { identify, SlowDisk } from "./slow-disk.ts";
 function personItem(userId: string): AdmittedSourced {
   const { organization, zone, receivedAtMs, messageId } = identify(userId);
   return {
-    ...{ kind: "person", organization, zone, receivedAtMs, messageId, atMs: 1, bytes: 1 },
-    ...{ userId, anonymousId: undefined, previousId: undefined },
+    kind: "person",
+    organization,
+    zone,
+    receivedAtMs,
+    messageId,
+    atMs: 1,
+    bytes: 1,
+    userId,
+    anonymousId: undefined,
+    previousId: undefined,
     content: {
-      ...{ kind: "identify", email: undefined, traits: {}, traitsOnce: undefined },
-      ...{ isAccountOwner: undefined, account: undefined },
+      kind: "identify",
+      email: undefined,
+      traits: {},
+      traitsOnce: undefined,
+      isAccountOwner: undefined,
+      account: undefined,
     },
   };
 }
@@ -80,8 +92,14 @@ test("a request that cannot be written is rejected alone, and the others of its 
   await disk.syncedUntil(Promise.all(requests));
   expect(disk.commits.flat()).toEqual(["u0", "u1", "u2", "u4", "u5", "u7"]);
   expect(ends.toSorted()).toEqual([
-    ...["u0 stored", "u1 stored", "u2 stored", "u3 u3 is refused", "u4 stored", "u5 stored"],
-    ...["u6 u6 is refused", "u7 stored"],
+    "u0 stored",
+    "u1 stored",
+    "u2 stored",
+    "u3 u3 is refused",
+    "u4 stored",
+    "u5 stored",
+    "u6 u6 is refused",
+    "u7 stored",
   ]);
   expect(commits.isFailing).toBe(false);
 });

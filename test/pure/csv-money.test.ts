@@ -38,14 +38,21 @@ const row = Type.Object({
 test("a row has amounts in the currency of the organization, and those with a currency of their own in it", () => {
   expect([...moneyColumns(row)]).toEqual(["mrr", "unratedMrr", "loss"]);
   const sent = {
-    ...{ name: "Acme", mrr: 222_500, seats: 12, loss: null },
+    name: "Acme",
+    mrr: 222_500,
+    seats: 12,
+    loss: null,
     unratedMrr: [
       { currency: "JPY", mrr: 4_900 },
       { currency: "KWD", mrr: 1_250 },
     ],
   };
   expect(rowInUnits(sent, row, "USD")).toEqual({
-    ...{ currency: "USD", name: "Acme", mrr: "2225.00", seats: 12, loss: null },
+    currency: "USD",
+    name: "Acme",
+    mrr: "2225.00",
+    seats: 12,
+    loss: null,
     unratedMrr: [
       { currency: "JPY", mrr: "4900" },
       { currency: "KWD", mrr: "1.250" },

@@ -154,7 +154,10 @@ test("a user and an account that change often in a group have one row, and all v
     fc.property(identify, fc.integer({ min: 2, max: 20 }), (sent, changes) => {
       const ledger = new LedgerModel();
       const group = Array.from({ length: changes }, (_, index) => ({
-        ...{ ...sent, messageId: null, timestampMs: sent.receivedAtMs, traits: { index } },
+        ...sent,
+        messageId: null,
+        timestampMs: sent.receivedAtMs,
+        traits: { index },
         account: { accountId: "x", name: "X", avatar: undefined, properties: { index } },
       }));
       run(ledger, group, [changes]);

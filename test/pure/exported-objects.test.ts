@@ -3,7 +3,9 @@ import { expect, test } from "bun:test";
 import { exportTranslations } from "../../server/sources/sources.ts";
 
 const context = {
-  ...{ nowMs: Date.UTC(2026, 4, 17), zone: undefined, accountProperty: undefined },
+  nowMs: Date.UTC(2026, 4, 17),
+  zone: undefined,
+  accountProperty: undefined,
   createdCustomers: new Set<string>(),
 };
 const translated = (more: object) =>

@@ -5,12 +5,20 @@ import type { Score } from "../../dashboard/entity/score-text.ts";
 
 const limits = { medium: 0.1, high: 0.3, cap: 0.5, byBaseRate: { medium: 0.1, high: 0.3 } };
 const day = (name: string, health: number, risk: number | null = 0.05) => ({
-  ...{ day: name, state: "active" as const, health, risk, engagement: 50, momentum: 50 },
+  day: name,
+  state: "active" as const,
+  health,
+  risk,
+  engagement: 50,
+  momentum: 50,
   healthBand: health >= 70 ? ("healthy" as const) : health >= 40 ? ("watch" as const) : ("at_risk" as const),
 });
 const reason = (group: string, points: number, text: string) => ({ group, points, text });
 const risk = {
-  ...{ probability: 0.4, riskBand: "high" as const, ratioToBaseRate: 5, referenceRisk: 0.05 },
+  probability: 0.4,
+  riskBand: "high" as const,
+  ratioToBaseRate: 5,
+  referenceRisk: 0.05,
   reasons: [
     reason("tenure", 3, "first seen 400 days ago: +3 points"),
     reason("use", 24, "use fell by 69%; 1 of 4 members stopped: +24 points"),
@@ -20,12 +28,15 @@ const risk = {
 
 const score = (changes: object) =>
   ({
-    ...{ state: "active", verdict: "healthy", endsAt: null, risk: null, change: null, churnedDay: null },
-    ...{
-      churnCause: null,
-      health: { capReasons: [] },
-      model: { riskLimits: limits, churnMeans: "it ended" },
-    },
+    state: "active",
+    verdict: "healthy",
+    endsAt: null,
+    risk: null,
+    change: null,
+    churnedDay: null,
+    churnCause: null,
+    health: { capReasons: [] },
+    model: { riskLimits: limits, churnMeans: "it ended" },
     ...changes,
   }) as unknown as Score;
 

@@ -28,7 +28,13 @@ const valuesOf = (users: Map<string, Values>) =>
   ]);
 
 const event: SourcedItem = {
-  ...{ type: "track", userId: "u", event: "e", properties: {}, isActivity: true, atMs: 1, messageId: "m" },
+  type: "track",
+  userId: "u",
+  event: "e",
+  properties: {},
+  isActivity: true,
+  atMs: 1,
+  messageId: "m",
 };
 
 const identify = fc.record({

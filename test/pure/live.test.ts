@@ -92,7 +92,10 @@ test("an erased user's items that another node received before the erasure are n
   const reading = read(liveStream({ ...watching(here, 1), after: "" }), ({ end }) => end !== undefined);
   const late: LiveMessage[] = [];
   const relay: LiveWatcher = {
-    ...{ person: 0, isRelay: true, tick: () => undefined, end: () => undefined },
+    person: 0,
+    isRelay: true,
+    tick: () => undefined,
+    end: () => undefined,
     take: (message) => late.push(message),
   };
   there.watch(organization, relay, "");

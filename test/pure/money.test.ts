@@ -19,15 +19,15 @@ test.each([
 ])("%s: %d minor units", (currency, amount, exact, short, compact) => {
   const money = moneyIn(currency);
   expect([money.exact, money.short, money.compact].map((text) => plain(text(amount)))).toEqual([
-    ...[exact, short, compact],
+    exact,
+    short,
+    compact,
   ]);
 });
 
 test("a change has its sign, and a missing amount is a dash", () => {
   const { change, exact } = moneyIn("USD");
-  expect([change(100), change(-2_550), change(0), exact(null)]).toEqual([
-    ...["+$1.00", "-$25.50", "$0.00", "–"],
-  ]);
+  expect([change(100), change(-2_550), change(0), exact(null)]).toEqual(["+$1.00", "-$25.50", "$0.00", "–"]);
 });
 
 test("of payers with MRR in a currency without a rate, their other currencies have one", () => {
@@ -38,10 +38,19 @@ test("of payers with MRR in a currency without a rate, their other currencies ha
 
 test("amounts of two currencies are each in their own", () => {
   const entry = {
-    ...{ subscriptionId: "s", at: "2026-11-01T00:00:00.000Z", what: "plan_changed" as const },
-    ...{ plan: "Team", planBefore: "Team", mrr: 4_900, mrrBefore: 5_000 },
-    ...{ currency: "USD", currencyDigits: 2, currencyBefore: "JPY", currencyDigitsBefore: 0 },
-    ...{ endsAt: null, isInvoluntary: false },
+    subscriptionId: "s",
+    at: "2026-11-01T00:00:00.000Z",
+    what: "plan_changed" as const,
+    plan: "Team",
+    planBefore: "Team",
+    mrr: 4_900,
+    mrrBefore: 5_000,
+    currency: "USD",
+    currencyDigits: 2,
+    currencyBefore: "JPY",
+    currencyDigitsBefore: 0,
+    endsAt: null,
+    isInvoluntary: false,
   };
   expect(historyText(entry, false, String)).toBe("Plan changed: MRR ¥5,000 to $49.00");
 });

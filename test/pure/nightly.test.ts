@@ -28,8 +28,14 @@ test.each([
 });
 
 const organization = (id: number, createdAtMs: number): Organization => ({
-  ...{ id, name: `o${id}`, timezone: "UTC", requestsPerSecond: 1, itemsPerSecondSet: null, createdAtMs },
-  ...{ keepEventsDays: null, eventsFromDay: null },
+  id,
+  name: `o${id}`,
+  timezone: "UTC",
+  requestsPerSecond: 1,
+  itemsPerSecondSet: null,
+  createdAtMs,
+  keepEventsDays: null,
+  eventsFromDay: null,
 });
 
 function nights(

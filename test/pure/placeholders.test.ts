@@ -8,12 +8,26 @@ import { run } from "./requests.ts";
 
 const at = { organization: 1, messageId: null, receivedAtMs: 1_000, zone: new Zone("UTC") };
 const identify = (userId: string, traits: object = {}): AdmittedIdentify => ({
-  ...{ kind: "identify", ...at, userId, email: undefined, traits: { ...traits }, isAccountOwner: undefined },
-  ...{ account: undefined, timestampMs: 1_000 },
+  kind: "identify",
+  ...at,
+  userId,
+  email: undefined,
+  traits: { ...traits },
+  isAccountOwner: undefined,
+  account: undefined,
+  timestampMs: 1_000,
 });
 const track = (userId: string): AdmittedTrack => ({
-  ...{ kind: "track", organization: 1, messageId: null, receivedAtMs: 1_000, userId, event: "done" },
-  ...{ timeMs: 1_000, day: 0, properties: "{}", isOfPast: false },
+  kind: "track",
+  organization: 1,
+  messageId: null,
+  receivedAtMs: 1_000,
+  userId,
+  event: "done",
+  timeMs: 1_000,
+  day: 0,
+  properties: "{}",
+  isOfPast: false,
 });
 
 test("a placeholder id that is stored keeps working, in any spelling that is stored", () => {

@@ -19,8 +19,13 @@ test("moves between bands are told with their counts", () => {
 
 test("health is compared from 30 departures on, and small differences are none", () => {
   const past = {
-    ...{ cutoffs: 6, count: 800, departures: 83, aucBefore: 0.854, aucAfter: 0.804 },
-    ...{ differenceLow: -0.08, differenceHigh: -0.02 },
+    cutoffs: 6,
+    count: 800,
+    departures: 83,
+    aucBefore: 0.854,
+    aucAfter: 0.804,
+    differenceLow: -0.08,
+    differenceHigh: -0.02,
   };
   expect(pastHealthText(past)).toBe(
     "Health would have predicted churn worse: it ranks 80 of 100 pairs right, now 85 (of 83 departures).",
@@ -45,8 +50,14 @@ test("health is compared from 30 departures on, and small differences are none",
 
 test("a horizon says how many pairs it ranks right, from 30 departures on", () => {
   const proof = {
-    ...{ horizonDays: 14, cutoffs: 3, count: 400, departures: 39, baseRate: 0.1 },
-    ...{ auc: 0.7294, logLoss: 0.295, skill: 0.0999 },
+    horizonDays: 14,
+    cutoffs: 3,
+    count: 400,
+    departures: 39,
+    baseRate: 0.1,
+    auc: 0.7294,
+    logLoss: 0.295,
+    skill: 0.0999,
   };
   expect(proofText(proof)).toBe("14 days: ranks 73 of 100 pairs right (39 departures).");
   expect(proofText({ ...proof, departures: 12 })).toBe("14 days: 12 of 30 departures, too few to compare.");

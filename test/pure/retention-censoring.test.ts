@@ -100,7 +100,10 @@ describe("a bad fit", () => {
     };
     const fromDay = day("2026-01-05");
     const [projection] = tableOf([row], {
-      ...{ measure: "inOrAfter", fromDay, toDay: fromDay, today: fromDay + 7 * 8 + 28 },
+      measure: "inOrAfter",
+      fromDay,
+      toDay: fromDay,
+      today: fromDay + 7 * 8 + 28,
     }).projections;
     expect(projection?.fit).toMatchObject({ isReliable: false, shares: [] });
   });

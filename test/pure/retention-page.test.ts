@@ -4,7 +4,11 @@ import { type GridGroup, scaleOf } from "../../dashboard/charts/cohort-grid/mode
 import { hasFewUsers } from "../../dashboard/pages/retention/usual-period.ts";
 
 const cohort = (cohortUsers: number, more: object = {}) => ({
-  ...{ period: 0, cohortUsers, isComplete: true, isAlreadyHere: false, ...more },
+  period: 0,
+  cohortUsers,
+  isComplete: true,
+  isAlreadyHere: false,
+  ...more,
 });
 
 test.each([

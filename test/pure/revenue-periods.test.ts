@@ -21,12 +21,16 @@ function told(period: "month" | "quarter" | "year", periods: number, to: string)
 test("the current month ends now", () => {
   expect(told("month", 2, "2026-11-26")).toEqual([
     {
-      ...{ days: "2026-10-01 2026-10-31", months: ["2026-09-30T22"] },
-      ...{ end: "2026-10-31T23:00", isComplete: true },
+      days: "2026-10-01 2026-10-31",
+      months: ["2026-09-30T22"],
+      end: "2026-10-31T23:00",
+      isComplete: true,
     },
     {
-      ...{ days: "2026-11-01 2026-11-26", months: ["2026-10-31T23"] },
-      ...{ end: "2026-11-26T09:00", isComplete: false },
+      days: "2026-11-01 2026-11-26",
+      months: ["2026-10-31T23"],
+      end: "2026-11-26T09:00",
+      isComplete: false,
     },
   ]);
 });
@@ -36,7 +40,8 @@ test("a quarter has the months that have begun, and a past day ends it", () => {
     {
       days: "2026-04-01 2026-05-17",
       months: ["2026-03-31T22", "2026-04-30T22"],
-      ...{ end: "2026-05-17T22:00", isComplete: false },
+      end: "2026-05-17T22:00",
+      isComplete: false,
     },
   ]);
   expect(told("quarter", 2, "2026-01-31").map(({ days }) => days)).toEqual([
@@ -54,7 +59,9 @@ test("a year has twelve months, and its last day completes it", () => {
 test("a month that begins now has one instant, and is not complete", () => {
   const startMs = paris.startOfDay(parseDay("2026-11-01") ?? 0);
   const [month] = revenuePeriods(paris, startMs, {
-    ...{ period: "month", periods: 1, toDay: parseDay("2026-11-01") ?? 0 },
+    period: "month",
+    periods: 1,
+    toDay: parseDay("2026-11-01") ?? 0,
   });
   expect(month).toMatchObject({ monthsMs: [startMs], endMs: startMs + 1, isComplete: false });
 });

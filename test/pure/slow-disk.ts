@@ -84,8 +84,16 @@ const zone = new Zone("UTC");
 /** An admitted identify of a new user. */
 export function identify(userId: string, organization = 1): AdmittedIdentify {
   return {
-    ...{ kind: "identify", organization, userId, email: `${userId}@example.com`, traits: {} },
-    ...{ isAccountOwner: undefined, account: undefined, messageId: null, timestampMs: 1, receivedAtMs: 1 },
+    kind: "identify",
+    organization,
+    userId,
+    email: `${userId}@example.com`,
+    traits: {},
+    isAccountOwner: undefined,
+    account: undefined,
+    messageId: null,
+    timestampMs: 1,
+    receivedAtMs: 1,
     zone,
   };
 }

@@ -41,16 +41,36 @@ test("items are counted by organization, source, hour and outcome, and written d
   const first = { organization: 1, source: "segment", utcHour: 480_000 } as const;
   expect(written).toEqual([
     {
-      ...{ ...first, ...none, accepted: 1, rejected: 1, held: 4 },
-      ...{ firstMs: hourMs, lastMs: hourMs + 5, firstHeardMs: hourMs, lastHeardMs: hourMs + 3 },
+      ...first,
+      ...none,
+      accepted: 1,
+      rejected: 1,
+      held: 4,
+      firstMs: hourMs,
+      lastMs: hourMs + 5,
+      firstHeardMs: hourMs,
+      lastHeardMs: hourMs + 3,
     },
     {
-      ...{ ...first, utcHour: 480_001, ...none, rejected: 1 },
-      ...{ firstMs: hourMs + msPerHour, lastMs: hourMs + msPerHour, firstHeardMs: null, lastHeardMs: null },
+      ...first,
+      utcHour: 480_001,
+      ...none,
+      rejected: 1,
+      firstMs: hourMs + msPerHour,
+      lastMs: hourMs + msPerHour,
+      firstHeardMs: null,
+      lastHeardMs: null,
     },
     {
-      ...{ ...first, organization: 2, source: "api", ...none, accepted: 1 },
-      ...{ firstMs: hourMs, lastMs: hourMs, firstHeardMs: hourMs, lastHeardMs: hourMs },
+      ...first,
+      organization: 2,
+      source: "api",
+      ...none,
+      accepted: 1,
+      firstMs: hourMs,
+      lastMs: hourMs,
+      firstHeardMs: hourMs,
+      lastHeardMs: hourMs,
     },
   ]);
 });

@@ -8,7 +8,13 @@ import type { SourcedItem } from "../../server/intake/intake.ts";
 
 const arrival = { organization: 1, zone: new Zone("UTC"), receivedAtMs: 1_000, idempotencyKey: null };
 const track = (event: string): SourcedItem => ({
-  ...{ type: "track", userId: "u", event, properties: {}, isActivity: true, atMs: 1_000, messageId: null },
+  type: "track",
+  userId: "u",
+  event,
+  properties: {},
+  isActivity: true,
+  atMs: 1_000,
+  messageId: null,
 });
 
 test("outcomes are counted up to the first item that was not decided whole", async () => {

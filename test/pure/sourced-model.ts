@@ -32,16 +32,28 @@ const person = fc.oneof(
 const item: fc.Arbitrary<SourcedItem> = fc.oneof(
   fc
     .tuple(
-      ...[person, atMs, messageId, fc.constantFrom({}, { plan: "pro" }, { plan: "free" })],
+      person,
+      atMs,
+      messageId,
+      fc.constantFrom({}, { plan: "pro" }, { plan: "free" }),
       fc.oneof(fc.constant(undefined), id),
     )
     .map(([who, at, message, traits, previousId]) => ({
       ...who,
-      ...{ type: "identify" as const, atMs: at, messageId: message, traits, previousId },
+      type: "identify" as const,
+      atMs: at,
+      messageId: message,
+      traits,
+      previousId,
     })),
   fc.tuple(person, atMs, messageId).map(([who, at, message]) => ({
     ...who,
-    ...{ type: "track" as const, atMs: at, messageId: message, event: "e", properties: {}, isActivity: true },
+    type: "track" as const,
+    atMs: at,
+    messageId: message,
+    event: "e",
+    properties: {},
+    isActivity: true,
   })),
   fc.record({ type: fc.constant("alias" as const), previousId: id, userId: id, atMs, messageId }),
 );
@@ -79,8 +91,14 @@ export function admitted(one: Sent): Decidable {
   return one.type === "track"
     ? { ...common, kind: "track", event, timeMs: nowMs, day: 20_000, properties: "{}", isOfPast: false }
     : {
-        ...{ ...common, kind: "identify", email: "a@example.com", traits: {}, isAccountOwner: undefined },
-        ...{ account: undefined, timestampMs: nowMs, zone: arrival.zone },
+        ...common,
+        kind: "identify",
+        email: "a@example.com",
+        traits: {},
+        isAccountOwner: undefined,
+        account: undefined,
+        timestampMs: nowMs,
+        zone: arrival.zone,
       };
 }
 

@@ -121,7 +121,8 @@ function sourced(items: readonly Partial<SourcedItem>[]) {
   const whole = items.map((some): Sent => {
     const track = { type: "track", event: "e", properties: {}, isActivity: true, traits: {} };
     return {
-      ...{ by: "source", organization: 1 },
+      by: "source",
+      organization: 1,
       item: { ...track, atMs: nowMs, messageId: null, ...some } as SourcedItem,
     };
   });
@@ -149,7 +150,9 @@ test("a visitor's traits are older than the user's, and only fill missing ones",
     { type: "identify", userId: "u", anonymousId: "v", traits: { plan: "pro" }, atMs: nowMs - 1 },
   );
   expect(userOf(ledger)).toMatchObject({
-    ...{ email: "a@b.co", traits: { plan: "pro", from: "search" }, firstIdentifiedAtMs: nowMs - 1 },
+    email: "a@b.co",
+    traits: { plan: "pro", from: "search" },
+    firstIdentifiedAtMs: nowMs - 1,
   });
   say(ledger, { type: "identify", anonymousId: "v", traits: { plan: "late" }, atMs: nowMs - 2 });
   expect(userOf(ledger)?.traits.plan).toBe("pro");
@@ -159,10 +162,14 @@ test("items held by a node whose clock is ahead are no later than the user's new
   const ledger = new LedgerModel();
   // The visitor's message came 5 s "after" the identify that names the user.
   const ahead = admitted({
-    ...{ by: "source", organization: 1 },
+    by: "source",
+    organization: 1,
     item: {
-      ...{ type: "identify", anonymousId: "v", traits: { plan: "free", from: "search" } },
-      ...{ atMs: nowMs + 5_000, messageId: null },
+      type: "identify",
+      anonymousId: "v",
+      traits: { plan: "free", from: "search" },
+      atMs: nowMs + 5_000,
+      messageId: null,
     },
   });
   run(ledger, [{ ...ahead, atMs: nowMs + 5_000, receivedAtMs: nowMs + 5_000 } as typeof ahead], [1]);
@@ -170,10 +177,15 @@ test("items held by a node whose clock is ahead are no later than the user's new
   expect(userOf(ledger)?.traits).toEqual({ plan: "pro", from: "search" });
   const held = { event: "bought", anonymousId: "w", account: { id: "acme", name: "Old" } };
   const late = admitted({
-    ...{ by: "source", organization: 1 },
+    by: "source",
+    organization: 1,
     item: {
-      ...{ type: "track", properties: {}, isActivity: true, messageId: null },
-      ...{ ...held, atMs: nowMs + 5_000 },
+      type: "track",
+      properties: {},
+      isActivity: true,
+      messageId: null,
+      ...held,
+      atMs: nowMs + 5_000,
     },
   });
   run(ledger, [{ ...late, receivedAtMs: nowMs + 5_000 } as typeof late], [1]);
@@ -241,7 +253,8 @@ test("a named user gets the held events, also when they are held for an address 
   ];
   say(
     ledger,
-    ...[...waiting("one"), ...waiting("other")],
+    ...waiting("one"),
+    ...waiting("other"),
     { type: "identify", userId: "a", anonymousId: "one" },
     { type: "identify", userId: "b", email: "bills@example.com" },
   );
@@ -279,7 +292,8 @@ test("aliases that move too much in one request are rejected", () => {
 test("the oldest of a person are dropped when too many wait", () => {
   const ledger = new LedgerModel();
   const tooMany = Array.from({ length: limits.heldEvents + 5 }, (_, index) => ({
-    ...{ anonymousId: "v", event: `e${index}` },
+    anonymousId: "v",
+    event: `e${index}`,
   }));
   say(ledger, ...tooMany);
   expect(ledger.dropped).toHaveLength(5);
@@ -295,7 +309,7 @@ test("items from before an erasure stay out, whether they are held or arrive lat
   const late = { userId: "u", atMs: nowMs - 6 };
   expect(
     say(ledger, late, { ...late, type: "identify" }, { ...late, type: "alias", previousId: "v" }),
-  ).toEqual([...["duplicate", "duplicate", "duplicate"]] as SourcedOutcome[]);
+  ).toEqual(["duplicate", "duplicate", "duplicate"] as SourcedOutcome[]);
   say(ledger, { anonymousId: "v", event: "before", atMs: nowMs - 6 }, { anonymousId: "v", event: "after" });
   say(ledger, { type: "identify", userId: "u", anonymousId: "v" });
   expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["after"]);

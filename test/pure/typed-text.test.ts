@@ -38,11 +38,17 @@ const plain = (text: string) => ({ kind: "text", text });
 
 test("notes have links of the web and bold words, and nothing else", () => {
   expect(proseParts("See **the deal** at https://crm.example.com/d/7?x=1.")).toEqual([
-    ...[plain("See "), { kind: "bold", text: "the deal" }, plain(" at ")],
-    ...[link("https://crm.example.com/d/7?x=1"), plain(".")],
+    plain("See "),
+    { kind: "bold", text: "the deal" },
+    plain(" at "),
+    link("https://crm.example.com/d/7?x=1"),
+    plain("."),
   ] as never);
   expect(proseParts("[Call notes](https://example.com/n) (http://example.com/a)")).toEqual([
-    ...[link("Call notes", "https://example.com/n"), plain(" ("), link("http://example.com/a"), plain(")")],
+    link("Call notes", "https://example.com/n"),
+    plain(" ("),
+    link("http://example.com/a"),
+    plain(")"),
   ] as never);
   for (const text of [
     "javascript:alert(1)",

@@ -102,7 +102,11 @@ test("all organizations together are bounded too", () => {
   for (let organization = 1; organization <= 30; organization += 1) {
     for (let key = 0; key < 1_000; key += 1) {
       warnings.note({
-        ...{ organization, atMs: 5, kind: "unknown_key", endpoint: "track", detail: `key ${key}` },
+        organization,
+        atMs: 5,
+        kind: "unknown_key",
+        endpoint: "track",
+        detail: `key ${key}`,
       });
     }
   }

@@ -8,12 +8,10 @@ const toDay = parseDay("2026-03-31") ?? 0;
 /** 27 weeks, the newest last, of so many active users each. */
 function weeksOf(active: readonly number[]): WeekOfUsers[] {
   return [...Array.from({ length: 27 - active.length }, () => 0), ...active].map((users) => ({
-    ...{
-      active: users,
-      new: Math.min(users, 5),
-      resurrected: Math.min(users, 2),
-      dormant: Math.min(users, 4),
-    },
+    active: users,
+    new: Math.min(users, 5),
+    resurrected: Math.min(users, 2),
+    dormant: Math.min(users, 4),
   }));
 }
 
@@ -22,13 +20,23 @@ const steady = Array.from({ length: 20 }, (_, index) => 100 + (index % 3));
 type Scores = NonNullable<WeekFigures["scores"]>;
 
 const healthOn = (weeksAgo: number, atRisk: number) => ({
-  ...{ day: toDay + 1 - 7 * weeksAgo, healthy: 50, watch: 30, atRisk, onboarding: 10, inactive: 0 },
-  ...{ withRisk: 90 + atRisk, expectedChurn: 12.4 },
+  day: toDay + 1 - 7 * weeksAgo,
+  healthy: 50,
+  watch: 30,
+  atRisk,
+  onboarding: 10,
+  inactive: 0,
+  withRisk: 90 + atRisk,
+  expectedChurn: 12.4,
 });
 
 const scores: Scores = {
   sinceDay: toDay - 6,
-  ...{ horizonDays: 28, baseRate: 0.1, isProven: true, hasModel: true, lacksData: false },
+  horizonDays: 28,
+  baseRate: 0.1,
+  isProven: true,
+  hasModel: true,
+  lacksData: false,
   health: Array.from({ length: 12 }, (_, index) => healthOn(11 - index, 10 + (index % 2))),
   movement: [
     { from: "healthy", to: "watch", count: 3, byRules: 0 },
@@ -51,7 +59,11 @@ const scores: Scores = {
 };
 
 const figures: WeekFigures = {
-  ...{ toDay, weeks: weeksOf(steady), stoppedSince: null, firstDay: null, scores },
+  toDay,
+  weeks: weeksOf(steady),
+  stoppedSince: null,
+  firstDay: null,
+  scores,
   isOfSegment: false,
 };
 
@@ -64,14 +76,17 @@ describe("activity", () => {
   test("is compared with the week before, and judged", () => {
     expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
       text: "101 users were active in the 7 days to 2026-03-31, as many as the week before. Normal.",
-      ...{ tone: "neutral", isUnusual: false },
+      tone: "neutral",
+      isUnusual: false,
     });
     expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
       text: "131 users were active in the 7 days to 2026-03-31, 30 more than the week before (+29.7%). Above normal.",
-      ...{ tone: "good", isUnusual: true },
+      tone: "good",
+      isUnusual: true,
     });
     expect(about("active", { weeks: weeksOf([...steady, 81]) })).toMatchObject({
-      ...{ tone: "bad", isUnusual: true },
+      tone: "bad",
+      isUnusual: true,
     });
   });
 
@@ -188,7 +203,8 @@ describe("health", () => {
     const sentence = about("health", withScores({ health, movement: byModel }));
     expect(sentence).toMatchObject({
       text: "46 of 136 users at risk, 1 more than a week ago. Normal. Since 2026-03-25: 5 worse, 7 better, 2 churned, 1 returned.",
-      ...{ tone: "neutral", isUnusual: false },
+      tone: "neutral",
+      isUnusual: false,
     });
   });
 
@@ -280,7 +296,8 @@ describe("whom to call", () => {
   test("is nobody when the call list is empty", () => {
     const call = { hasAccounts: true, first: [] };
     expect(about("call", withScores({ call }))).toMatchObject({
-      ...{ tone: "good", text: "No account and no user has a high churn risk or a sharp fall in health." },
+      tone: "good",
+      text: "No account and no user has a high churn risk or a sharp fall in health.",
     });
     expect(about("call", withScores({ call: { ...call, hasAccounts: false } }))?.text).toStartWith(
       "No user has a high",
@@ -305,7 +322,8 @@ test("a young company is told who has not come, and not that nobody has a high r
     return about("call", { weeks, ...withScores({ call, ...changes }) });
   };
   expect(text({ hasModel: false })).toMatchObject({
-    ...{ tone: "neutral", text: "11 users have not come this week." },
+    tone: "neutral",
+    text: "11 users have not come this week.",
   });
   expect(text({ sinceDay: null }, 1)?.text).toBe("1 user has not come this week.");
   expect(text({ hasModel: false })?.parts[0]?.list?.query).toMatchObject({ lifecycle: "dormant" });

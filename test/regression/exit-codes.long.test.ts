@@ -24,9 +24,7 @@ test("an organization that cannot be scored keeps none of the others from it, an
   await server.post("/identify", token, { userId: "u1", email: "u1@example.com" });
   await server.post("/track", token, { userId: "u1", event: "opened", timestamp: "2026-01-05T10:00:00Z" });
   const today = new Intl.DateTimeFormat("en-CA", { timeZone: "Pacific/Kiritimati" }).format(new Date());
-  const { exitCode, stderr } = await rekindle(
-    ...([server.dataDir, "score", "--as-of", today, "--even-if-stopped"] as const),
-  );
+  const { exitCode, stderr } = await rekindle(server.dataDir, "score", "--as-of", today, "--even-if-stopped");
   expect(stderr).toContain("rekindle: West: ");
   expect(stderr).toContain("has not come yet in Etc/GMT+12");
   expect(stderr).toContain(`scored East as of ${today}`);
@@ -66,7 +64,12 @@ test.each([
 
 test.each(["-1", "5.5", "101%", "many", ""])("--max-rejected %s is refused", async (text) => {
   const result = await rekindle(
-    ...([server.dataDir, "import", "x.csv", "--organization", "West", `--max-rejected=${text}`] as const),
+    server.dataDir,
+    "import",
+    "x.csv",
+    "--organization",
+    "West",
+    `--max-rejected=${text}`,
   );
   expect(result.exitCode).toBe(1);
   expect(result.stderr).toContain("Give a whole number of rows, or a share from 0% to 100%.");

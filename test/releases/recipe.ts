@@ -56,7 +56,9 @@ export async function fill(server: Server): Promise<Filled> {
   await server.exported("events", organization);
   await server.command("score", ...named);
   return {
-    ...{ token, revokedToken, readKey },
+    token,
+    revokedToken,
+    readKey,
     owner: { email: owner.email, password },
     webhook: `/v1/webhooks/forms/${token}`,
     from: new Date(todayMs - 84 * day).toISOString().slice(0, 10),

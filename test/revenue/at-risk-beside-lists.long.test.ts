@@ -86,13 +86,20 @@ async function scoredEntities(organization: number): Promise<ReadonlyMap<number,
   );
   for (const kind of ["account", "user"] as const) {
     const body = [...risks].map(([entity, risk]) => ({
-      ...{ organization, day, [kind]: entity, version: 1, state: risk === null ? "churned" : "active" },
-      ...{ colour: "healthy", risk },
+      organization,
+      day,
+      [kind]: entity,
+      version: 1,
+      state: risk === null ? "churned" : "active",
+      colour: "healthy",
+      risk,
     }));
     const columns = ["organization", "day", kind, "version", "state", "colour", "risk"];
     const lines = body.map((row) => `${JSON.stringify(Object.values(row))}\n`).join("");
     await warehouse.insertInto(`${kind}_scores`, columns, {
-      ...{ rows: body.length, body: Buffer.from(lines), token: crypto.randomUUID() },
+      rows: body.length,
+      body: Buffer.from(lines),
+      token: crypto.randomUUID(),
     });
   }
   return risks;
@@ -102,10 +109,17 @@ async function scoredEntities(organization: number): Promise<ReadonlyMap<number,
 async function listed(payers: PayersQuestion, organization: number): Promise<number[]> {
   const { kind } = payers;
   const question = {
-    ...{ organization, toDay: day, passiveEvents: [], search: "", earlier: undefined, payers },
+    organization,
+    toDay: day,
+    passiveEvents: [],
+    search: "",
+    earlier: undefined,
+    payers,
     run: { organization, kind, day, rowsVersion: 1 },
     sort: "expectedLoss",
-    ...{ descending: true, limit: 100, offset: 0 },
+    descending: true,
+    limit: 100,
+    offset: 0,
   } as const;
   return kind === "account"
     ? accountNumbers(subject.warehouse, question)
@@ -128,18 +142,18 @@ async function storedHistory(history: Pick<History, "currencies" | "hasTransfers
   await store(subject.warehouse, organization, changes, randomDetails(random));
   const risks = await scoredEntities(organization);
   const asked = await revenueQuestion(subject.warehouse, {
-    ...{ organization, reportingCurrency: "USD", currencyRates: rates },
+    organization,
+    reportingCurrency: "USD",
+    currencyRates: rates,
   });
   const payers = { ...asked, kind, nowMs, untilMs, transitions: new Zone("UTC").transitions };
   const atRisk = await mrrAtRisk(subject.warehouse, {
-    ...{
-      ...asked,
-      kind,
-      nowMs,
-      highRisk: 0.5,
-      limit: 100,
-      loss: { untilMs, laterMs: untilMs, calibration: null },
-    },
+    ...asked,
+    kind,
+    nowMs,
+    highRisk: 0.5,
+    limit: 100,
+    loss: { untilMs, laterMs: untilMs, calibration: null },
     scored: { run: { organization, kind, day, rowsVersion: 1 }, atMs: scoredMs, hasModel: true },
   });
   const rowOf = new Map(atRisk.rows.map((row) => [Number(row.id), row]));
@@ -198,7 +212,9 @@ describe.each(Object.entries(histories))("with %s, payers that are", (_, history
       return risks.has(entity) ? "churned" : "unused";
     });
     const counted = [...reasons].map(([reason, all]) => ({
-      ...{ reason, payers: all.length, mrr: sum(all.map(([, { mrr }]) => mrr)) },
+      reason,
+      payers: all.length,
+      mrr: sum(all.map(([, { mrr }]) => mrr)),
     }));
     expect(atRisk.withoutRisk.toSorted((a, b) => (a.reason < b.reason ? -1 : 1))).toEqual(
       counted.toSorted((a, b) => (a.reason < b.reason ? -1 : 1)),

@@ -57,9 +57,15 @@ function edgesOf(timezone: string): number[] {
 function statementOf(movements: Movements): Statement {
   const { startMrr, endMrr, new: fresh, reactivated, expansion, contraction, churned } = movements;
   return {
-    ...{ opening: startMrr, closing: endMrr, new: fresh.mrr, reactivated: reactivated.mrr },
-    ...{ expansion: expansion.mrr, contraction: contraction.mrr, churned: churned.mrr },
-    ...{ transferredIn: movements.transferredIn.mrr, transferredOut: movements.transferredOut.mrr },
+    opening: startMrr,
+    closing: endMrr,
+    new: fresh.mrr,
+    reactivated: reactivated.mrr,
+    expansion: expansion.mrr,
+    contraction: contraction.mrr,
+    churned: churned.mrr,
+    transferredIn: movements.transferredIn.mrr,
+    transferredOut: movements.transferredOut.mrr,
     churnedInvoluntarily: movements.churnedInvoluntarily.mrr,
   };
 }
@@ -100,8 +106,12 @@ describe.each(["UTC", "America/Los_Angeles", "Pacific/Auckland"])("in %s", (time
       const part = inBooks.slice(from, to);
       const added = (key: keyof Statement) => part.reduce((total, statement) => total + statement[key], 0);
       expect(sum).toMatchObject({
-        ...{ opening: part[0]?.opening, closing: part.at(-1)?.closing, new: added("new") },
-        ...{ expansion: added("expansion"), churned: added("churned"), contraction: added("contraction") },
+        opening: part[0]?.opening,
+        closing: part.at(-1)?.closing,
+        new: added("new"),
+        expansion: added("expansion"),
+        churned: added("churned"),
+        contraction: added("contraction"),
       });
     }
   });
@@ -123,7 +133,10 @@ describe.each(["UTC", "America/Los_Angeles", "Pacific/Auckland"])("in %s", (time
     const involuntary = left.filter(({ isInvoluntary }) => isInvoluntary);
     expect(retentionBetween(balances.reported, from, to)).toEqual({
       startMrr,
-      ...{ endMrr, keptMrr, nrr: endMrr / startMrr, grr: keptMrr / startMrr },
+      endMrr,
+      keptMrr,
+      nrr: endMrr / startMrr,
+      grr: keptMrr / startMrr,
       payers: count,
       left: left.length,
       leftInvoluntarily: involuntary.length,

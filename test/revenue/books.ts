@@ -137,9 +137,15 @@ export class Books {
       if (sum !== 0 || change !== (accounts.get("change") ?? 0)) throw new Error("the books do not balance");
       const of = (name: string) => Math.abs(accounts.get(name) ?? 0);
       return {
-        ...{ opening: of("opening"), closing: of("closing"), new: of("new"), reactivated: of("reactivated") },
-        ...{ expansion: of("expansion"), contraction: of("contraction"), churned: of("churned") },
-        ...{ transferredIn: of("transferredIn"), transferredOut: of("transferredOut") },
+        opening: of("opening"),
+        closing: of("closing"),
+        new: of("new"),
+        reactivated: of("reactivated"),
+        expansion: of("expansion"),
+        contraction: of("contraction"),
+        churned: of("churned"),
+        transferredIn: of("transferredIn"),
+        transferredOut: of("transferredOut"),
         churnedInvoluntarily: of("churnedInvoluntarily"),
       };
     });

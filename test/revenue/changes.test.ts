@@ -201,7 +201,9 @@ describe("a trial", () => {
       billing(day, "subscription_changed", { trialEndsAt: timeOf(30), ...properties });
     expect(told(trial, extended(10))).toEqual(["0 trialing 0", "10 trialing 0", "30 canceled 0"]);
     expect(told(trial, extended(16, { status: "trialing" }))).toEqual([
-      ...["0 trialing 0", "16 trialing 0", "30 canceled 0"],
+      "0 trialing 0",
+      "16 trialing 0",
+      "30 canceled 0",
     ]);
   });
 
@@ -341,7 +343,9 @@ describe("a price that only invoices tell", () => {
 
   test("is unknown until one is paid, and follows the newest", () => {
     expect(told(tiered, paid(1, 6_000), paid(31, 7_000))).toEqual([
-      ...["0 active 0", "1 active 6000", "31 active 7000"],
+      "0 active 0",
+      "1 active 6000",
+      "31 active 7000",
     ]);
     expect(told(tiered, paid(1, 12_000, "year")).at(-1)).toBe("1 active 1000");
   });
@@ -495,7 +499,10 @@ describe("a scheduled end", () => {
 
 describe("a discount of limited time", () => {
   const discounted = billing(0, "subscription_started", {
-    ...{ ...monthly, amount: 2_900, discountEndsAt: timeOf(90), amountAfterDiscount: 4_900 },
+    ...monthly,
+    amount: 2_900,
+    discountEndsAt: timeOf(90),
+    amountAfterDiscount: 4_900,
   });
 
   test("ends on its date without an event", () => {
@@ -534,7 +541,8 @@ describe("the payer", () => {
   });
 
   const of = (user: number, account: number, more: object = {}): Partial<BillingEvent> => ({
-    ...{ user, account },
+    user,
+    account,
     ...more,
   });
   test.each<

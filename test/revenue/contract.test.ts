@@ -122,8 +122,17 @@ test("currencies have the digits of ISO 4217", () => {
 
 test("stored properties that cannot be read are absent", () => {
   const stored: JsonObject = {
-    ...{ subscriptionId: "s", plan: "", amount: "4900", currency: "US", interval: "monthly", quantity: -1 },
-    ...{ currentPeriodEnd: "soon", endsAt: 5, trialEndsAt: null, reason: {}, invoiceId: 7 },
+    subscriptionId: "s",
+    plan: "",
+    amount: "4900",
+    currency: "US",
+    interval: "monthly",
+    quantity: -1,
+    currentPeriodEnd: "soon",
+    endsAt: 5,
+    trialEndsAt: null,
+    reason: {},
+    invoiceId: 7,
   };
   const read = Object.entries(billingProperties(stored, utc)).filter(([, value]) => value !== undefined);
   expect(Object.fromEntries(read)).toEqual({ subscriptionId: "s", invoiceId: "7" });

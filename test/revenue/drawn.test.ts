@@ -38,10 +38,14 @@ describe("MRR at risk", () => {
       { mrr: 700, churnRisk: 0 },
     ];
     expect(revenueAtRisk(certain, [{ slope: 1, intercept: -9 }], uniformFrom(1))).toEqual({
-      ...{ mrr: 1_200, expectedLoss: 500, interval: { low: 500, high: 500 } },
+      mrr: 1_200,
+      expectedLoss: 500,
+      interval: { low: 500, high: 500 },
     });
     expect(revenueAtRisk([], [], uniformFrom(1))).toEqual({
-      ...{ mrr: 0, expectedLoss: 0, interval: { low: 0, high: 0 } },
+      mrr: 0,
+      expectedLoss: 0,
+      interval: { low: 0, high: 0 },
     });
   });
 
@@ -51,7 +55,8 @@ describe("MRR at risk", () => {
       { mrr: 1_000, churnRisk: 0.5 },
     ];
     expect(revenueAtRisk(accounts, [], uniformFrom(1))).toMatchObject({
-      ...{ expectedLoss: 550, interval: { low: 0, high: 1_100 } },
+      expectedLoss: 550,
+      interval: { low: 0, high: 1_100 },
     });
   });
 
@@ -62,7 +67,8 @@ describe("MRR at risk", () => {
       (): Exposure => ({ mrr: heavyTail(random), churnRisk: random.next() ** 3 * 0.6 + 0.001 }),
     );
     const recalibrations = Array.from({ length: 200 }, () => ({
-      ...{ slope: random.normal(0.9, 0.1), intercept: random.normal(-0.2, 0.2) },
+      slope: random.normal(0.9, 0.1),
+      intercept: random.normal(-0.2, 0.2),
     }));
     const logOdds = accounts.map(({ churnRisk }) => Math.log(churnRisk / (1 - churnRisk)));
     const drawn = Array.from({ length: 3_000 }, () => {

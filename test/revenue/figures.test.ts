@@ -20,7 +20,12 @@ const edges = Array.from({ length: 7 }, (_, month) => dayMs(30 * month));
 
 /** MRR of a payer's one subscription from a day on. */
 const mrrFrom = (payer: string, day: number, mrr: number, more: Partial<MrrChange> = {}): MrrChange => ({
-  ...{ payer, subscription: payer, fromMs: dayMs(day), mrr, currency: "USD", isInvoluntary: false },
+  payer,
+  subscription: payer,
+  fromMs: dayMs(day),
+  mrr,
+  currency: "USD",
+  isInvoluntary: false,
   ...more,
 });
 const reported = (changes: readonly MrrChange[]) => balancesOf(changes, edges, inDollars).reported;
@@ -28,8 +33,15 @@ const reported = (changes: readonly MrrChange[]) => balancesOf(changes, edges, i
 describe("a payer now", () => {
   const renewsOn = (...days: readonly number[]) => {
     const states = days.map((day) => ({
-      ...{ status: "active" as const, wasPaid: true, plan: "Team", mrr: 100, currency: "USD", laterMrr: 100 },
-      ...{ laterCurrency: "USD", periodEndMs: dayMs(day), endsAtMs: null },
+      status: "active" as const,
+      wasPaid: true,
+      plan: "Team",
+      mrr: 100,
+      currency: "USD",
+      laterMrr: 100,
+      laterCurrency: "USD",
+      periodEndMs: dayMs(day),
+      endsAtMs: null,
     }));
     const { renewsAtMs } = payerNow(states, { convert: inDollars, isUnrated: false, nowMs: dayMs(100) });
     return renewsAtMs;
@@ -163,10 +175,13 @@ describe("a payer's movement in a month", () => {
   test("is the sum of its subscriptions, and changes hands with one of them", () => {
     const [one, other] = [{ subscription: "one" }, { subscription: "other" }];
     const changes = [
-      ...[mrrFrom("a", 10, 100, one), mrrFrom("a", 40, 70, one)],
-      ...[mrrFrom("a", 10, 20, other), mrrFrom("a", 40, 50, other), mrrFrom("b", 70, 50, other)],
+      mrrFrom("a", 10, 100, one),
+      mrrFrom("a", 40, 70, one),
+      mrrFrom("a", 10, 20, other),
+      mrrFrom("a", 40, 50, other),
+      mrrFrom("b", 70, 50, other),
     ];
-    expect(name(...changes).slice(0, 3)).toEqual([...["new 120", "", "transferredIn 50,transferredOut 50"]]);
+    expect(name(...changes).slice(0, 3)).toEqual(["new 120", "", "transferredIn 50,transferredOut 50"]);
   });
 
   const sub = (payer: string, day: number, mrr: number, subscription = "one") =>
@@ -248,7 +263,13 @@ describe("retention", () => {
     const [, month] = movementsOf(balances, edges);
     expect(month).toMatchObject({ startMrr: 5_000, endMrr: 6_000, churned: { mrr: 2_500, payers: 5 } });
     expect(retentionBetween(balances, 1, 2)).toMatchObject({
-      ...{ startMrr: 5_000, endMrr: 2_500, nrr: 0.5, grr: 0.5, churn: 0.5, payers: 10, left: 5 },
+      startMrr: 5_000,
+      endMrr: 2_500,
+      nrr: 0.5,
+      grr: 0.5,
+      churn: 0.5,
+      payers: 10,
+      left: 5,
     });
   });
 

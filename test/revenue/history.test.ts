@@ -3,9 +3,18 @@ import { expect, test } from "bun:test";
 import { historyOf, type SubscriptionChange } from "../../server/revenue/revenue.ts";
 
 const base: SubscriptionChange = {
-  ...{ fromMs: 0, status: "active", plan: "Team", mrr: 4_900, currency: "EUR", quantity: 1 },
-  ...{ interval: undefined, trialEndsAtMs: undefined },
-  ...{ periodEndMs: undefined, endsAtMs: undefined, payer: { account: 1, user: 1 }, isInvoluntary: false },
+  fromMs: 0,
+  status: "active",
+  plan: "Team",
+  mrr: 4_900,
+  currency: "EUR",
+  quantity: 1,
+  interval: undefined,
+  trialEndsAtMs: undefined,
+  periodEndMs: undefined,
+  endsAtMs: undefined,
+  payer: { account: 1, user: 1 },
+  isInvoluntary: false,
   lastEventMs: 0,
 };
 const trial = { status: "trialing", mrr: 0 } as const;

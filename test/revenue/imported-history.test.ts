@@ -9,7 +9,9 @@ import { dayMs, utc } from "./support.ts";
 
 const second = (day: number) => dayMs(day) / 1_000;
 const context = {
-  ...{ nowMs: dayMs(200), zone: undefined, accountProperty: undefined },
+  nowMs: dayMs(200),
+  zone: undefined,
+  accountProperty: undefined,
   createdCustomers: new Set<string>(),
 };
 
@@ -21,8 +23,12 @@ function billingEvents(rows: readonly object[]): BillingEvent[] {
     return translated.items.flatMap((item) =>
       item.type === "track"
         ? {
-            ...{ event: item.event as BillingEventName, atMs: item.atMs, tieBreak: item.messageId ?? "" },
-            ...{ user: 1, account: 0, isAccountNamed: false },
+            event: item.event as BillingEventName,
+            atMs: item.atMs,
+            tieBreak: item.messageId ?? "",
+            user: 1,
+            account: 0,
+            isAccountNamed: false,
             properties: billingProperties(item.properties, utc),
           }
         : [],
@@ -48,7 +54,10 @@ test("a trial, a yearly plan, a scheduled cancellation and its end", () => {
   });
   const row = subscription(
     {
-      ...{ status: "canceled", start_date: second(0), trial_end: second(14), canceled_at: second(50) },
+      status: "canceled",
+      start_date: second(0),
+      trial_end: second(14),
+      canceled_at: second(50),
       ended_at: second(100),
     },
     [subscriptionItem({ current_period_end: second(379) }, yearly)],
@@ -60,7 +69,8 @@ test("a trial, a yearly plan, a scheduled cancellation and its end", () => {
 test.each<[string, object, string[]]>([
   ["waits for a card", { status: "paused" }, ["0 trialing 0", "14 paused 0"]],
   [
-    ...(["is past due since", { status: "past_due", current_period_start: second(14) }] as const),
+    "is past due since",
+    { status: "past_due", current_period_start: second(14) },
     ["0 trialing 0", "14 past_due 4900"],
   ],
   [
@@ -71,12 +81,10 @@ test.each<[string, object, string[]]>([
   [
     "ended without a payment",
     {
-      ...{
-        status: "canceled",
-        current_period_start: second(14),
-        canceled_at: second(35),
-        ended_at: second(35),
-      },
+      status: "canceled",
+      current_period_start: second(14),
+      canceled_at: second(35),
+      ended_at: second(35),
       cancellation_details: { reason: "payment_failed" },
     },
     ["0 trialing 0", "14 canceled 0"],
@@ -115,7 +123,8 @@ test("an open invoice is past due until it is paid, and an import that repeats c
   ]);
   const open = invoice({ status: "open", amount_paid: 0, attempt_count: 1, created: second(30) });
   const paid = invoice({
-    ...{ id: "in_2", created: second(60) },
+    id: "in_2",
+    created: second(60),
     status_transitions: {
       finalized_at: second(60),
       marked_uncollectible_at: null,
@@ -131,8 +140,15 @@ test("an open invoice is past due until it is paid, and an import that repeats c
 
 test("the dashboard's CSV has amounts of all currencies in major units", () => {
   const row = (currency: string, amount: string) => ({
-    ...{ id: "sub_1", "Customer ID": "cus_1", Quantity: "2", Interval: "month", Status: "active", Plan: "p" },
-    ...{ Currency: currency, Amount: amount, "Start Date (UTC)": "2026-01-01 00:00" },
+    id: "sub_1",
+    "Customer ID": "cus_1",
+    Quantity: "2",
+    Interval: "month",
+    Status: "active",
+    Plan: "p",
+    Currency: currency,
+    Amount: amount,
+    "Start Date (UTC)": "2026-01-01 00:00",
   });
   const mrrOf = (currency: string, amount: string) => told([row(currency, amount)]);
   expect(mrrOf("eur", "20.50")).toEqual(["0 active 4100"]);

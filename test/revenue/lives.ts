@@ -251,7 +251,11 @@ class Life {
     const withoutAccount = this.#hasAccount ? other - (other % 2) + 1 : this.#payer;
     const from = isOther ? (isPayment(event) ? other : withoutAccount) : this.#payer;
     this.#send({
-      ...{ event, atMs: this.#atMs, from, isNamed, messageId: `${this.#id}-${this.#number}` },
+      event,
+      atMs: this.#atMs,
+      from,
+      isNamed,
+      messageId: `${this.#id}-${this.#number}`,
       properties: { subscriptionId: this.#id, ...properties },
     });
   }

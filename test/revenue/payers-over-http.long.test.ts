@@ -44,18 +44,31 @@ async function accountIds(query: string): Promise<string[]> {
 }
 
 const none = {
-  ...{ mrr: null, unratedMrr: [], plan: null, subscriptions: null, subscriptionStatus: null },
-  ...{ renewsAt: null, subscriptionEndsAt: null },
+  mrr: null,
+  unratedMrr: [],
+  plan: null,
+  subscriptions: null,
+  subscriptionStatus: null,
+  renewsAt: null,
+  subscriptionEndsAt: null,
 };
 
 test("an account has its MRR, plan, status and renewal", async () => {
   const { accounts, billing } = await ask<Accounts>("/api/accounts?sort=accountId&order=ascending");
   expect(billing).toEqual({
-    ...{ settingsVersion: 1, reportingCurrency: "USD", currencyDigits: 2, hasExpectedLoss: false },
+    settingsVersion: 1,
+    reportingCurrency: "USD",
+    currencyDigits: 2,
+    hasExpectedLoss: false,
   });
   const rows = Object.fromEntries(accounts.map((account) => [account.accountId, account]));
   const paid = (mrr: number, plan: string, subscriptionStatus: string, more: object = {}) => ({
-    ...{ ...none, mrr, plan, subscriptions: 1, subscriptionStatus, ...more },
+    ...none,
+    mrr,
+    plan,
+    subscriptions: 1,
+    subscriptionStatus,
+    ...more,
   });
   expect(rows).toMatchObject({
     acme: paid(12_000, "Business", "active", { subscriptions: 2, renewsAt: dateOf(5) }),
@@ -63,7 +76,8 @@ test("an account has its MRR, plan, status and renewal", async () => {
     gamma: paid(3_000, "Team", "past_due", { renewsAt: dateOf(40) }),
     delta: {
       ...paid(0, "Team", "active", { renewsAt: dateOf(9) }),
-      ...{ mrr: null, unratedMrr: [{ currency: "CHF", mrr: 700 }] },
+      mrr: null,
+      unratedMrr: [{ currency: "CHF", mrr: 700 }],
     },
     epsilon: paid(0, "Business", "trialing"),
     zeta: paid(0, "Team", "paused"),
@@ -94,7 +108,11 @@ test("a timeline's events are all among those to choose", async () => {
 test("a user pays only without an account", async () => {
   const { users } = await ask<Users>("/api/users?sort=mrr");
   expect(users[0]).toMatchObject({
-    ...{ userId: "solo", mrr: 999, plan: "Solo", subscriptionStatus: "active", renewsAt: dateOf(20) },
+    userId: "solo",
+    mrr: 999,
+    plan: "Solo",
+    subscriptionStatus: "active",
+    renewsAt: dateOf(20),
   });
   expect(users.slice(1).map(({ mrr }) => mrr)).toEqual(users.slice(1).map(() => null));
 });
@@ -224,7 +242,9 @@ test("subscriptions without a known amount are counted, and free ones are not", 
   await send(server, "/identify", token, user("ada"));
   const started = (subscriptionId: string, properties: object) =>
     send(server, "/track", token, {
-      ...{ userId: "ada", event: "subscription_started", timestamp: onDay(-9) },
+      userId: "ada",
+      event: "subscription_started",
+      timestamp: onDay(-9),
       properties: { subscriptionId, plan: "Tiers", ...properties },
     });
   const free = { amount: 0, currency: "USD", interval: "month" };

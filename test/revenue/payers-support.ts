@@ -7,7 +7,11 @@ import { send, user } from "../specification/support.ts";
 const dayMs = 86_400_000;
 
 const price = (plan: string, amount: number, currency = "USD", more: object = {}) => ({
-  ...{ plan, amount, currency, interval: "month", ...more },
+  plan,
+  amount,
+  currency,
+  interval: "month",
+  ...more,
 });
 
 /** Payers as of an instant of the clock of a server, in a timezone in which its day does not end while tests run. */
@@ -18,7 +22,10 @@ export function payersAt(nowMs: number) {
   /** A date so many days after today. */
   const dateOf = (days: number) => onDay(days).slice(0, 10);
   const event = (userId: string, subscriptionId: string, days: number, name: string, properties: object) => ({
-    ...{ userId, event: name, timestamp: onDay(days), messageId: `${subscriptionId} ${name} ${days}` },
+    userId,
+    event: name,
+    timestamp: onDay(days),
+    messageId: `${subscriptionId} ${name} ${days}`,
     properties: { subscriptionId, ...properties },
   });
 
@@ -94,8 +101,14 @@ export function payersAt(nowMs: number) {
     }
     for (const one of billingEvents) await send(server, "/track", token, one);
     await server.command(
-      ...["settings", "set", "--organization", organization, "--reporting-currency", "usd"],
-      ...["--currency-rate", "EUR=1.1"],
+      "settings",
+      "set",
+      "--organization",
+      organization,
+      "--reporting-currency",
+      "usd",
+      "--currency-rate",
+      "EUR=1.1",
     );
     // The export waits for all changes of subscriptions.
     await server.exported("subscriptions", organization);

@@ -6,11 +6,21 @@ import { type BillingEvent, type BillingProperties, changesOf } from "../../serv
 import { dayMs } from "./support.ts";
 
 const names: readonly BillingEventName[] = [
-  ...(["subscription_started", "subscription_changed", "subscription_canceled"] as const),
-  ...(["subscription_paused", "subscription_resumed", "cancellation_scheduled"] as const),
-  ...(["cancellation_withdrawn", "trial_started", "trial_converted", "trial_ending"] as const),
-  ...(["payment_succeeded", "payment_failed", "payment_refunded", "payment_disputed"] as const),
-];
+  "subscription_started",
+  "subscription_changed",
+  "subscription_canceled",
+  "subscription_paused",
+  "subscription_resumed",
+  "cancellation_scheduled",
+  "cancellation_withdrawn",
+  "trial_started",
+  "trial_converted",
+  "trial_ending",
+  "payment_succeeded",
+  "payment_failed",
+  "payment_refunded",
+  "payment_disputed",
+] as const;
 const day = fc.integer({ min: 0, max: 20 }).map(dayMs);
 const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined });
 

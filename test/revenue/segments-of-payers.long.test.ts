@@ -26,7 +26,9 @@ beforeAll(async () => {
   await server.ready();
   const started = (userId: string, properties: object) =>
     send(server, "/track", token, {
-      ...{ userId, event: "subscription_started", timestamp: onDay(-70) },
+      userId,
+      event: "subscription_started",
+      timestamp: onDay(-70),
       properties: { subscriptionId: `of ${userId}`, interval: "month", currency: "USD", ...properties },
     });
   // Gil pays without an account, and becomes a member of acme afterwards.
@@ -40,7 +42,8 @@ beforeAll(async () => {
   apart = [
     await saved("Acme and beta", { kind: "accounts", ids: ["acme", "beta"] }),
     await saved("Other accounts", {
-      ...{ kind: "accounts", ids: ["gamma", "delta", "epsilon", "zeta", "eta", "theta"] },
+      kind: "accounts",
+      ids: ["gamma", "delta", "epsilon", "zeta", "eta", "theta"],
     }),
     await saved("Solo", { kind: "users", ids: ["solo", "idle"] }),
   ];
@@ -98,7 +101,8 @@ describe("a segment", () => {
     for (const path of ["/api/revenue", "/api/revenue/cohorts", "/api/revenue/at-risk"]) {
       const response = await olga.ask("GET", at(`${path}?segment=99999`));
       expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
-        ...[400, "segment is not valid: there is no segment with the id 99999."],
+        400,
+        "segment is not valid: there is no segment with the id 99999.",
       ]);
     }
   });
@@ -123,9 +127,17 @@ describe("segments that have each payer once add up to all payers:", () => {
     const { whole, parts } = await answers<Revenue>(`/api/revenue?periods=5&split=${split}`);
     expect(whole.periods.length).toBeGreaterThan(4);
     const figures = [
-      ...(["startMrr", "startPayers", "newMrr", "newPayers", "expansionMrr", "contractionMrr"] as const),
-      ...(["churnedMrr", "churnedPayers", "endMrr", "endPayers"] as const),
-    ];
+      "startMrr",
+      "startPayers",
+      "newMrr",
+      "newPayers",
+      "expansionMrr",
+      "contractionMrr",
+      "churnedMrr",
+      "churnedPayers",
+      "endMrr",
+      "endPayers",
+    ] as const;
     for (const figure of figures) {
       const by = (answer: readonly Revenue[]) =>
         sumsBy(

@@ -24,7 +24,12 @@ export function billing(
   who: Partial<BillingEvent> = {},
 ): BillingEvent {
   return {
-    ...{ event, atMs: dayMs(day), tieBreak: `${event} ${day}`, user: 1, account: 0, isAccountNamed: false },
+    event,
+    atMs: dayMs(day),
+    tieBreak: `${event} ${day}`,
+    user: 1,
+    account: 0,
+    isAccountNamed: false,
     properties: billingProperties({ subscriptionId: "s", ...properties }, utc),
     ...who,
   };

@@ -58,7 +58,9 @@ test("attributes count from the day after they were said, and later ones change 
   );
   const told = (day: number) =>
     (snapshots.get(day)?.rows ?? []).map(({ entity, features: { traits, numbers } }) => ({
-      ...{ entity, traits, numbers },
+      entity,
+      traits,
+      numbers,
     }));
   expect(told(before)).toHaveLength(accounts);
   for (const day of [before, saidDay]) {
@@ -102,7 +104,9 @@ test("health has an account's own numbers, and its owner's where it has none", a
   ]);
   await subject.insert("user_versions", [
     userVersionRow(user(organization, "owner", { number: 5 }), {
-      ...{ atMs: zone.startOfDay(before), account: 7, traits: { nps: 3, tickets: 2, calls: 1 } },
+      atMs: zone.startOfDay(before),
+      account: 7,
+      traits: { nps: 3, tickets: 2, calls: 1 },
     }),
   ]);
   const said = (version: number, day: number, traits: Record<string, string | number>) =>

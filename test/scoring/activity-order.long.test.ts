@@ -51,7 +51,10 @@ describe("of random logs without a model", () => {
       const { organization, events } = await randomOrganization(subject, `activity of ${kind}s`, 55);
       const of = { id: organization, zone, settings: defaultSettings };
       await scoreDay(subject.warehouse, {
-        ...{ organization: of, day, report: () => undefined, nowMs: Date.now },
+        organization: of,
+        day,
+        report: () => undefined,
+        nowMs: Date.now,
       });
       const run = await newestRun(subject.warehouse, organization, kind, day);
       if (run === undefined) throw new Error("there was no run");
@@ -112,8 +115,13 @@ describe("of random logs without a model", () => {
     activityOrder: Awaited<ReturnType<typeof orderByActivity>>,
   ) {
     const question = {
-      ...{ run, earlier: undefined, activityOrder, riskLimits: absoluteRiskScale, sort: "risk" as const },
-      ...{ limit: 1_000, offset: 0 },
+      run,
+      earlier: undefined,
+      activityOrder,
+      riskLimits: absoluteRiskScale,
+      sort: "risk" as const,
+      limit: 1_000,
+      offset: 0,
     };
     for (const descending of [true, false]) {
       const listed = await listScores(subject.warehouse, { ...question, descending });

@@ -24,7 +24,8 @@ test("its middle is the difference of the two, ties counted half", () => {
   for (const round of [1, 10]) {
     const rows = rowsOf(300, 0.5).map((row) => ({
       ...row,
-      ...{ first: Math.round(row.first * round) / round, second: Math.round(row.second * round) / round },
+      first: Math.round(row.first * round) / round,
+      second: Math.round(row.second * round) / round,
     }));
     const auc = (of: "first" | "second") =>
       aucOf(rows.map((row) => ({ predicted: row[of], label: row.label }))) ?? 0;

@@ -142,7 +142,8 @@ describe("the back-test", () => {
     const withScheduled = (day: number): Snapshot => {
       const snapshot = snapshotOf(entities, day, horizonDays);
       const rows = snapshot.rows.map((row) => ({
-        ...{ ...row, isCanceling: isCanceling(row) },
+        ...row,
+        isCanceling: isCanceling(row),
         isInvoluntary: row.label && row.entity % 2 === 0,
       }));
       return { ...snapshot, rows };
@@ -199,9 +200,15 @@ describe("the back-test", () => {
 test("training data counts a departure once, and an entity that stayed once", () => {
   const at = (entity: number, cutoffDay: number, label: boolean) => ({ entity, cutoffDay, label });
   const outcomes = [
-    ...[at(1, 0, false), at(1, 7, false), at(1, 14, true), at(1, 21, true)],
-    ...[at(2, 0, false), at(2, 7, false), at(2, 14, false)],
-    ...[at(3, 0, true), at(3, 28, true)],
+    at(1, 0, false),
+    at(1, 7, false),
+    at(1, 14, true),
+    at(1, 21, true),
+    at(2, 0, false),
+    at(2, 7, false),
+    at(2, 14, false),
+    at(3, 0, true),
+    at(3, 28, true),
   ];
   expect(countData([], outcomes, 28)).toMatchObject({ churnedLabels: 3, retainedLabels: 2 });
 });
@@ -244,8 +251,16 @@ describe("baselines", () => {
   const paying = (daysToPeriodEnd: number | null, label: boolean) => {
     const { features } = row(1, label);
     const billing: BillingFeatures = {
-      ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 90, daysToPeriodEnd, endsAtMs: null },
-      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
+      isPaying: true,
+      mrr: 4_900,
+      isYearly: false,
+      ageDays: 90,
+      daysToPeriodEnd,
+      endsAtMs: null,
+      hasFailedPayment: false,
+      isTrialEnding: false,
+      isDown: false,
+      isPastDue: false,
     };
     return { features: { ...features, billing }, label };
   };
@@ -274,8 +289,16 @@ describe("a back-test of a declared target", () => {
   const snapshotOn = (cutoffDay: number): Snapshot => {
     const rows = entities.map(({ entity, isRisky }): SnapshotRow => {
       const billing: BillingFeatures = {
-        ...{ isPaying: true, mrr: 4_900, isYearly: true, ageDays: 200, daysToPeriodEnd: 100, endsAtMs: null },
-        ...{ hasFailedPayment: isRisky, isTrialEnding: false, isDown: false, isPastDue: isRisky },
+        isPaying: true,
+        mrr: 4_900,
+        isYearly: true,
+        ageDays: 200,
+        daysToPeriodEnd: 100,
+        endsAtMs: null,
+        hasFailedPayment: isRisky,
+        isTrialEnding: false,
+        isDown: false,
+        isPastDue: isRisky,
       };
       const features = {
         ...quiet,

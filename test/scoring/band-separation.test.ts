@@ -31,7 +31,8 @@ test("chance alone passes once in ten times, and half a step of odds nine times 
     let count = 0;
     for (let run = 0; run < 1_000; run += 1) {
       const outcomes = (["healthy", "watch", "at_risk"] as const).map((healthBand, at) => ({
-        ...{ healthBand, count: 300 },
+        healthBand,
+        count: 300,
         churned: Array.from({ length: 300 }, random).filter((draw) => draw < (rates[at] ?? 0)).length,
       }));
       if (bandsSeparate(outcomes) === true) count += 1;

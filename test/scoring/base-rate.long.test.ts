@@ -18,7 +18,11 @@ const cell = { x: 0, t: 0, n: 1 };
 function snapshot(cutoffDay: number, clusters: readonly number[], churned: number) {
   const rows = clusters.map(
     (cluster, index): SnapshotRow => ({
-      ...{ features: { ...quiet, cell }, label: index < churned, entity: index + 1, cutoffDay, cluster },
+      features: { ...quiet, cell },
+      label: index < churned,
+      entity: index + 1,
+      cutoffDay,
+      cluster,
       isCanceling: false,
     }),
   );
@@ -86,7 +90,10 @@ test("a run with few declared departures has the base rate of the reference, and
   const settings = { ...defaultSettings, churnTargets: { ...defaultSettings.churnTargets, user: target } };
   const day = logDay(90);
   await scoreDay(subject.warehouse, {
-    ...{ organization: { id: organization, zone, settings }, day, report: () => undefined, nowMs: Date.now },
+    organization: { id: organization, zone, settings },
+    day,
+    report: () => undefined,
+    nowMs: Date.now,
   });
   const run = await newestRun(subject.warehouse, organization, "user", day);
   if (run === undefined) throw new Error("there was no run");
@@ -103,7 +110,9 @@ test("a run with few declared departures has the base rate of the reference, and
   const expected = observedBaseRate(cutoffs.map((cutoff) => snapshotOf(entities, cutoff, 28, { target })));
   expect(cutoffs.length).toBeGreaterThan(0);
   expect(observed).toMatchObject({
-    ...{ cutoffs: expected?.cutoffs, count: expected?.count, churned: expected?.churned },
+    cutoffs: expected?.cutoffs,
+    count: expected?.count,
+    churned: expected?.churned,
   });
   expect(observed?.rate).toBeWithin(observed?.low ?? Number.NaN, (observed?.high ?? 0) + 1e-12);
 });

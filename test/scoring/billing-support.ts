@@ -27,22 +27,23 @@ interface BillingOf {
 }
 
 const names: readonly BillingEventName[] = [
-  ...([
-    "subscription_changed",
-    "subscription_changed",
-    "subscription_paused",
-    "subscription_resumed",
-  ] as const),
-  ...(["subscription_canceled", "subscription_canceled", "cancellation_scheduled"] as const),
-  ...([
-    "cancellation_scheduled",
-    "cancellation_scheduled",
-    "cancellation_withdrawn",
-    "subscription_started",
-    "trial_started",
-  ] as const),
-  ...(["trial_converted", "payment_failed", "payment_failed", "payment_succeeded"] as const),
-];
+  "subscription_changed",
+  "subscription_changed",
+  "subscription_paused",
+  "subscription_resumed",
+  "subscription_canceled",
+  "subscription_canceled",
+  "cancellation_scheduled",
+  "cancellation_scheduled",
+  "cancellation_scheduled",
+  "cancellation_withdrawn",
+  "subscription_started",
+  "trial_started",
+  "trial_converted",
+  "payment_failed",
+  "payment_failed",
+  "payment_succeeded",
+] as const;
 
 /** Events of subscriptions, of which a payer may have several, and some of which pass to another account. */
 export function randomBilling(random: Random, subscriptions: number, of: BillingOf): EventRow[] {
@@ -58,7 +59,8 @@ export function randomBilling(random: Random, subscriptions: number, of: Billing
         subscriptionId: `sub_${index}`,
         ...(other !== undefined && { accountId: `a${other}` }),
         ...(random.chance(0.6) && {
-          ...{ amount: random.pick([0, 4_900, 9_900, 120_000]), currency: random.pick(["EUR", "USD"]) },
+          amount: random.pick([0, 4_900, 9_900, 120_000]),
+          currency: random.pick(["EUR", "USD"]),
           interval: random.pick(["month", "3 months", "year", "12 months", "365 day", "week"]),
         }),
         ...(random.chance(0.5) && { quantity: random.between(1, 5) }),
@@ -138,7 +140,11 @@ function logOf(events: readonly EventRow[]): SubscriptionLog {
     events.map(({ event: name, timeMs, id, user, account, properties }) => {
       const sent = JSON.parse(properties);
       return {
-        ...{ event: name as BillingEventName, atMs: timeMs, tieBreak: id, user, account },
+        event: name as BillingEventName,
+        atMs: timeMs,
+        tieBreak: id,
+        user,
+        account,
         isAccountNamed: sent.accountId !== undefined,
         properties: billingProperties(sent, utc),
       };

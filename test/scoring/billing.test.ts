@@ -121,8 +121,16 @@ describe("the facts", () => {
     const priced = on(0, "subscription_started", { ...monthly, currentPeriodEnd: timeOf(31), quantity: 3 });
     const yearly = on(20, "subscription_changed", { amount: 120_000, currency: "usd", interval: "year" });
     expect(factsOf(20, [priced, yearly])).toEqual({
-      ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 20, daysToPeriodEnd: 11, endsAtMs: null },
-      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
+      isPaying: true,
+      mrr: 4_900,
+      isYearly: false,
+      ageDays: 20,
+      daysToPeriodEnd: 11,
+      endsAtMs: null,
+      hasFailedPayment: false,
+      isTrialEnding: false,
+      isDown: false,
+      isPastDue: false,
     });
     expect(factsOf(21, [priced, yearly])).toMatchObject({ mrr: 10_000, isYearly: true, daysToPeriodEnd: 10 });
     expect(factsOf(40, [priced])).toMatchObject({ daysToPeriodEnd: 0 });
@@ -133,14 +141,18 @@ describe("the facts", () => {
     const again = on(50, "subscription_started", monthly);
     expect(factsOf(60, [started, end, again])).toMatchObject({ ageDays: 10 });
     expect(factsOf(60, [started, end, again], [on(20, "subscription_started", monthly)])).toMatchObject({
-      ...{ ageDays: 40, mrr: 9_800 },
+      ageDays: 40,
+      mrr: 9_800,
     });
   });
 
   test("of failed payments are of 28 days", () => {
     const failing = [started, on(5, "payment_failed"), on(6, "payment_succeeded", { amount: 4_900 })];
     expect([5, 6, 33, 34].map((day) => factsOf(day, failing)?.hasFailedPayment)).toEqual([
-      ...[false, true, true, false],
+      false,
+      true,
+      true,
+      false,
     ]);
     expect([5, 6, 7].map((day) => factsOf(day, failing)?.isPastDue)).toEqual([false, true, false]);
   });
@@ -148,7 +160,11 @@ describe("the facts", () => {
   test("of a trial say that it ends within 14 days", () => {
     const long = on(0, "trial_started", { ...monthly, trialEndsAt: timeOf(30) });
     expect([10, 15, 16, 30, 31].map((day) => factsOf(day, [long])?.isTrialEnding)).toEqual([
-      ...[false, false, true, true, undefined],
+      false,
+      false,
+      true,
+      true,
+      undefined,
     ]);
     // A trial that is over is lost, and has no facts any more.
     expect(standing(31, [long])).toEqual({ left: null, billing: null });
@@ -165,8 +181,16 @@ describe("the facts", () => {
 
   test("are stored in their order", () => {
     const facts: BillingFeatures = {
-      ...{ isPaying: true, mrr: 7, isYearly: true, ageDays: 2.5, daysToPeriodEnd: null, endsAtMs: 9 },
-      ...{ hasFailedPayment: false, isTrialEnding: true, isDown: false, isPastDue: true },
+      isPaying: true,
+      mrr: 7,
+      isYearly: true,
+      ageDays: 2.5,
+      daysToPeriodEnd: null,
+      endsAtMs: 9,
+      hasFailedPayment: false,
+      isTrialEnding: true,
+      isDown: false,
+      isPastDue: true,
     };
     const stored = billingFacts.map((fact) => (facts[fact] === null ? null : Number(facts[fact])));
     expect(billingOf(stored)).toEqual(facts);
@@ -177,29 +201,28 @@ describe("the facts", () => {
 test("the reason of a churn risk names the facts", () => {
   const design = { hasMembers: false, traits: [], hasBilling: true };
   const columns = columnsOf(design).map(({ name }) => ({
-    ...{ name, mean: 0, standardDeviation: 1, weight: name === "payment failed" ? 1.5 : 0 },
+    name,
+    mean: 0,
+    standardDeviation: 1,
+    weight: name === "payment failed" ? 1.5 : 0,
   }));
   const model: ChurnModel = {
-    ...{
-      rung: 3,
-      horizonDays: 28,
-      bgbb: { alpha: 1, beta: 1, gamma: 1, delta: 4 },
-      referenceLogOdds: -3,
-      design,
-    },
+    rung: 3,
+    horizonDays: 28,
+    bgbb: { alpha: 1, beta: 1, gamma: 1, delta: 4 },
+    referenceLogOdds: -3,
+    design,
     ridge: { intercept: -3, columns, isConverged: true },
   };
   const reasonsOf = (...life: Life) =>
     explain(
       { features: { ...features, billing: standing(10, life).billing } },
       {
-        ...{
-          horizonDays: 28,
-          target: by,
-          healthWeights: defaultHealthWeights,
-          riskScale: absoluteRiskScale,
-          model,
-        },
+        horizonDays: 28,
+        target: by,
+        healthWeights: defaultHealthWeights,
+        riskScale: absoluteRiskScale,
+        model,
         scale: { activeDays: 8, volume: 40, eventNames: 3, halfLifeDays: 2, leastSeenDays: 14 },
       },
     ).reasons?.reasons.map(({ text }) => text);

@@ -15,14 +15,18 @@ const zone = new Zone("UTC");
 /** Risks of ½, less by the count of each of these events in 28 days. */
 function modelOf(...events: readonly string[]): ChurnModel {
   const columns = events.map((event) => ({
-    ...{ name: `event ${event}`, mean: 0, standardDeviation: 1, weight: -1 },
+    name: `event ${event}`,
+    mean: 0,
+    standardDeviation: 1,
+    weight: -1,
   }));
   return {
-    ...{ rung: 3, horizonDays: 28, bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 }, referenceLogOdds: 0 },
-    ...{
-      design: { hasMembers: false, traits: [], events },
-      ridge: { intercept: 0, columns, isConverged: true },
-    },
+    rung: 3,
+    horizonDays: 28,
+    bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 },
+    referenceLogOdds: 0,
+    design: { hasMembers: false, traits: [], events },
+    ridge: { intercept: 0, columns, isConverged: true },
   };
 }
 

@@ -12,8 +12,11 @@ import { quiet } from "./support.ts";
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
 const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
 const horizonOf = (horizonDays: number): Serving => ({
-  ...{ horizonDays, target: silence, scale },
-  ...{ healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
+  horizonDays,
+  target: silence,
+  scale,
+  healthWeights: defaultHealthWeights,
+  riskScale: absoluteRiskScale,
   model: { rung: 1, horizonDays, bgbb, referenceLogOdds: 0 },
 });
 const riskOf = ({ risk }: Explanation) => risk;
@@ -55,7 +58,8 @@ describe("a change", () => {
       idle(1, { activeDays28: 20, activeDaysPrevious28: 0, tenureDays });
     const serving = horizonOf(28);
     const input = {
-      ...{ before: { subject: subject(40), serving }, now: { subject: subject(68), serving } },
+      before: { subject: subject(40), serving },
+      now: { subject: subject(68), serving },
       elapsedDays: 28,
     };
     // From 56 days on momentum is a part of health.

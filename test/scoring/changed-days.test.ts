@@ -5,12 +5,17 @@ import { changesOf, type DayEvents } from "../../server/scoring/run/changed-days
 const msPerDay = 86_400_000;
 const today = 20_000;
 const look = {
-  ...{ today, nowMs: today * msPerDay + 3_600_000, lastBulkLoadAtMs: null },
+  today,
+  nowMs: today * msPerDay + 3_600_000,
+  lastBulkLoadAtMs: null,
   dayOf: (atMs: number) => Math.floor(atMs / msPerDay),
 };
 /** Days that a look of yesterday noted, with 5,000 events each. */
 const usual: readonly DayEvents[] = Array.from({ length: 60 }, (_, index) => ({
-  ...{ day: today - 60 + index, events: 5_000, seen: 5_000, late: 0 },
+  day: today - 60 + index,
+  events: 5_000,
+  seen: 5_000,
+  late: 0,
   notedAtMs: look.nowMs - msPerDay,
 }));
 const withMore = (more: number, day: number) =>

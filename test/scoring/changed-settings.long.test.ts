@@ -52,13 +52,17 @@ afterAll(async () => {
 function tenDays(): object[] {
   const users = Array.from({ length: 6 }, (_, index) => `u${index}`);
   const track = (userId: string, event: string, daysAgo: number) => ({
-    ...{ type: "track", userId, event },
+    type: "track",
+    userId,
+    event,
     timestamp: `${ago(daysAgo)}T12:00:00Z`,
   });
   const daysAgo = Array.from({ length: 10 }, (_, index) => 10 - index);
   return users.flatMap((userId, index) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@${userId === "u5" ? "acme" : "customer"}.com` },
+      type: "identify",
+      userId,
+      email: `${userId}@${userId === "u5" ? "acme" : "customer"}.com`,
       account: { id: "account", name: "Account" },
     },
     ...daysAgo.filter((days) => days % (1 + (index % 3)) === 0).map((days) => track(userId, "opened", days)),

@@ -92,10 +92,14 @@ test("a departure is counted once, and an entity that stayed once", () => {
   const at = (entity: number, cutoffDay: number, label: boolean) => ({ entity, cutoffDay, label });
   const rows = [
     // Silent from day 10: at three cut-offs within one horizon of 84 days.
-    ...[at(1, 56, true), at(1, 0, true), at(1, 28, true)],
+    at(1, 56, true),
+    at(1, 0, true),
+    at(1, 28, true),
     // It came back and left again.
     at(1, 84, true),
-    ...[at(2, 0, false), at(2, 28, false), at(2, 56, true)],
+    at(2, 0, false),
+    at(2, 28, false),
+    at(2, 56, true),
   ];
   expect(countOutcomes(rows, 84)).toEqual({ departures: 3, involuntary: 0, retained: 1 });
   expect(countOutcomes([], 84)).toEqual({ departures: 0, involuntary: 0, retained: 0 });

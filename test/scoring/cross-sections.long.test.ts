@@ -22,7 +22,9 @@ function customers(file: string): Customer[] {
     const numbers = told.filter(([, value]) => Number.isFinite(Number(value)));
     return {
       features: {
-        ...{ ...quiet, cell: { x: 0, t: 0, n: 2 }, traits: Object.fromEntries(told) },
+        ...quiet,
+        cell: { x: 0, t: 0, n: 2 },
+        traits: Object.fromEntries(told),
         numbers: Object.fromEntries(numbers.map(([name, value]) => [name, Number(value)])),
       },
       label: churn?.toLowerCase() === "yes",

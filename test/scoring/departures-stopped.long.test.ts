@@ -30,7 +30,8 @@ const settingsOf = (target: ChurnTarget) => ({
 
 /** Users by number with their days of use, and the day on which they left, if that was before the last day. */
 const people = simulateLogs(700, 333, 7).map(({ log }, index) => ({
-  ...{ number: index + 1, log },
+  number: index + 1,
+  log,
   leftOn: (log.at(-1)?.day ?? 0) + 10,
 }));
 const reported = people.filter(({ leftOn }) => leftOn <= lastReported);
@@ -41,7 +42,10 @@ test("is found for every target, and its cut-offs prove nothing", async () => {
   const organization = subject.newOrganization();
   const rowOf = (number: number, day: number, name: string, properties?: object) =>
     event(organization, {
-      ...{ user: number, event: name, day, timeMs: noonOf(day) },
+      user: number,
+      event: name,
+      day,
+      timeMs: noonOf(day),
       ...(properties !== undefined && { properties: JSON.stringify(properties), isActivity: false }),
     });
   await insertEvents(subject, [
@@ -53,7 +57,9 @@ test("is found for every target, and its cut-offs prove nothing", async () => {
     people.flatMap(({ number, log, leftOn }) => {
       const said = (version: number, day: number, status: string) =>
         userVersionRow(user(organization, `u${number}`, { number, version }), {
-          ...{ atMs: noonOf(day), account: 0, traits: { status } },
+          atMs: noonOf(day),
+          account: 0,
+          traits: { status },
         });
       const first = said(1, log[0]?.day ?? simulatedFrom, "here");
       return leftOn <= lastReported ? [first, said(2, leftOn, "left")] : [first];
@@ -85,7 +91,9 @@ test("is found for every target, and its cut-offs prove nothing", async () => {
   const [byEvent] = targets;
   const settings = settingsOf(byEvent ?? { by: "silence" });
   await scoreDay(subject.warehouse, {
-    ...{ organization: { id: organization, zone, settings }, day: today, nowMs: Date.now },
+    organization: { id: organization, zone, settings },
+    day: today,
+    nowMs: Date.now,
     report: () => undefined,
   });
   const run = await newestRun(subject.warehouse, organization, "user", today);

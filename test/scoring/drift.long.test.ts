@@ -39,7 +39,9 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
   await insertEvents(subject, events.flat());
   const asked = { id: organization, zone: new Zone("UTC"), settings: defaultSettings };
   await scoreDay(subject.warehouse, {
-    ...{ organization: asked, day: monday, nowMs: Date.now },
+    organization: asked,
+    day: monday,
+    nowMs: Date.now,
     report: () => undefined,
   });
   const key = { organization, kind: "user", what: "model" } as const;
@@ -62,11 +64,9 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
       cutoffs.flatMap(({ fit, churned }, index) => {
         const silence = silenceBy(horizonDays, fitOf(index) ?? fit);
         return churned.map(({ count, returned, idleDays, ...cell }) => ({
-          ...{
-            logOdds: bgbbLogOdds(silence.on({ cell, idleDays })),
-            positives: count - returned,
-            negatives: returned,
-          },
+          logOdds: bgbbLogOdds(silence.on({ cell, idleDays })),
+          positives: count - returned,
+          negatives: returned,
         }));
       }),
     );

@@ -44,8 +44,13 @@ async function found(organization: number, today: number) {
   const sum = (counts: readonly { readonly count: number }[]) =>
     counts.reduce((total, { count }) => total + count, 0);
   const question: ListQuestion = {
-    ...{ run, earlier, riskLimits: absoluteRiskScale, sort: "health", descending: true },
-    ...{ limit: 100, offset: 0 },
+    run,
+    earlier,
+    riskLimits: absoluteRiskScale,
+    sort: "health",
+    descending: true,
+    limit: 100,
+    offset: 0,
   };
   const call = toCallQuery({ run, highRisk: -1, weekBefore: earlier, controls: [] });
   const called = await warehouse.rows<{ count: number }>(

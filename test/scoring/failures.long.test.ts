@@ -25,24 +25,45 @@ const wednesday = 202;
 const monday = 200;
 
 const metrics: Metrics = {
-  ...{ count: 2_000, baseRate: 0.3, meanPrediction: 0.3, auc: 0.85, logLoss: 0.4, brier: 0.15 },
-  ...{ brierSkill: 0.3, ece: 0.01, eceFloor: 0.01, calibrationSlope: 1, calibrationIntercept: 0 },
-  ...{ topDecileLift: 2, reliability: [], calibrationSlopeError: 0.05, biasError: 0.05 },
+  count: 2_000,
+  baseRate: 0.3,
+  meanPrediction: 0.3,
+  auc: 0.85,
+  logLoss: 0.4,
+  brier: 0.15,
+  brierSkill: 0.3,
+  ece: 0.01,
+  eceFloor: 0.01,
+  calibrationSlope: 1,
+  calibrationIntercept: 0,
+  topDecileLift: 2,
+  reliability: [],
+  calibrationSlopeError: 0.05,
+  biasError: 0.05,
 };
 
 /** Rung 3 is proven by the back-test, and was not trained. */
 const mondaysModel: ModelBody = {
-  ...{ settingsKey: modelKey(settings, "user"), declaredOutages: "[]" },
+  settingsKey: modelKey(settings, "user"),
+  declaredOutages: "[]",
   rungs: [
     { rung: 0, horizonDays: 28, bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 }, referenceLogOdds: -1 },
   ],
-  ...{ churnedLabels: 200, retainedLabels: 200 },
+  churnedLabels: 200,
+  retainedLabels: 200,
   bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 },
   backtest: {
-    ...{ horizonDays: 28, folds: 6, isConverged: true },
+    horizonDays: 28,
+    folds: 6,
+    isConverged: true,
     results: (["rung 1", "rung 3", "recency"] as const).map((model) => ({
-      ...{ model, folds: 6, departures: 600, involuntary: 0, retained: 1_400 },
-      ...{ recencyLogLoss: 0.5, hiatusLogLoss: 0.55 },
+      model,
+      folds: 6,
+      departures: 600,
+      involuntary: 0,
+      retained: 1_400,
+      recencyLogLoss: 0.5,
+      hiatusLogLoss: 0.55,
       metrics: { ...metrics, logLoss: model === "rung 1" ? 0.45 : 0.4 },
     })),
   },
@@ -86,8 +107,11 @@ async function withHistory(days: number): Promise<number> {
 function scoreAs(organization: number, day: number, more: Partial<Parameters<typeof scoreDay>[1]> = {}) {
   return (warehouse: Warehouse = subject.warehouse) =>
     scoreDay(warehouse, {
-      ...{ organization: { id: organization, zone, settings }, day, nowMs: Date.now },
-      ...{ report: () => undefined, ...more },
+      organization: { id: organization, zone, settings },
+      day,
+      nowMs: Date.now,
+      report: () => undefined,
+      ...more,
     });
 }
 
@@ -173,7 +197,11 @@ describe("a run", () => {
 
   /** A model of the base rate: a quarter leaves. */
   const baseRate: ChurnModel = {
-    ...{ rung: 6, horizonDays: 28, bgbb: mondaysModel.bgbb, isByDay: true, referenceLogOdds: -Math.log(3) },
+    rung: 6,
+    horizonDays: 28,
+    bgbb: mondaysModel.bgbb,
+    isByDay: true,
+    referenceLogOdds: -Math.log(3),
     design: { hasMembers: false, traits: [] },
     ridge: { intercept: -Math.log(3), columns: [], isConverged: true },
   };

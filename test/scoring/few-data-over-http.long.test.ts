@@ -32,12 +32,16 @@ async function organization(name: string, opened: DaysAgo, canceled: DaysAgo = {
   const events = (days: DaysAgo, event: string) =>
     Object.entries(days).flatMap(([userId, all]) =>
       all.map((daysAgo) => ({
-        ...{ type: "track", userId, event },
+        type: "track",
+        userId,
+        event,
         timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
       })),
     );
   const identify = Object.keys(opened).map((userId) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com` },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
     account: { id: `account of ${userId}`, name: userId },
   }));
   const all = [...identify, ...events(opened, "opened"), ...events(canceled, "canceled")];

@@ -23,7 +23,10 @@ const eventsOf = (organization: number, others: number) => [
   ),
   ...Array.from({ length: others }, (_, index) =>
     event(organization, {
-      ...{ user: 1_000 + index, account: 1 + (index % 500), event: "open", day: today - 20 },
+      user: 1_000 + index,
+      account: 1 + (index % 500),
+      event: "open",
+      day: today - 20,
       timeMs: (today - 20) * msPerDay,
     }),
   ),
@@ -37,7 +40,9 @@ test("the first scores do not wait for the first training, which a kill only del
   // An import in the order of time was looked at when it had come as far as its tenth week.
   await scoreDay(subject.warehouse, {
     organization: { id: organization, zone: new Zone("UTC"), settings: defaultSettings },
-    ...{ day: simulatedFrom + 70, report: () => undefined, nowMs: Date.now },
+    day: simulatedFrom + 70,
+    report: () => undefined,
+    nowMs: Date.now,
   });
   const rule = new LedgerInMemory(organization, { kind: "healthBelow", below: 40 });
   const decide = () => rule.decide(subject.warehouse, (today + 0.5) * msPerDay);
@@ -91,7 +96,11 @@ test("a past day has the model of its Monday if there is one, and else that of e
   await insertEvents(subject, all(organization.id, 6, days));
   const trainedOn = async (day: number, isOfPast = true) => {
     await scoreDay(subject.warehouse, {
-      ...{ organization, day, isOfPast, report: () => undefined, nowMs: Date.now },
+      organization,
+      day,
+      isOfPast,
+      report: () => undefined,
+      nowMs: Date.now,
     });
     return (await newestRun(subject.warehouse, organization.id, "user", day))?.body.trainedDay;
   };

@@ -30,7 +30,8 @@ async function imported(traitsOf: (lastDay: number) => Record<string, string>): 
   await insertEvents(subject, events);
   const versions = logs.map(({ log }, index) =>
     userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
-      ...{ atMs: today * msPerDay + 1_000, account: 0 },
+      atMs: today * msPerDay + 1_000,
+      account: 0,
       traits: traitsOf(log.at(-1)?.day ?? 0),
     }),
   );
@@ -45,7 +46,9 @@ test("traits that were first said after the cut-off are unknown in training and 
   const settings = defaultSettings;
   for (const id of [knowing, unknowing]) {
     await scoreDay(subject.warehouse, {
-      ...{ organization: { id, zone, settings }, day: today, nowMs: Date.now },
+      organization: { id, zone, settings },
+      day: today,
+      nowMs: Date.now,
       report: () => undefined,
     });
   }

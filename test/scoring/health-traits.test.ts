@@ -51,7 +51,9 @@ async function filled(what: string) {
     "user_versions",
     said.map(({ user: number, atMs, traits }, index) =>
       userVersionRow(user(organization, `u${number}`, { number, version: index + 1 }), {
-        ...{ atMs, account: null, traits },
+        atMs,
+        account: null,
+        traits,
       }),
     ),
   );
@@ -88,7 +90,9 @@ describe("the engine reads", () => {
       Array.from({ length: 120 }, (_, index) =>
         userRow(
           user(organization, `u${index + 1}`, {
-            ...{ number: index + 1, account: Math.floor(index / 4) + 1, isAccountOwner: index % 4 === 1 },
+            number: index + 1,
+            account: Math.floor(index / 4) + 1,
+            isAccountOwner: index % 4 === 1,
           }),
         ),
       ),

@@ -50,7 +50,12 @@ test("begin before a pause when there was more than a hundredth of the data", ()
 test("have no run of before the data began, though such days were scored once", () => {
   const run = (day: number): RunOfDay[] =>
     (["user", "account"] as const).map((kind) => ({
-      ...{ kind, day, stale: true, settingsKey: "{} ", declaredOutages: "", firstPublishedAtMs: 0 },
+      kind,
+      day,
+      stale: true,
+      settingsKey: "{} ",
+      declaredOutages: "",
+      firstPublishedAtMs: 0,
     }));
   const present = { today, firstDay: today - 60, key: "{}", declaredOn: () => "" };
   const { days } = dueDays([...run(dayOf("1994-03-01")), ...run(today - 1)], present, () => false);

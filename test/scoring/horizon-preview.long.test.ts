@@ -35,7 +35,10 @@ test("the figures of both horizons are those of the runs before and after", asyn
   };
   const foldsBefore = await scored(before);
   const [preview] = await previewSettings(warehouse, {
-    ...{ organization: { id, zone }, day: today, before, after },
+    organization: { id, zone },
+    day: today,
+    before,
+    after,
   });
   const foldsAfter = await scored(after);
   expect(foldsAfter).toBeGreaterThan(4);

@@ -67,8 +67,14 @@ export class Installation {
   organization(timezone = "UTC"): number {
     const id = this.#subject.newOrganization();
     this.#organizations.push({
-      ...{ id, name: `organization ${id}`, timezone, requestsPerSecond: 1, itemsPerSecondSet: null },
-      ...{ keepEventsDays: null, eventsFromDay: null, createdAtMs: 0 },
+      id,
+      name: `organization ${id}`,
+      timezone,
+      requestsPerSecond: 1,
+      itemsPerSecondSet: null,
+      keepEventsDays: null,
+      eventsFromDay: null,
+      createdAtMs: 0,
     });
     return id;
   }
@@ -104,7 +110,10 @@ export class Installation {
           this.beforeStatement(...query).then(() => warehouse.rows<Row>(...query)),
         command: (...query: Parameters<Warehouse["command"]>) =>
           this.beforeStatement(...query).then(() => warehouse.command(...query)),
-        ...{ stream: refuse, insertFrozen: refuse, insertInto: refuse, close: refuse },
+        stream: refuse,
+        insertFrozen: refuse,
+        insertInto: refuse,
+        close: refuse,
       },
       drain: async () => {
         this.drains += 1;

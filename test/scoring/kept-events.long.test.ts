@@ -34,7 +34,10 @@ async function forgetModels(organization: number): Promise<void> {
 function at(organization: number, user: number, day: number, some: Partial<EventRow> = {}): EventRow {
   const timeMs = zone.startOfDay(logDay(day)) + (some.timeMs ?? 0);
   return event(organization, {
-    ...{ user, account: 1 + (user % 9), event: "opened", day: logDay(day) },
+    user,
+    account: 1 + (user % 9),
+    event: "opened",
+    day: logDay(day),
     ...some,
     timeMs,
   });
@@ -137,7 +140,9 @@ describe("by an event of the organization's own", () => {
       churnTargets: { user: target, account: defaultSettings.churnTargets.account },
     };
     await scoreDay(subject.warehouse, {
-      ...{ organization: { id: organization, zone, settings, eventsFromDay }, day, nowMs: Date.now },
+      organization: { id: organization, zone, settings, eventsFromDay },
+      day,
+      nowMs: Date.now,
       report: () => undefined,
     });
     const run = await newestRun(subject.warehouse, organization, "user", day);

@@ -36,7 +36,9 @@ function insert(organization: number): Promise<unknown> {
 async function say(organization: number, trait: string, traitOf: (index: number) => string): Promise<void> {
   const versions = logs.map((_, index) =>
     userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
-      ...{ atMs: (simulatedFrom - 1) * msPerDay, account: 0, traits: { [trait]: traitOf(index) } },
+      atMs: (simulatedFrom - 1) * msPerDay,
+      account: 0,
+      traits: { [trait]: traitOf(index) },
     }),
   );
   await subject.insert("user_versions", versions);
@@ -44,7 +46,9 @@ async function say(organization: number, trait: string, traitOf: (index: number)
 
 async function scoredOn(organization: number, day: number) {
   await scoreDay(subject.warehouse, {
-    ...{ organization: { id: organization, zone, settings }, day, nowMs: Date.now },
+    organization: { id: organization, zone, settings },
+    day,
+    nowMs: Date.now,
     report: () => undefined,
   });
   const run = await newestRun(subject.warehouse, organization, "user", day);

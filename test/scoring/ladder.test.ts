@@ -117,7 +117,9 @@ describe("the ladder", () => {
     const of = (departures: number) => tested({ ...judged(1), departures });
     expect(chooseRung(plenty, of(100))).toMatchObject({ rung: 1, isProven: true, isProvisional: false });
     expect(chooseRung(plenty, of(99))).toMatchObject({
-      ...{ rung: 1, isProven: true, isProvisional: true },
+      rung: 1,
+      isProven: true,
+      isProvisional: true,
       why: expect.stringContaining("provisional, its back-test has 99 departures"),
     });
   });
@@ -168,7 +170,8 @@ describe("the ladder", () => {
       const incumbent = { rung: 1, passed: true } as const;
       expect(elect(second(0.4974), incumbent)).toMatchObject({ rung: 2, isProven: true });
       expect(elect(second(0.4976), incumbent)).toMatchObject({
-        ...{ rung: 1, isProven: true },
+        rung: 1,
+        isProven: true,
         why: expect.stringContaining("it served before"),
       });
       expect(elect(second(0.4976), null)).toMatchObject({ rung: 2, isProven: true });
@@ -178,7 +181,9 @@ describe("the ladder", () => {
       const backtest = tested(judged(1, failing));
       const once = elect(backtest, { rung: 1, passed: true });
       expect(once).toMatchObject({
-        ...{ rung: 1, isProven: false, isProvisional: false },
+        rung: 1,
+        isProven: false,
+        isProvisional: false,
         why: expect.stringMatching(/^it failed the back-test for the first time: its calibration error/),
       });
       expect(incumbentOf(once, backtest)).toEqual({ rung: 1, passed: false });
@@ -270,7 +275,9 @@ describe("the ladder", () => {
     test("serves when no model beats it, if it is calibrated", () => {
       const asGood = tested(judged(3, { logLoss: 0.595 }));
       expect(of(asGood)).toMatchObject({
-        ...{ rung: 4, isProven: true, isProvisional: false },
+        rung: 4,
+        isProven: true,
+        isProvisional: false,
         why: "no model is better than the time since the last activity, which is calibrated",
         next: { rung: 3, failures: [expect.stringContaining("not 2% below the 0.600 of recency alone")] },
       });
@@ -288,13 +295,15 @@ describe("the ladder", () => {
         results: [judged(3, { logLoss: 0.61 }), recency, { ...ends, metrics: { ...ends.metrics, logLoss } }],
       });
       expect(of(subscriptions(0.58), null, true)).toMatchObject({
-        ...{ rung: 5, why: expect.stringContaining("the days to the end of the period") },
+        rung: 5,
+        why: expect.stringContaining("the days to the end of the period"),
       });
       expect(of(subscriptions(0.61), null, true)).toMatchObject({ rung: 4 });
       // Silence is predicted by no end of a period.
       expect(of(subscriptions(0.58))).toMatchObject({ rung: 4 });
       expect(incumbentOf(of(subscriptions(0.58), null, true), subscriptions(0.58))).toMatchObject({
-        ...{ rung: 5, passed: true },
+        rung: 5,
+        passed: true,
       });
     });
 

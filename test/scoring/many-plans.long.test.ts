@@ -39,14 +39,17 @@ test("an organization with four plans that differ is scored", async () => {
     "user_versions",
     Array.from({ length: users }, (_, index) =>
       userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
-        ...{ atMs: 0, account: 0 },
+        atMs: 0,
+        account: 0,
         traits: { plan: plans[index % 4] ?? "" },
       }),
     ),
   );
   const scored = { id: organization, zone: new Zone("UTC"), settings: defaultSettings };
   await scoreDay(subject.warehouse, {
-    ...{ organization: scored, day: today, nowMs: Date.now },
+    organization: scored,
+    day: today,
+    nowMs: Date.now,
     report: () => undefined,
   });
   const risks = (await scoresOf(subject, organization, "user", today)).map(({ risk }) => risk);

@@ -19,25 +19,35 @@ beforeAll(async () => {
   key = (await server.command("key", "create", "--organization", organization)).trim();
   const batch = ["busy", "known", "paying"].flatMap((userId) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com`, timestamp: noon(50) },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
+      timestamp: noon(50),
       account: { id: `${userId}-co`, name: `${userId} co` },
     },
     ...(userId === "busy" ? [1, 2, 9, 16] : []).map((daysAgo) => ({
-      ...{ type: "track", userId, event: "opened", timestamp: noon(daysAgo) },
+      type: "track",
+      userId,
+      event: "opened",
+      timestamp: noon(daysAgo),
     })),
     ...(userId === "known" ? [] : [40]).map((daysAgo) => ({
-      ...{ type: "track", userId, event: "subscription_started", timestamp: noon(daysAgo) },
+      type: "track",
+      userId,
+      event: "subscription_started",
+      timestamp: noon(daysAgo),
       properties: {
-        ...{ subscriptionId: `sub_${userId}`, plan: "Team" },
-        ...{ amount: 4_900, currency: "EUR", interval: "month" },
+        subscriptionId: `sub_${userId}`,
+        plan: "Team",
+        amount: 4_900,
+        currency: "EUR",
+        interval: "month",
       },
     })),
   ]);
   const response = await server.post("/batch", token, { batch });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
-  await server.command(
-    ...["settings", "set", "--organization", organization, "--account-churn", "subscription"],
-  );
+  await server.command("settings", "set", "--organization", organization, "--account-churn", "subscription");
   await server.exported("events", organization);
   await server.exported("subscriptions", organization);
   await server.command("score", "--organization", organization, "--as-of", formatDay(today));
@@ -54,8 +64,14 @@ test("their scores are null with the state no_data", async () => {
   for (const path of ["users/known", "users/paying", "accounts/known-co", "accounts/paying-co"]) {
     const score = await get<RouteAnswer<"GET /api/users/:userId/score">>(`/api/${path}/score`);
     expect(score).toMatchObject({
-      ...{ state: "no_data", verdict: "no_score", risk: null, engagement: null, momentum: null },
-      ...{ activityRank: null, churnedDay: null, churnCause: null },
+      state: "no_data",
+      verdict: "no_score",
+      risk: null,
+      engagement: null,
+      momentum: null,
+      activityRank: null,
+      churnedDay: null,
+      churnCause: null,
       health: { score: null, healthBand: "none", contributions: {} },
     });
     expect(score.note).toStartWith("Nothing was done before this day");
@@ -65,7 +81,9 @@ test("their scores are null with the state no_data", async () => {
 test("lists have them, and the filter by the state finds them and no other", async () => {
   const all = await get<RouteAnswer<"GET /api/accounts">>("/api/accounts");
   expect(all.accounts.map(({ accountId }) => accountId).toSorted()).toEqual([
-    ...["busy-co", "known-co", "paying-co"],
+    "busy-co",
+    "known-co",
+    "paying-co",
   ]);
   const { accounts } = await get<RouteAnswer<"GET /api/accounts">>("/api/accounts?state=no_data");
   expect(

@@ -87,7 +87,9 @@ test("a run with an outage in its horizon says nothing about churn by health ban
   await insertEvents(subject, all(organization, 6, [...days(60, 130), ...days(140, 170)]));
   const score = (day: number) =>
     scoreDay(subject.warehouse, {
-      ...{ organization: { id: organization, zone, settings }, day, nowMs: Date.now },
+      organization: { id: organization, zone, settings },
+      day,
+      nowMs: Date.now,
       report: () => undefined,
     });
   await score(120);

@@ -21,9 +21,11 @@ afterAll(() => server.stop());
 /** Every user is active on these days before today, each of one account. */
 async function send(token: string, users: Readonly<Record<string, readonly number[]>>): Promise<void> {
   const items = Object.entries(users).flatMap(([userId, daysAgo]) => [
-    { ...{ type: "identify", userId, email: `${userId}@example.com` }, account: { id: "a1", name: "A 1" } },
+    { type: "identify", userId, email: `${userId}@example.com`, account: { id: "a1", name: "A 1" } },
     ...daysAgo.map((days) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       timestamp: `${ago(days)}T12:00:00Z`,
     })),
   ]);

@@ -15,7 +15,9 @@ const zone = new Zone("UTC");
 async function score(organization: number, day: number, changed: Partial<Settings>): Promise<void> {
   const settings = { ...defaultSettings, ...changed };
   await scoreDay(subject.warehouse, {
-    ...{ organization: { id: organization, zone, settings }, day, nowMs: Date.now },
+    organization: { id: organization, zone, settings },
+    day,
+    nowMs: Date.now,
     report: () => undefined,
   });
 }
@@ -54,11 +56,9 @@ test("with subscriptions it is the share of those that paid on the day, without 
   const price = { plan: "pro", amount: 4_900, currency: "USD", interval: "month" };
   const billed = (user: number, day: number, name: string, properties: object = {}) => ({
     ...on(organization, user, day, name),
-    ...{
-      account: 0,
-      isActivity: false,
-      properties: JSON.stringify({ subscriptionId: `s${user}`, ...properties }),
-    },
+    account: 0,
+    isActivity: false,
+    properties: JSON.stringify({ subscriptionId: `s${user}`, ...properties }),
   });
   await insertEvents(
     subject,

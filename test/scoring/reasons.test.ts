@@ -9,8 +9,13 @@ import { quiet } from "./support.ts";
 const members = { active28: 4, activePrevious28: 4, active90: 4, topShare: 0.5, meanRiskLogOdds: null };
 const busy = {
   ...quiet,
-  ...{ idleDays: 1, tenureDays: 400, activeDays28: 20, activeDaysPrevious28: 20, volume28: 100 },
-  ...{ meanGapDays: 2, hasSingleActiveDay: false },
+  idleDays: 1,
+  tenureDays: 400,
+  activeDays28: 20,
+  activeDaysPrevious28: 20,
+  volume28: 100,
+  meanGapDays: 2,
+  hasSingleActiveDay: false,
 };
 const fell = { ...busy, activeDays28: 10, activeDaysPrevious28: 25, volume28: 58 };
 
@@ -63,9 +68,17 @@ describe("reasons", () => {
     const days = fc.integer({ min: 0, max: 28 });
     const case_ = fc.record({
       contributions: fc.record({
-        ...{ use: logOdds, mix: logOdds, billing: logOdds, traits: logOdds, tenure: logOdds, other: logOdds },
+        use: logOdds,
+        mix: logOdds,
+        billing: logOdds,
+        traits: logOdds,
+        tenure: logOdds,
+        other: logOdds,
       }),
-      ...{ reference: logOdds, now: days, before: days, idleDays: fc.integer({ min: 1, max: 200 }) },
+      reference: logOdds,
+      now: days,
+      before: days,
+      idleDays: fc.integer({ min: 1, max: 200 }),
       active28: fc.integer({ min: 0, max: 5 }),
       keyEventIdleDays: fc.option(fc.integer({ min: 1, max: 180 })),
       hasFailedPayment: fc.boolean(),
@@ -75,11 +88,22 @@ describe("reasons", () => {
         const { keyEventIdleDays, hasFailedPayment } = facts;
         const features = {
           ...busy,
-          ...{ activeDays28: now, activeDaysPrevious28: before, idleDays, keyEventIdleDays },
+          activeDays28: now,
+          activeDaysPrevious28: before,
+          idleDays,
+          keyEventIdleDays,
           members: { ...members, active28 },
           billing: {
-            ...{ mrr: 10, ageDays: 30, daysToPeriodEnd: 3, endsAtMs: null, isYearly: false, isDown: false },
-            ...{ hasFailedPayment, isTrialEnding: false, isPastDue: false, isPaying: true },
+            mrr: 10,
+            ageDays: 30,
+            daysToPeriodEnd: 3,
+            endsAtMs: null,
+            isYearly: false,
+            isDown: false,
+            hasFailedPayment,
+            isTrialEnding: false,
+            isPastDue: false,
+            isPaying: true,
           },
         };
         const { referenceRisk, reasons } = reasonsOf(

@@ -47,7 +47,9 @@ beforeAll(async () => {
        SELECT {organization:UInt32}, 'user', {what:String}, addDays(toDate32('1970-01-01'), {onDay:Int32}), 1, false,
          {body:String}`,
       {
-        ...{ organization, what, onDay },
+        organization,
+        what,
+        onDay,
         body: JSON.stringify(what === "run" ? { ...body, toldAtMs: firstPublishedAtMs } : body),
       },
     );
@@ -76,8 +78,13 @@ async function olderRun(): Promise<ScoreRecord<RunBody>> {
 test("its scores are listed and explained as they were, each by the parameters of its segment", async () => {
   const run = await olderRun();
   const listed = await listScores(subject.warehouse, {
-    ...{ run: rowsOf(organization, "user", run), earlier: undefined, sort: "risk", descending: true },
-    ...{ riskLimits: run.body.riskScale, limit: 100, offset: 0 },
+    run: rowsOf(organization, "user", run),
+    earlier: undefined,
+    sort: "risk",
+    descending: true,
+    riskLimits: run.body.riskScale,
+    limit: 100,
+    offset: 0,
   });
   expect(listed).toHaveLength(stored.userScores.length);
   for (const { user, engagement, health, risk, return_probability } of stored.userScores) {
@@ -123,7 +130,8 @@ test("its model is shown with the figures by which it was chosen", async () => {
   if (bySegment === undefined) throw new Error("the stored run has figures by segment");
   expect(servingResult(body.choice, body.backtest)?.metrics).toEqual({
     ...bySegment.metrics,
-    ...{ calibrationSlopeError: null, biasError: null },
+    calibrationSlopeError: null,
+    biasError: null,
   });
 });
 
@@ -143,7 +151,9 @@ test("this version scores the next day with the other models of that training, a
   );
   expect(kept?.body.rungs.map(({ rung }) => rung)).toEqual([0, 1, 2]);
   await scoreDay(subject.warehouse, {
-    ...{ organization: asked, day: day + 1, nowMs: Date.now },
+    organization: asked,
+    day: day + 1,
+    nowMs: Date.now,
     report: () => undefined,
   });
   const now = await newestRun(subject.warehouse, organization, "user", day + 1);

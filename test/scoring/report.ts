@@ -48,8 +48,20 @@ const names: Readonly<Record<ModelName, string>> = {
 };
 
 const head = [
-  ...["model", "cut-offs", "AUC", "published", "log loss", "published", "26 cut-offs"],
-  ...["ECE", "published", "floor", "slope", "Brier skill", "lift", "ships"],
+  "model",
+  "cut-offs",
+  "AUC",
+  "published",
+  "log loss",
+  "published",
+  "26 cut-offs",
+  "ECE",
+  "published",
+  "floor",
+  "slope",
+  "Brier skill",
+  "lift",
+  "ships",
 ];
 
 function backtestSection({ title, asPublished, asServed, published, ...counts }: ReferenceBacktest): string {

@@ -76,7 +76,10 @@ describe("the calibration of the churned", () => {
   const somebody = rows[0]?.features ?? failed();
   function train(churned: readonly CountedLabels[]): ChurnModel[] {
     return trainRungs({
-      ...{ horizonDays, rows, churned, bgbb: fit.parameters },
+      horizonDays,
+      rows,
+      churned,
+      bgbb: fit.parameters,
       counts: countData(snapshot.cells, snapshot.rows, horizonDays),
       design: designFor(rows),
     });

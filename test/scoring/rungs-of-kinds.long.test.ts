@@ -20,7 +20,10 @@ async function ladderOf(organization: number, accounts: number, days = 320) {
     logs.flatMap(({ log }, index) =>
       log.map((one) =>
         event(organization, {
-          ...{ user: index + 1, account: 1 + (index % accounts), event: one.event, day: one.day },
+          user: index + 1,
+          account: 1 + (index % accounts),
+          event: one.event,
+          day: one.day,
           timeMs: one.day * msPerDay + 43_200_000,
         }),
       ),
@@ -29,7 +32,10 @@ async function ladderOf(organization: number, accounts: number, days = 320) {
   const zone = new Zone("UTC");
   const of = { id: organization, zone, settings: defaultSettings };
   await scoreDay(subject.warehouse, {
-    ...{ organization: of, day, report: () => undefined, nowMs: Date.now },
+    organization: of,
+    day,
+    report: () => undefined,
+    nowMs: Date.now,
   });
   const ofKind = async (kind: EntityKind) => {
     const run = await newestRun(subject.warehouse, organization, kind, day);

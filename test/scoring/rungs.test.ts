@@ -223,7 +223,10 @@ describe("the design", () => {
 
   test("takes all groups of features, or those of activity and a kept model's", () => {
     const design: Design = {
-      ...{ hasMembers: false, hasBilling: true, events: ["open"], hasAccounts: true },
+      hasMembers: false,
+      hasBilling: true,
+      events: ["open"],
+      hasAccounts: true,
       traits: [{ trait: "plan", value: "pro" }],
     };
     const groupsOf = (kept?: readonly FeatureGroup[]) =>
@@ -239,11 +242,23 @@ describe("the design", () => {
     const design: Design = { hasMembers: true, hasBilling: true, events: ["open"], traits: [] };
     const declared = { ...design, declaredWithinDays: 28 };
     const billing: BillingFeatures = {
-      ...{ isPaying: true, mrr: 4_900, isYearly: true, ageDays: 90, daysToPeriodEnd: 27, endsAtMs: null },
-      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
+      isPaying: true,
+      mrr: 4_900,
+      isYearly: true,
+      ageDays: 90,
+      daysToPeriodEnd: 27,
+      endsAtMs: null,
+      hasFailedPayment: false,
+      isTrialEnding: false,
+      isDown: false,
+      isPastDue: false,
     };
     const members = {
-      ...{ active28: 4, activePrevious28: 4, active90: 5, topShare: 0.5, meanRiskLogOdds: null },
+      active28: 4,
+      activePrevious28: 4,
+      active90: 5,
+      topShare: 0.5,
+      meanRiskLogOdds: null,
     };
     const eventCounts28 = { open: 80 };
     const of = (one: Design, name: string, changes: Partial<BillingFeatures> = {}) =>

@@ -22,7 +22,10 @@ function simulatedEvents(organization: number, count: number, days: number): Eve
   return simulateLogs(count, days, 7).flatMap(({ log }, index) =>
     log.map(({ day, event: name }) =>
       event(organization, {
-        ...{ user: index + 1, account: 1 + (index % 7), event: name, day },
+        user: index + 1,
+        account: 1 + (index % 7),
+        event: name,
+        day,
         timeMs: day * msPerDay + 43_200_000,
       }),
     ),

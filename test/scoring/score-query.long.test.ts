@@ -139,7 +139,10 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
     ...(random.chance(0.5) && { declaredWithinDays: 28 }),
   };
   const columns = columnsOf(design).map(({ name, group }) => ({
-    ...{ name, group, mean: random.next() * 3, weight: random.next() - 0.5 },
+    name,
+    group,
+    mean: random.next() * 3,
+    weight: random.next() - 0.5,
     standardDeviation: random.chance(0.1) ? 0 : 0.3 + random.next(),
   }));
   const ridge = { intercept: -0.4, columns, isConverged: true };
@@ -157,7 +160,9 @@ function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
     { ...common, rung: 2, platt, churnedPlatt },
     ridgeModel(random, kind),
     {
-      ...{ ...common, rung: 6, design: { hasMembers: false, traits: [] } },
+      ...common,
+      rung: 6,
+      design: { hasMembers: false, traits: [] },
       ridge: { intercept: -2.7, columns: [], isConverged: true },
     },
   ];
@@ -191,14 +196,24 @@ function expected(
   const momentum = momentumOf(features);
   const { adoption, billing } = features;
   const parts = {
-    ...{ state, engagement, risk, momentum, adoption, traitValues, billing },
+    state,
+    engagement,
+    risk,
+    momentum,
+    adoption,
+    traitValues,
+    billing,
     isUnused: isUnused(features, input.scale, 28),
   };
   const health = healthOf(parts, input.healthWeights, riskScale, input.healthTraits);
   return {
-    ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
+    state,
+    healthBand: health.healthBand,
+    engagement: near(engagement),
+    risk: near(risk),
     returnProbability: near(isGone ? returnProbability(model, { cell, idleDays: features.idleDays }) : null),
-    ...{ momentum: near(momentum), health: near(health.score) },
+    momentum: near(momentum),
+    health: near(health.score),
   };
 }
 
@@ -304,7 +319,9 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
         const active90 = features.members?.active90 ?? 0;
         const engagement = accountEngagementOf({
-          ...{ meanEngagement, active28: own.length, active90 },
+          meanEngagement,
+          active28: own.length,
+          active90,
           isUnused: isUnused(features, input.scale, 28),
         });
         const score = engagement?.score ?? null;
@@ -355,8 +372,10 @@ function referenceOf(
       const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target, standing)];
       const told = Object.entries(numbersOf(entity)).filter(([trait]) => numbers.includes(trait));
       const features = featuresOf(logOf(own), cutoffDay, rules, {
-        ...{ traits: known.includes(plan) ? { plan } : {}, hasLeft },
-        ...{ numbers: Object.fromEntries(told), account: accountAt(events, entity, cutoffDay) },
+        traits: known.includes(plan) ? { plan } : {},
+        hasLeft,
+        numbers: Object.fromEntries(told),
+        account: accountAt(events, entity, cutoffDay),
         planIdleDays: model?.rung === 3 ? planIdleDaysOf(entity, cutoffDay) : null,
         billing: standing.billing,
       });

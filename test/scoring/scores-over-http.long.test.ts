@@ -55,11 +55,15 @@ interface Sent {
 
 async function send({ token }: Tenant, users: readonly string[], events: readonly Sent[]): Promise<void> {
   const identify = users.map((userId, index) => ({
-    ...{ type: "identify", userId, email: `${userId}@example.com` },
+    type: "identify",
+    userId,
+    email: `${userId}@example.com`,
     account: { id: `account-${index % 5}`, name: `Account ${index % 5}` },
   }));
   const track = events.map(({ userId, daysAgo, event = "opened" }) => ({
-    ...{ type: "track", userId, event },
+    type: "track",
+    userId,
+    event,
     timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
   }));
   const all = [...identify, ...track];

@@ -106,7 +106,11 @@ describe("engagement", () => {
       isZeroUnused: true,
     });
     expect(engagementScale([], [])).toEqual({
-      ...{ activeDays: 4, volume: 10, eventNames: 3, halfLifeDays: 7, leastSeenDays: 14 },
+      activeDays: 4,
+      volume: 10,
+      eventNames: 3,
+      halfLifeDays: 7,
+      leastSeenDays: 14,
       isZeroUnused: true,
     });
     expect(engagementScale([], [90, 90]).halfLifeDays).toBe(14);
@@ -186,8 +190,16 @@ describe("health", () => {
 
   test("is capped at 39 while the end of every subscription is scheduled, or one is past due, and says why", () => {
     const paying: BillingFeatures = {
-      ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 90, daysToPeriodEnd: 10, endsAtMs: null },
-      ...{ hasFailedPayment: true, isTrialEnding: false, isDown: false, isPastDue: false },
+      isPaying: true,
+      mrr: 4_900,
+      isYearly: false,
+      ageDays: 90,
+      daysToPeriodEnd: 10,
+      endsAtMs: null,
+      hasFailedPayment: true,
+      isTrialEnding: false,
+      isDown: false,
+      isPastDue: false,
     };
     const of = (billing: Partial<BillingFeatures>, risk = 0.1) =>
       healthOf({ ...whole, risk, billing: { ...paying, ...billing } });
@@ -201,8 +213,10 @@ describe("health", () => {
     expect(of({ endsAtMs: 9, isPaying: false })).toMatchObject({ cap: 0, capReasons: [] });
     expect(of({ isPastDue: true })).toMatchObject({ score: 39, capReasons: ["payment_failed"] });
     expect(of({ isPastDue: true, endsAtMs: 9 }, 0.9).capReasons).toEqual([
-      ...(["high_risk", "end_scheduled", "payment_failed"] as const),
-    ]);
+      "high_risk",
+      "end_scheduled",
+      "payment_failed",
+    ] as const);
   });
 
   test("is judged by the odds of the base rate", () => {
@@ -258,13 +272,13 @@ test("a return has a probability after a horizon of silence, and not with a decl
     explain(
       { features: of({ idleDays: 28, tenureDays: 100, ...changes }) },
       {
-        ...{
-          horizonDays: 28,
-          target: silence,
-          healthWeights: defaultHealthWeights,
-          riskScale: absoluteRiskScale,
-        },
-        ...{ scale, model, ...serving },
+        horizonDays: 28,
+        target: silence,
+        healthWeights: defaultHealthWeights,
+        riskScale: absoluteRiskScale,
+        scale,
+        model,
+        ...serving,
       },
     ).returnProbability;
   expect(returnOf({})).toBeGreaterThan(0);
@@ -298,7 +312,10 @@ test.each([
   const { reasons } = explain(
     { features: of({ tenureDays: 100, eventCounts28, keyEventIdleDays }) },
     {
-      ...{ horizonDays: 28, target: silence, healthWeights: defaultHealthWeights, scale },
+      horizonDays: 28,
+      target: silence,
+      healthWeights: defaultHealthWeights,
+      scale,
       riskScale: absoluteRiskScale,
       model: { rung: 3, horizonDays: 28, bgbb, referenceLogOdds: -1, design, ridge },
     },

@@ -31,12 +31,10 @@ beforeAll(async () => {
     [...Map.groupBy(tracked, ({ userId }) => userId)].map(([userId, of]) => [
       userId,
       of.map(({ timestamp, event }) => ({
-        ...{
-          daysAgo: Math.round(
-            (Date.parse(`${formatDay(today)}T12:00:00Z`) - Date.parse(timestamp)) / 86_400_000,
-          ),
-          event,
-        },
+        daysAgo: Math.round(
+          (Date.parse(`${formatDay(today)}T12:00:00Z`) - Date.parse(timestamp)) / 86_400_000,
+        ),
+        event,
       })),
     ]),
   );
@@ -69,13 +67,18 @@ function history(users: number, days: number) {
     const nps = Math.round(10 - (9 * until) / (days * 0.6));
     return {
       said: {
-        ...{ type: "identify", messageId: `${userId} said`, userId, timestamp: at(from) },
+        type: "identify",
+        messageId: `${userId} said`,
+        userId,
+        timestamp: at(from),
         traits: { email, nps },
       },
       items: [
         { type: "identify", userId, email, account },
         ...active.map((daysAgo) => ({
-          ...{ type: "track", userId, timestamp: at(daysAgo) },
+          type: "track",
+          userId,
+          timestamp: at(daysAgo),
           event: random() < 0.6 ? "opened" : "saved",
         })),
       ],

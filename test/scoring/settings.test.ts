@@ -34,7 +34,9 @@ test("passive events, weights, key events, the horizon and health weights are ta
   const { horizonDays, features, healthWeights } = scoringSettings(settings, "user");
   expect(horizonDays).toBe(14);
   expect(featuresOf(log, cutoffDay, features)).toMatchObject({
-    ...{ idleDays: 5, volume28: 8, adoption: 0.5 },
+    idleDays: 5,
+    volume28: 8,
+    adoption: 0.5,
   });
   const input = { state: "active", engagement: 80, risk: 0.2, momentum: 50, adoption: 0.5 } as const;
   expect(healthOf(input, healthWeights).score).toBe(80);

@@ -42,39 +42,56 @@ test("no history of an account makes its health rise while it is not used", () =
       const days = gaps.map((gap) => (last += gap));
       const log = days.map((day) => ({ day, event: day % 3 === 0 ? "save" : "open", count: 1 + (day % 4) }));
       const fitted = columnsOf(design).map(({ name }, at) => ({
-        ...{ name, mean: 1, standardDeviation: 1, weight: columns[at] ?? 0 },
+        name,
+        mean: 1,
+        standardDeviation: 1,
+        weight: columns[at] ?? 0,
       }));
       const model: ChurnModel = {
-        ...{ rung: 3, horizonDays, bgbb, isByDay: true, referenceLogOdds: -2, design },
+        rung: 3,
+        horizonDays,
+        bgbb,
+        isByDay: true,
+        referenceLogOdds: -2,
+        design,
         ridge: { intercept: -2, columns: fitted, isConverged: true },
       };
       const healthOn = (day: number) => {
         const facts = {
-          ...{ hasLeft: false, traits: {}, numbers: {}, planIdleDays: null, account: null },
+          hasLeft: false,
+          traits: {},
+          numbers: {},
+          planIdleDays: null,
+          account: null,
           members: {
-            ...{
-              active28: days.some((each) => each >= day - 28) ? 1 : 0,
-              topShare: 1,
-              meanRiskLogOdds: null,
-            },
+            active28: days.some((each) => each >= day - 28) ? 1 : 0,
+            topShare: 1,
+            meanRiskLogOdds: null,
             activePrevious28: days.some((each) => each < day - 28 && each >= day - 56) ? 1 : 0,
             active90: days.some((each) => each >= day - 90) ? 1 : 0,
           },
           billing: {
-            ...{
-              mrr: 50,
-              ageDays: day - firstDay,
-              daysToPeriodEnd: periodDays - ((day - firstDay) % periodDays),
-            },
-            ...{ endsAtMs: null, isYearly: periodDays > 31, hasFailedPayment: false, isTrialEnding: false },
-            ...{ isDown: false, isPastDue: false, isPaying: true },
+            mrr: 50,
+            ageDays: day - firstDay,
+            daysToPeriodEnd: periodDays - ((day - firstDay) % periodDays),
+            endsAtMs: null,
+            isYearly: periodDays > 31,
+            hasFailedPayment: false,
+            isTrialEnding: false,
+            isDown: false,
+            isPastDue: false,
+            isPaying: true,
           },
         };
         const features = featuresOf(log, day, { target, keyEvents: ["save"] }, facts);
         if (features === null) throw new Error("there is no history");
         const serving = {
-          ...{ horizonDays, target, healthWeights: of.weights, riskScale: riskScaleOf(0.05) },
-          ...{ scale: engagementScale([], []), model: hasModel ? model : null },
+          horizonDays,
+          target,
+          healthWeights: of.weights,
+          riskScale: riskScaleOf(0.05),
+          scale: engagementScale([], []),
+          model: hasModel ? model : null,
         };
         const { health, engagement } = explain({ features, meanEngagement: 60 }, serving);
         if (features.idleDays >= horizonDays) expect(engagement?.score).toBe(0);
@@ -105,8 +122,12 @@ test("by scales of before an account without use for 90 days had no engagement, 
     explain(
       { features: { ...features, members } },
       {
-        ...{ horizonDays: 28, target: { by: "subscription" }, healthWeights: defaultHealthWeights, scale },
-        ...{ riskScale: riskScaleOf(0.05), model: null },
+        horizonDays: 28,
+        target: { by: "subscription" },
+        healthWeights: defaultHealthWeights,
+        scale,
+        riskScale: riskScaleOf(0.05),
+        model: null,
       },
     );
   expect([of(before).engagement, of(before).health.score]).toEqual([null, 50]);

@@ -103,7 +103,10 @@ test("users' snapshots are those of the reference, with traits as they were at t
       );
       const atMs = zone.startOfDay(cutoffDay);
       return {
-        ...{ log, account, traits: traitsAt(own, atMs, words), numbers: numbersAt(own, atMs, words) },
+        log,
+        account,
+        traits: traitsAt(own, atMs, words),
+        numbers: numbersAt(own, atMs, words),
         planIdleDays: planIdleDaysAt(own, atMs),
         ownAccount: account === 0 ? null : accountFeatures(events, account, cutoffDay),
       };
@@ -125,8 +128,16 @@ test("users' snapshots are those of the reference, with traits as they were at t
   const values = ["plan free", "plan pro", "seats 1", "seats 2", "vip true"];
   expect([...seen].sort()).toEqual(
     [
-      ...["alone", "in an account", "label false", "label true", ...values],
-      ...["with its members", "without its members", "another plan", "number big", "number nps"],
+      "alone",
+      "in an account",
+      "label false",
+      "label true",
+      ...values,
+      "with its members",
+      "without its members",
+      "another plan",
+      "number big",
+      "number nps",
     ].sort(),
   );
 });

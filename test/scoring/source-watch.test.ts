@@ -37,7 +37,10 @@ function watchWithDays(daysAgo: readonly number[], ...senders: readonly Sender[]
   });
   const hours = senders.flatMap(({ source, from, to, accepted = 1, rejected }): SourceHour[] => [
     ...Array.from({ length: from - to + 1 }, (_, index) => ({
-      ...{ ...items, source, utcHour: nowHour - from + index, accepted },
+      ...items,
+      source,
+      utcHour: nowHour - from + index,
+      accepted,
     })),
     ...(rejected === undefined ? [] : [{ ...items, source, utcHour: nowHour - rejected, rejected: 1 }]),
   ]);

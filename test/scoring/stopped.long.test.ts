@@ -34,7 +34,9 @@ async function organization(name: string, usersOn: (daysAgo: number) => number):
   const identifies = userIds.map((userId) => ({ type: "identify", userId, email: `${userId}@example.com` }));
   const tracks = days.flatMap((daysAgo) =>
     userIds.slice(0, usersOn(daysAgo)).map((userId) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
     })),
   );

@@ -46,22 +46,36 @@ beforeAll(async () => {
   key = (await server.command("key", "create", "--organization", organization)).trim();
   const batch = Object.entries(lives).flatMap(([userId, life]) => [
     {
-      ...{ type: "identify", userId, email: `${userId}@example.com` },
+      type: "identify",
+      userId,
+      email: `${userId}@example.com`,
       ...(userId !== "alone" && { account: { id: `${userId}-co`, name: `${userId} co` } }),
     },
     ...Array.from({ length: 60 }, (_, index) => ({
-      ...{ type: "track", userId, event: "opened", timestamp: noon(index + 1) },
+      type: "track",
+      userId,
+      event: "opened",
+      timestamp: noon(index + 1),
     })),
     ...life.toReversed().map(([daysAgo, event, properties = {}]) => ({
-      ...{ type: "track", userId, event, timestamp: noon(daysAgo) },
+      type: "track",
+      userId,
+      event,
+      timestamp: noon(daysAgo),
       properties: { subscriptionId: `sub_${userId}`, ...properties },
     })),
   ]);
   const response = await server.post("/batch", token, { batch });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
   await server.command(
-    ...["settings", "set", "--organization", organization],
-    ...["--user-churn", "subscription", "--account-churn", "subscription"],
+    "settings",
+    "set",
+    "--organization",
+    organization,
+    "--user-churn",
+    "subscription",
+    "--account-churn",
+    "subscription",
   );
   await server.exported("events", organization);
   await server.exported("subscriptions", organization);
@@ -88,19 +102,28 @@ const cause = { by: "subscription", event: null, trait: null, member: null };
 
 test("an account has churned by the end of its last subscription, and ends by failed payments are told apart", async () => {
   expect(await scoreOf("accounts/canceled-co")).toMatchObject({
-    ...{ state: "churned", verdict: "churned", risk: null, returnProbability: null, endsAt: null },
-    ...{ churnedDay: formatDay(today - 10), churnCause: { ...cause, isInvoluntary: false } },
+    state: "churned",
+    verdict: "churned",
+    risk: null,
+    returnProbability: null,
+    endsAt: null,
+    churnedDay: formatDay(today - 10),
+    churnCause: { ...cause, isInvoluntary: false },
     model: { churnTarget: { by: "subscription" }, churnMeans: "the last subscription ended" },
   });
   expect(await scoreOf("accounts/failed-co")).toMatchObject({
-    ...{ state: "churned", churnedDay: formatDay(today - 8) },
+    state: "churned",
+    churnedDay: formatDay(today - 8),
     churnCause: { ...cause, isInvoluntary: true },
   });
 });
 
 test("a scheduled end is the state canceling with its time, until it is withdrawn", async () => {
   expect(await scoreOf("accounts/ending-co")).toMatchObject({
-    ...{ state: "canceling", endsAt: noon(-20).replace("Z", ".000Z"), churnedDay: null, churnCause: null },
+    state: "canceling",
+    endsAt: noon(-20).replace("Z", ".000Z"),
+    churnedDay: null,
+    churnCause: null,
   });
   expect(await scoreOf("accounts/withdrawn-co")).toMatchObject({ state: "active", endsAt: null });
 });
@@ -124,14 +147,18 @@ test("lists have the state canceling with its end", async () => {
     state === "canceling" ? [[accountId, subscriptionEndsAt]] : [],
   );
   expect([accounts.length, ends]).toEqual([
-    ...[Object.keys(lives).length - 1, [["ending-co", noon(-20).replace("Z", ".000Z")]]],
+    Object.keys(lives).length - 1,
+    [["ending-co", noon(-20).replace("Z", ".000Z")]],
   ]);
 });
 
 test("a lost trial, a pause and no subscription are no churn", async () => {
   for (const name of ["trial", "paused", "paying", "none"]) {
     expect(await scoreOf(`accounts/${name}-co`)).toMatchObject({
-      ...{ state: "active", churnedDay: null, churnCause: null, endsAt: null },
+      state: "active",
+      churnedDay: null,
+      churnCause: null,
+      endsAt: null,
     });
   }
 });
@@ -157,14 +184,14 @@ test("a trial that ends unpaid is named trial_lost in lists and on its page, and
 
 test("a user without an account has churned by their own subscription, and members by none", async () => {
   expect(await scoreOf("users/alone")).toMatchObject({
-    ...{
-      state: "churned",
-      churnedDay: formatDay(today - 10),
-      churnCause: { ...cause, isInvoluntary: false },
-    },
+    state: "churned",
+    churnedDay: formatDay(today - 10),
+    churnCause: { ...cause, isInvoluntary: false },
   });
   expect(await scoreOf("users/canceled")).toMatchObject({
-    ...{ state: "active", verdict: "account_churned", churnCause: null },
+    state: "active",
+    verdict: "account_churned",
+    churnCause: null,
   });
 });
 
@@ -174,7 +201,10 @@ test("MRR that ends within the horizon is an expected loss in full, in MRR at ri
     (await (await fetch(server.url + path, { headers })).json()) as Answer;
   const atRisk = await ask<Static<typeof RevenueAtRiskAnswer>>("/api/revenue/at-risk");
   expect(atRisk).toMatchObject({
-    ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 19_600, payers: 4 },
+    reportingCurrency: "EUR",
+    churnTarget: { by: "subscription" },
+    mrr: 19_600,
+    payers: 4,
     expectedLoss: { mrr: 4_900, payers: 1, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
     atRisk: [{ id: "ending-co", mrr: 4_900, churnRisk: 1, scheduledMrr: 4_900, expectedLoss: 4_900 }],
   });
@@ -200,7 +230,10 @@ test("the target is suggested for accounts once there are 10 subscriptions, and 
   await setAccounts("silence");
   expect(await suggested()).toBeNull();
   const batch = ["second", "third"].map((name) => ({
-    ...{ type: "track", userId: "paying", event: "subscription_started", timestamp: noon(3) },
+    type: "track",
+    userId: "paying",
+    event: "subscription_started",
+    timestamp: noon(3),
     properties: { subscriptionId: name, ...price },
   }));
   await server.post("/batch", token, { batch });
@@ -216,7 +249,10 @@ test("the target is suggested for accounts once there are 10 subscriptions, and 
 
 test("a scheduled end of an account without a churn risk is a row of MRR at risk, as in lists and on its page", async () => {
   const response = await server.post("/track", token, {
-    ...{ type: "track", userId: "paying", event: "cancellation_scheduled", timestamp: noon(2) },
+    type: "track",
+    userId: "paying",
+    event: "cancellation_scheduled",
+    timestamp: noon(2),
     properties: { subscriptionId: "third", endsAt: noon(-20) },
   });
   expect(response.status).toBe(201);
@@ -225,17 +261,25 @@ test("a scheduled end of an account without a churn risk is a row of MRR at risk
     (await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } })).text();
   const atRisk = JSON.parse(await get("/api/revenue/at-risk")) as Static<typeof RevenueAtRiskAnswer>;
   expect(atRisk).toMatchObject({
-    ...{ mrr: 29_400, mrrWithRisk: 4_900, payersWithRisk: 1 },
+    mrr: 29_400,
+    mrrWithRisk: 4_900,
+    payersWithRisk: 1,
     expectedLoss: { mrr: 9_800, payers: 2, scheduledMrr: 9_800, low: 9_800, high: 9_800 },
     withoutRisk: [{ reason: "no_model", payers: 3, mrr: 24_500 }],
   });
   expect(atRisk.atRisk.find(({ id }) => id === "paying-co")).toEqual({
-    ...{ id: "paying-co", name: "paying co", mrr: 14_700, churnRisk: null },
-    ...{ scheduledMrr: 4_900, expectedLoss: 4_900, laterMrr: 0 },
+    id: "paying-co",
+    name: "paying co",
+    mrr: 14_700,
+    churnRisk: null,
+    scheduledMrr: 4_900,
+    expectedLoss: 4_900,
+    laterMrr: 0,
   });
   const csv = await get("/api/revenue/at-risk?format=csv&columns=id,mrr,churnRisk,expectedLoss");
   expect(csv.split("\r\n").slice(1, 3).toSorted()).toEqual([
-    ...["ending-co,EUR,49.00,1,49.00", "paying-co,EUR,147.00,,49.00"],
+    "ending-co,EUR,49.00,1,49.00",
+    "paying-co,EUR,147.00,,49.00",
   ]);
   const list = JSON.parse(await get("/api/accounts?sort=expectedLoss")) as Static<typeof AccountListAnswer>;
   const first = list.accounts.slice(0, 2).toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));

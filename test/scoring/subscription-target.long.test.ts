@@ -77,8 +77,14 @@ function comparable(snapshot: Pick<Snapshot, "rows">): string[] {
     .map(({ features: { idleDays, tenureDays, cell, hasLeft, billing }, ...outcome }) => {
       const { label, isCanceling, isInvoluntary } = outcome;
       return JSON.stringify([
-        ...[idleDays, tenureDays, cell, hasLeft, billing],
-        ...[isCanceling, label, isInvoluntary],
+        idleDays,
+        tenureDays,
+        cell,
+        hasLeft,
+        billing,
+        isCanceling,
+        label,
+        isInvoluntary,
       ]);
     })
     .sort();
@@ -115,11 +121,14 @@ test.each(["user", "account"] as const)(
         const row = found.get(entity);
         const told = row && {
           left: row.hasLeft ? { atMs: row.endedMs, isInvoluntary: row.isInvoluntary } : null,
-          ...{ isPaying: row.isPaying, billing: billingOf(row.billing) },
+          isPaying: row.isPaying,
+          billing: billingOf(row.billing),
         };
         const expected = { left, isPaying: facts?.isPaying ?? false, billing: facts };
         expect({ day, entity, ...(told ?? { left: null, isPaying: false, billing: null }) }).toEqual({
-          ...{ day, entity, ...expected },
+          day,
+          entity,
+          ...expected,
         });
         seen.left += Number(left !== null);
         seen.involuntary += Number(left?.isInvoluntary === true);

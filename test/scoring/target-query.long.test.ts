@@ -150,7 +150,8 @@ describe("by trait", () => {
   const versionRows = (organization: number, said: readonly Said[]) =>
     said.map(({ user: number, atMs, value }, index) =>
       userVersionRow(user(organization, `u${number}`, { number, version: index + 1 }), {
-        ...{ atMs, account: null },
+        atMs,
+        account: null,
         traits: { status: value, note: "status" },
       }),
     );
@@ -196,7 +197,9 @@ describe("by trait", () => {
       "user_versions",
       owners.map((one) =>
         userVersionRow(one, {
-          ...{ atMs: zone.startOfDay(logDay(101)), account: one.account, traits: { status: "canceled" } },
+          atMs: zone.startOfDay(logDay(101)),
+          account: one.account,
+          traits: { status: "canceled" },
         }),
       ),
     );

@@ -48,7 +48,9 @@ beforeAll(async () => {
   const batch = [
     { type: "identify", userId: "ann", email: "ann@example.com", account: { id: "a", name: "A" } },
     ...[oldDays + 30, 9, 2].map((daysAgo) => ({
-      ...{ type: "track", userId: "ann", event: "opened" },
+      type: "track",
+      userId: "ann",
+      event: "opened",
       timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
     })),
   ];

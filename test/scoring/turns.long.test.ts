@@ -38,7 +38,9 @@ test("a query that waits for a training run has a turn after the present stateme
   );
   const request = (id: number) => ({
     organization: { id, zone: new Zone("UTC"), settings: defaultSettings },
-    ...{ day: 220, report: () => undefined, nowMs: Date.now },
+    day: 220,
+    report: () => undefined,
+    nowMs: Date.now,
   });
   await scoreDay(warehouse, request(among));
   await scoreDay(subject.warehouse, request(alone));

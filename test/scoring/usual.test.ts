@@ -49,7 +49,9 @@ test("one or two persons are never unusual, however still it was before", () => 
 
 test("with fewer than eight changes before, nothing is said", () => {
   expect(judgeChange(levelsOf([50, ...steady.slice(0, 7)]))).toEqual({
-    ...{ change: 50, usual: null, side: null },
+    change: 50,
+    usual: null,
+    side: null,
   });
   expect(judgeChange(levelsOf([50, ...steady.slice(0, 8)]))?.side).toBe("above");
   expect(judgeChange([5])).toBeUndefined();

@@ -46,7 +46,11 @@ function subscriptionsOf(events: readonly Tracked[]) {
       isBillingEvent(event, properties)
         ? [
             {
-              ...{ event, atMs: timeMs, tieBreak: `${index}`, user: 1, isAccountNamed: true },
+              event,
+              atMs: timeMs,
+              tieBreak: `${index}`,
+              user: 1,
+              isAccountNamed: true,
               account: accounts.indexOf(person.account) + 1,
               properties: billingProperties(properties, utc),
             },

@@ -14,7 +14,9 @@ afterAll(() => spokenTo?.close());
 
 const started = (accountId: string, some: object = {}) =>
   track({
-    ...{ userId: "ada", event: "subscription_started", atMs: nowMs - 60_000 },
+    userId: "ada",
+    event: "subscription_started",
+    atMs: nowMs - 60_000,
     properties: { subscriptionId: "sub_1", amount: 4_900, currency: "EUR", interval: "month", accountId },
     ...some,
   });

@@ -136,12 +136,19 @@ describe("the payer moves when the tool says so", () => {
   const bought = { app_user_id: "ada", original_app_user_id: "ada", aliases: ["ada"] };
   const purchase = revenuecatEvent("INITIAL_PURCHASE", bought);
   const transfer = revenuecatEvent("TRANSFER", {
-    ...{ app_user_id: undefined, original_app_user_id: undefined, aliases: undefined },
-    ...{ transferred_from: ["ada"], transferred_to: ["bob"], event_timestamp_ms: startMs + 10 * day },
+    app_user_id: undefined,
+    original_app_user_id: undefined,
+    aliases: undefined,
+    transferred_from: ["ada"],
+    transferred_to: ["bob"],
+    event_timestamp_ms: startMs + 10 * day,
   });
   const renewal = revenuecatEvent("RENEWAL", {
-    ...{ app_user_id: "bob", original_app_user_id: "ada", aliases: ["bob"] },
-    ...{ event_timestamp_ms: startMs + 31 * day, transaction_id: "2002" },
+    app_user_id: "bob",
+    original_app_user_id: "ada",
+    aliases: ["bob"],
+    event_timestamp_ms: startMs + 31 * day,
+    transaction_id: "2002",
   });
 
   test.each<[string, object[]]>([
@@ -165,7 +172,10 @@ describe("the payer moves when the tool says so", () => {
   test("which is no churn and no new payer in the figures, also of an account that is named", async () => {
     const start = { plan: "Team", amount: 8_000, currency: "USD", interval: "month" };
     const track = (event: string, timestamp: string, properties: object) => ({
-      ...{ type: "track", userId: "ada", event, timestamp },
+      type: "track",
+      userId: "ada",
+      event,
+      timestamp,
       properties: { subscriptionId: "s", ...properties },
     });
     await sent(
@@ -183,14 +193,21 @@ describe("the payer moves when the tool says so", () => {
     );
     expect(periods).toMatchObject([
       {
-        ...{ startMrr: 8_000, startPayers: 1, newMrr: 0, newPayers: 0, churnedMrr: 0, churnedPayers: 0 },
-        ...{
-          transferredInMrr: 8_000,
-          transferredInPayers: 1,
-          transferredOutMrr: 8_000,
-          transferredOutPayers: 1,
-        },
-        ...{ endMrr: 8_000, endPayers: 1, nrr: 1, grr: 1, logoChurn: 0 },
+        startMrr: 8_000,
+        startPayers: 1,
+        newMrr: 0,
+        newPayers: 0,
+        churnedMrr: 0,
+        churnedPayers: 0,
+        transferredInMrr: 8_000,
+        transferredInPayers: 1,
+        transferredOutMrr: 8_000,
+        transferredOutPayers: 1,
+        endMrr: 8_000,
+        endPayers: 1,
+        nrr: 1,
+        grr: 1,
+        logoChurn: 0,
       },
     ]);
     const { cells } = await owner.json<{ cells: object[] }>(
@@ -280,7 +297,9 @@ test("versions order changes of one second, whatever comes first", async () => {
   const of = (amount: number, resource_version: number) =>
     chargebeeEvent("subscription_changed", {
       subscription: seats({
-        ...{ resource_version, cf_user_id: "ada", subscription_items: [line("team", "plan", amount, 1)] },
+        resource_version,
+        cf_user_id: "ada",
+        subscription_items: [line("team", "plan", amount, 1)],
       }),
       customer: { id: "cus_1" },
     });
@@ -300,16 +319,19 @@ describe("a price", () => {
   const ofTiers = subscription({ metadata }, [subscriptionItem({ quantity: 12 }, tiered)]);
   const period = { start: ofTiers.start_date, end: ofTiers.start_date + 30 * 86_400 };
   const lineOf = (amount: number, more: object = {}) => ({
-    ...{ object: "line_item", type: "subscription", amount, period, proration: false, price: tiered },
+    object: "line_item",
+    type: "subscription",
+    amount,
+    period,
+    proration: false,
+    price: tiered,
     ...more,
   });
   const newest = (amount: number, more: object = {}) =>
     lineOf(amount, {
-      ...{
-        type: undefined,
-        price: undefined,
-        pricing: { type: "price_details", price_details: { price: "p" } },
-      },
+      type: undefined,
+      price: undefined,
+      pricing: { type: "price_details", price_details: { price: "p" } },
       parent: { type: "subscription_item_details", subscription_item_details: { proration: false } },
       ...more,
     });

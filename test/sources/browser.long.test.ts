@@ -72,7 +72,9 @@ test.each(strategies)(
     const proxy = await BadProxy.start(server.url, fates);
     const page = await openShop();
     const settings = {
-      ...{ apiKey: token, apiHost: `${proxy.url.replace("http://", "")}/v1`, protocol: "http" },
+      apiKey: token,
+      apiHost: `${proxy.url.replace("http://", "")}/v1`,
+      protocol: "http",
       ...("strategy" in strategy && { deliveryStrategy: strategy }),
     };
     const loaded = { writeKey: token, cdnSettings: { integrations: { "Segment.io": settings } } };

@@ -6,11 +6,17 @@ import { patiently } from "./patiently.ts";
 provesDelivery("@dittofeed/sdk-node", (url, token) => {
   const underWay: Promise<unknown>[] = [];
   const client = new DittofeedSdkBase<NodeJS.Timeout>({
-    ...{ writeKey: `Basic ${token}`, host: url, uuid: () => crypto.randomUUID(), setTimeout, clearTimeout },
+    writeKey: `Basic ${token}`,
+    host: url,
+    uuid: () => crypto.randomUUID(),
+    setTimeout,
+    clearTimeout,
     issueRequest: async (data, { host, writeKey }) => {
       const headers = { authorization: writeKey, "Content-Type": "application/json" };
       const sending = patiently(`${host}/api/public/apps/batch`, {
-        ...{ method: "POST", headers, body: JSON.stringify(data) },
+        method: "POST",
+        headers,
+        body: JSON.stringify(data),
       });
       underWay.push(sending);
       await sending;

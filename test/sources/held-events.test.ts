@@ -32,20 +32,26 @@ test("held events go to a user by an identify of the source, and by one to the w
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
   expect(await say(early, early, track({ userId: "u", event: "later" }))).toEqual([
-    ...(["held", "duplicate", "held"] as const),
-  ]);
+    "held",
+    "duplicate",
+    "held",
+  ] as const);
   expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 2, items: 2 });
   expect(await trackDirectly({ userId: "u", event: "refused" })).toBe("not_found");
   expect(await spokenTo.differences(id)).toEqual([]);
   expect(await identifyDirectly({ userId: "u", email: "u@example.com" })).toBe("stored");
   expect(
     await say(identify("u", { anonymousId: "v" }), track({ anonymousId: "v", event: "at_once" })),
-  ).toEqual([...(["stored", "stored"] as const)]);
+  ).toEqual(["stored", "stored"] as const);
   expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 0, items: 0, bytes: 0 });
   expect(await spokenTo.differences(id)).toEqual([]);
   const events = (await spokenTo.exported(id, "events")).map(
     ({ userId, event: name, timestamp, messageId, properties }) => [
-      ...[userId, name, timestamp, messageId, properties],
+      userId,
+      name,
+      timestamp,
+      messageId,
+      properties,
     ],
   );
   const now = new Date(nowMs).toISOString();
@@ -71,9 +77,16 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
   expect(await trackDirectly({ userId: "u", event: "opened" })).toBe("stored");
   await spokenTo.loaded();
   const question = {
-    ...{ organization: id, toDay: zone.dayOf(nowMs), run: undefined, earlier: undefined, search: "" },
+    organization: id,
+    toDay: zone.dayOf(nowMs),
+    run: undefined,
+    earlier: undefined,
+    search: "",
     passiveEvents: [],
-    ...{ sort: "email" as const, descending: false, limit: 10, offset: 0 },
+    sort: "email" as const,
+    descending: false,
+    limit: 10,
+    offset: 0,
   } as const;
   const listed = async () =>
     (await userList(subject.warehouse, question)).map(({ userId, email, traits }) => [userId, email, traits]);
@@ -168,7 +181,10 @@ test("events held for a user cannot be taken by sending the user's id as a visit
   await spokenTo.loaded();
   const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);
   expect(whose.sort()).toEqual([
-    ...["42 of_user", "42 of_user_later", "thief of_visitor", "thief of_visitor_later"],
+    "42 of_user",
+    "42 of_user_later",
+    "thief of_visitor",
+    "thief of_visitor_later",
   ]);
   expect(await spokenTo.differences(id)).toEqual([]);
 });
@@ -188,24 +204,35 @@ async function erase(id: number, userId: string): Promise<void> {
 test("an erased user's links and events go, and late events of theirs and of their devices stay out", async () => {
   const { id, say } = await spokenTo.organization("erased");
   const alias: SourcedItem = {
-    ...{ type: "alias", previousId: "before", userId: "u", atMs: nowMs, messageId: null },
+    type: "alias",
+    previousId: "before",
+    userId: "u",
+    atMs: nowMs,
+    messageId: null,
   };
   await say(track({ anonymousId: "v", event: "secret" }), identify("u", { anonymousId: "v" }), alias);
   await erase(id, "u");
   const atMs = nowMs - 1;
   const late = [
-    ...[track({ userId: "u", atMs }), track({ anonymousId: "v", atMs }), track({ userId: "before", atMs })],
-    ...[identify("u", { anonymousId: "v", atMs }), identify("before", { atMs }), { ...alias, atMs }],
+    track({ userId: "u", atMs }),
+    track({ anonymousId: "v", atMs }),
+    track({ userId: "before", atMs }),
+    identify("u", { anonymousId: "v", atMs }),
+    identify("before", { atMs }),
+    { ...alias, atMs },
     // From another user, who used the same device before.
-    ...[identify("other", { anonymousId: "v", atMs }), track({ userId: "other", anonymousId: "v", atMs })],
+    identify("other", { anonymousId: "v", atMs }),
+    track({ userId: "other", anonymousId: "v", atMs }),
   ];
   expect(await say(...late)).toEqual([...Array(6).fill("duplicate"), "stored", "stored"]);
   expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 0, items: 0 });
   // New events of the device are held for the next user who is named.
   const again = [track({ anonymousId: "v", event: "new" }), identify("u", { anonymousId: "v" })];
   expect(await say(...again, track({ anonymousId: "v", atMs, event: "late" }))).toEqual([
-    ...(["held", "stored", "duplicate"] as const),
-  ]);
+    "held",
+    "stored",
+    "duplicate",
+  ] as const);
   await spokenTo.loaded();
   const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);
   expect(whose.sort()).toEqual(["other opened", "u new"]);
@@ -250,8 +277,17 @@ test("rows that were written before there was activity are activity, in an inbox
   const { id } = await spokenTo.organization("older rows");
   const row = event(id, { user: 7 });
   const older = [
-    ...[row.organization, row.user, row.account, row.event, row.timeMs, row.day, row.receivedAtMs, row.id],
-    ...[false, "", row.properties],
+    row.organization,
+    row.user,
+    row.account,
+    row.event,
+    row.timeMs,
+    row.day,
+    row.receivedAtMs,
+    row.id,
+    false,
+    "",
+    row.properties,
   ];
   const body = Buffer.from(`${JSON.stringify(older)}\n`);
   await subject.warehouse.insertFrozen({

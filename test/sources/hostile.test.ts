@@ -125,14 +125,12 @@ test("the values that a mapping takes out of a body are bounded as a whole", () 
     translated: {
       items: [
         {
-          ...({
-            type: "track",
-            userId: "u",
-            event: "e",
-            atMs: 1,
-            messageId: null,
-            isActivity: true,
-          } as const),
+          type: "track" as const,
+          userId: "u" as const,
+          event: "e" as const,
+          atMs: 1,
+          messageId: null,
+          isActivity: true,
           properties: { text: "x".repeat(characters) },
         },
       ],

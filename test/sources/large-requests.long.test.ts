@@ -94,7 +94,8 @@ describe("a server", () => {
     await server.post("/identify", token, { userId: "first", email });
     await refuse(email);
     const batch = Array.from({ length: 1_200 }, (_, n) => ({
-      ...{ userId: `u${n % 300}`, messageId: `m${n}` },
+      userId: `u${n % 300}`,
+      messageId: `m${n}`,
       ...(n < 300 && { type: "identify", traits: { n } }),
       ...(n >= 300 && { type: "track", event: `e${n}` }),
       ...(n === 700 && { type: "identify", userId: "second", traits: { email } }),

@@ -45,18 +45,34 @@ test("each item is shown with its outcome, whose client sent it, and without the
   watching.stop();
   const [identified, stored, again, held, refused, ignored, alias, page, unread] = watching.items;
   expect(identified).toMatchObject({
-    ...{ endpoint: "segment", path: "/v1/identify", kind: "identify", userId: "ada", outcome: "accepted" },
-    ...{ status: 200, answer: '{"success":true}', batch: null, error: null, ignoredBecause: null },
+    endpoint: "segment",
+    path: "/v1/identify",
+    kind: "identify",
+    userId: "ada",
+    outcome: "accepted",
+    status: 200,
+    answer: '{"success":true}',
+    batch: null,
+    error: null,
+    ignoredBecause: null,
     warnings: [{ kind: "email_left_out", detail: "nobody" }],
   });
   expect(stored).toMatchObject({
-    ...{ path: "/v1/batch", kind: "track", event: "Order Completed", userId: "ada", outcome: "accepted" },
-    ...{ batch: { index: 0, items: 6 }, payload: JSON.stringify({ ...track, writeKey: "rk-…" }) },
+    path: "/v1/batch",
+    kind: "track",
+    event: "Order Completed",
+    userId: "ada",
+    outcome: "accepted",
+    batch: { index: 0, items: 6 },
+    payload: JSON.stringify({ ...track, writeKey: "rk-…" }),
   });
   expect(again).toMatchObject({ outcome: "duplicate", batch: { index: 1 } });
   expect(held).toMatchObject({ outcome: "held", userId: "v", error: null });
   expect(refused).toMatchObject({
-    ...{ outcome: "rejected", kind: null, status: 200, event: "7.5" },
+    outcome: "rejected",
+    kind: null,
+    status: 200,
+    event: "7.5",
     error: { name: "validation_error", message: expect.stringContaining("timestamp is not a time") },
   });
   expect(ignored).toMatchObject({

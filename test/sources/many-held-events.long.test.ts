@@ -22,7 +22,11 @@ beforeAll(async () => {
 afterAll(() => spokenTo.close());
 
 const alias = (previousId: string, userId: string): SourcedItem => ({
-  ...{ type: "alias", previousId, userId, atMs: nowMs, messageId: null },
+  type: "alias",
+  previousId,
+  userId,
+  atMs: nowMs,
+  messageId: null,
 });
 
 test("a chain of aliases is linked on as far as one request may, and to its end when the rest is sent again", async () => {

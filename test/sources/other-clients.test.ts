@@ -43,19 +43,15 @@ describe("OpenPanel's", () => {
     expect(openpanel("track", payload)).toEqual({
       items: [
         {
-          ...{
-            type: "track",
-            userId: "42",
-            anonymousId: undefined,
-            atMs: receivedAtMs - 3_600_000,
-            messageId: "m1",
-          },
-          ...{
-            event: "Order Completed",
-            properties: { number: 1 },
-            isActivity: true,
-            account: { id: "engines" },
-          },
+          type: "track",
+          userId: "42",
+          anonymousId: undefined,
+          atMs: receivedAtMs - 3_600_000,
+          messageId: "m1",
+          event: "Order Completed",
+          properties: { number: 1 },
+          isActivity: true,
+          account: { id: "engines" },
         },
       ],
     });
@@ -114,8 +110,13 @@ describe("Mixpanel's", () => {
     expect(mixpanel("track", { event: "done", properties })).toMatchObject({
       items: [
         {
-          ...{ type: "track", userId: "ada", event: "done", atMs: receivedAtMs, messageId: "m1:done" },
-          ...{ properties: { number: 1 }, account: { id: "engines" } },
+          type: "track",
+          userId: "ada",
+          event: "done",
+          atMs: receivedAtMs,
+          messageId: "m1:done",
+          properties: { number: 1 },
+          account: { id: "engines" },
         },
       ],
     });
@@ -137,8 +138,14 @@ describe("Mixpanel's", () => {
     expect(mixpanel("engage", { ...set, $set_once: { source: "ad" }, $unset: ["seats"] })).toEqual({
       items: [
         {
-          ...{ type: "identify", userId: "ada", anonymousId: "d1", atMs: receivedAtMs, messageId: null },
-          ...{ email: "ada@example.com", traits: { plan: "pro", seats: null }, isAccountOwner: undefined },
+          type: "identify",
+          userId: "ada",
+          anonymousId: "d1",
+          atMs: receivedAtMs,
+          messageId: null,
+          email: "ada@example.com",
+          traits: { plan: "pro", seats: null },
+          isAccountOwner: undefined,
           traitsOnce: { source: "ad" },
         },
       ],
@@ -166,7 +173,9 @@ describe("Mixpanel's", () => {
     expect(mixpanel("groups", group)).toEqual({
       items: [
         {
-          ...{ type: "account", atMs: receivedAtMs, messageId: null },
+          type: "account",
+          atMs: receivedAtMs,
+          messageId: null,
           account: { id: "engines", name: "AE", properties: { tier: "gold" } },
         },
       ],

@@ -50,13 +50,11 @@ const identified = visit("$identify", {
 });
 const grouped = (who: object = {}) =>
   visit("$groupidentify", {
-    ...{
-      distinct_id: "gina",
-      $group_type: "company",
-      $group_key: "gco",
-      $groups: { company: "gco" },
-      ...who,
-    },
+    distinct_id: "gina",
+    $group_type: "company",
+    $group_key: "gco",
+    $groups: { company: "gco" },
+    ...who,
     $group_set: { name: "Acme Inc", tier: "gold" },
   });
 const done = visit("done", { distinct_id: "gina", $groups: { company: "gco" } });
@@ -133,7 +131,9 @@ test("an account that exists is given by a token for which an owner has switched
   await owner.json("POST", at, wanted, 201);
   const { tokens } = await owner.json<{ tokens: { scope: string; joinsAccounts: boolean }[] }>("GET", at);
   expect(tokens.map(({ scope, joinsAccounts }) => `${scope} ${joinsAccounts}`).sort()).toEqual([
-    ...["browser true", "browser true", "server false"],
+    "browser true",
+    "browser true",
+    "server false",
   ]);
 });
 
@@ -195,7 +195,10 @@ describe("it gives none", () => {
     // An earlier time does not help the page either.
     const batch = [
       {
-        ...{ type: "identify", userId: "ada", email: "ada@example.com", timestamp: "2020-01-01T00:00:00Z" },
+        type: "identify",
+        userId: "ada",
+        email: "ada@example.com",
+        timestamp: "2020-01-01T00:00:00Z",
         account: { id: "gco", name: "Server's Inc", properties: { tier: "iron" } },
       },
     ];

@@ -115,10 +115,29 @@ const read: readonly (readonly [unknown, number | undefined])[] = [
 ];
 
 const unread: readonly unknown[] = [
-  ...["yesterday", "2026-02-30T00:00:00Z", "2026-05-17T25:00:00Z", "17/05/2026", "2026", "12"],
+  "yesterday",
+  "2026-02-30T00:00:00Z",
+  "2026-05-17T25:00:00Z",
+  "17/05/2026",
+  "2026",
+  "12",
   // A year, a day of Excel, 20260517 as seconds and 202605170930 as milliseconds.
-  ...[2025, 46_082, 46_082.5, 20_260_517, 202_605_170_930, "202605170930", 315_532_799, 1_000_000],
-  ...["1969-12-31T00:00:00Z", "2300-01-01T00:00:00Z", -5, 1e18, Number.NaN, true, {}, []],
+  2025,
+  46_082,
+  46_082.5,
+  20_260_517,
+  202_605_170_930,
+  "202605170930",
+  315_532_799,
+  1_000_000,
+  "1969-12-31T00:00:00Z",
+  "2300-01-01T00:00:00Z",
+  -5,
+  1e18,
+  Number.NaN,
+  true,
+  {},
+  [],
 ];
 
 test.each(read)("the time %p is read", (value, ms) => {
@@ -151,14 +170,19 @@ test("ids are texts, and numbers that are exactly what they were sent as", () =>
 
 test("a message's id is a text of at most 256 characters, or none", () => {
   expect([parseMessageId("m"), parseMessageId(7), parseMessageId(""), parseMessageId(null)]).toEqual([
-    ...["m", "7"],
-    ...[null, null],
+    "m",
+    "7",
+    null,
+    null,
   ]);
   expect(parseMessageId("m".repeat(257))).toHaveProperty("invalid");
   expect(parseMessageId({})).toHaveProperty("invalid");
   // Rounded, it would be the id of other messages, too.
   expect([2 ** 53, -(2 ** 60), 1.5, 1e21].map((number) => parseMessageId(number))).toEqual([
-    ...[null, null, null, null],
+    null,
+    null,
+    null,
+    null,
   ]);
   expect(parseMessageId(2 ** 53, "id", () => "9007199254740993")).toBe("9007199254740993");
 });

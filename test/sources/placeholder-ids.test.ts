@@ -57,7 +57,8 @@ describe.each(placeholders)("%j", (id) => {
     await expectError(joining, "validation_error", "account.id");
     const batch = [{ type: "identify", userId: id, email }, identify("eve")];
     expect(await (await server.post("/batch", token, { batch })).json()).toMatchObject({
-      ...{ accepted: 1, rejected: [{ index: 0, name: "validation_error" }] },
+      accepted: 1,
+      rejected: [{ index: 0, name: "validation_error" }],
     });
     const file = join(server.dataDir, "placeholders.jsonl");
     const rows = [
@@ -118,7 +119,9 @@ describe.each(placeholders)("%j", (id) => {
     ]);
     const users = await server.exported("users", name);
     expect(users.map(({ userId, email }) => `${userId} ${email}`).sort()).toEqual([
-      ...["ada ada@example.com", "anna pa@example.com", "bob pb@example.com"],
+      "ada ada@example.com",
+      "anna pa@example.com",
+      "bob pb@example.com",
     ]);
     expect(await server.exported("accounts", name)).toEqual([]);
   });

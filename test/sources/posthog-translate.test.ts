@@ -53,22 +53,36 @@ test("recorded requests of posthog-node become identify, event, alias and accoun
   expect(items).toEqual([
     [
       {
-        ...{ type: "identify", userId: "u-1", anonymousId: "visitor", email: "ada@example.com" },
-        ...{ traits: { name: "Ada", plan: "pro" }, account: undefined, ...said },
+        type: "identify",
+        userId: "u-1",
+        anonymousId: "visitor",
+        email: "ada@example.com",
+        traits: { name: "Ada", plan: "pro" },
+        account: undefined,
+        ...said,
       },
     ],
     [
       {
-        ...{ type: "track", userId: "u-1", event: "Order Completed", properties: { price: 3 } },
-        ...{ isActivity: true, account: { id: "acme" }, ...said },
+        type: "track",
+        userId: "u-1",
+        event: "Order Completed",
+        properties: { price: 3 },
+        isActivity: true,
+        account: { id: "acme" },
+        ...said,
       },
     ],
     [{ type: "alias", previousId: "old", userId: "u-1", ...said }],
     [{ type: "identify", userId: "u-1", traits: {}, account: { id: "acme", name: "Acme" }, ...said }],
     [
       {
-        ...{ type: "identify", userId: "u-1", email: undefined, traits: { plan: null } },
-        ...{ account: undefined, ...said },
+        type: "identify",
+        userId: "u-1",
+        email: undefined,
+        traits: { plan: null },
+        account: undefined,
+        ...said,
       },
     ],
   ]);

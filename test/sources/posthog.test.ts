@@ -82,10 +82,8 @@ const forms: Readonly<Record<string, (token: string, distinct_id: string) => Sen
     body: { api_key: token, batch: [event({ distinct_id })] },
   }),
   "a header beside a batch": (token, distinct_id) => ({
-    ...{
-      path: "/batch/",
-      body: gzipSync(JSON.stringify({ api_key: token, batch: [event({ distinct_id })] })),
-    },
+    path: "/batch/",
+    body: gzipSync(JSON.stringify({ api_key: token, batch: [event({ distinct_id })] })),
     headers: { "Content-Encoding": "gzip", Authorization: `Basic ${token}` },
   }),
 };
@@ -94,7 +92,8 @@ describe("an event is stored, and answered as PostHog answers it, from", () => {
   stores(
     "Forms",
     Object.entries(forms).map(([name, form]) => ({
-      ...{ name, stored: [`${name} opened`] },
+      name,
+      stored: [`${name} opened`],
       send: async (secret) => {
         await identify(secret, name);
         const response = await send(form(secret, name));
@@ -276,7 +275,8 @@ test("traits, groups and what is said once come from posthog-node as they do to 
   const set = { email: "ada@example.com", name: "Ada", plan: "free" };
   client.identify({ distinctId: "ada", properties: { $set: set, $set_once: { source: "ad" } } });
   client.setPersonProperties({
-    ...{ distinctId: "ada", properties: { plan: "pro", seats: 3 } },
+    distinctId: "ada",
+    properties: { plan: "pro", seats: 3 },
     propertiesOnce: { source: "friend", cohort: "2026" },
   });
   client.unsetPersonProperties({ distinctId: "ada", properties: ["seats"] });

@@ -5,7 +5,11 @@ import { provesDelivery } from "./delivery.ts";
 provesDelivery("@rudderstack/rudder-sdk-node", (url, token) => {
   // By itself it gives up after 3 retries within 2 seconds.
   const client = new RudderAnalytics(token, {
-    ...{ dataPlaneUrl: url, flushAt: 7, flushInterval: 20, retryCount: 10, logLevel: "silly" as const },
+    dataPlaneUrl: url,
+    flushAt: 7,
+    flushInterval: 20,
+    retryCount: 10,
+    logLevel: "silly" as const,
   });
   const waiting: Promise<void>[] = [];
   const delivered = (): ((error?: Error) => void) => {

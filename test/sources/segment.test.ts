@@ -23,18 +23,36 @@ const at = { atMs: receivedAtMs, messageId: null };
 describe("identify", () => {
   test("names the user, whose traits keep their names and fill ours", () => {
     const traits = {
-      ...{ email: " ada@example.com ", firstName: "Ada", lastName: "Lovelace", createdAt: "2026-01-01" },
-      ...{ plan: 3, employees: 250, acquisition_channel: "search", avatar: "https://example.com/a.png" },
+      email: " ada@example.com ",
+      firstName: "Ada",
+      lastName: "Lovelace",
+      createdAt: "2026-01-01",
+      plan: 3,
+      employees: 250,
+      acquisition_channel: "search",
+      avatar: "https://example.com/a.png",
     };
     const message = { userId: 42, anonymousId: "v", traits, messageId: "m-1" };
     expect(itemsOf("identify", message)).toEqual([
       {
-        ...{ type: "identify", userId: "42", anonymousId: "v", ...at, messageId: "m-1" },
-        ...{ email: "ada@example.com", isAccountOwner: undefined },
+        type: "identify",
+        userId: "42",
+        anonymousId: "v",
+        ...at,
+        messageId: "m-1",
+        email: "ada@example.com",
+        isAccountOwner: undefined,
         traits: {
-          ...{ firstName: "Ada", lastName: "Lovelace", name: "Ada Lovelace", createdAt: "2026-01-01" },
-          ...{ plan: 3, employees: 250, companySize: 250, avatar: "https://example.com/a.png" },
-          ...{ acquisition_channel: "search", acquisitionChannel: "search" },
+          firstName: "Ada",
+          lastName: "Lovelace",
+          name: "Ada Lovelace",
+          createdAt: "2026-01-01",
+          plan: 3,
+          employees: 250,
+          companySize: 250,
+          avatar: "https://example.com/a.png",
+          acquisition_channel: "search",
+          acquisitionChannel: "search",
         },
       },
     ]);
@@ -85,8 +103,14 @@ describe("track", () => {
     const message = { userId: "u", event: "Order Completed", properties: { total: 5 }, messageId: "m" };
     expect(itemsOf("track", message)).toEqual([
       {
-        ...{ type: "track", userId: "u", anonymousId: undefined, ...at, messageId: "m" },
-        ...{ event: "Order Completed", properties: { total: 5 }, isActivity: true },
+        type: "track",
+        userId: "u",
+        anonymousId: undefined,
+        ...at,
+        messageId: "m",
+        event: "Order Completed",
+        properties: { total: 5 },
+        isActivity: true,
       },
     ]);
   });
@@ -159,9 +183,12 @@ describe("group", () => {
     };
     expect(itemsOf("group", { userId: "u", groupId: 8, traits })).toMatchObject([
       {
-        ...{ type: "identify", userId: "u" },
+        type: "identify",
+        userId: "u",
         account: {
-          ...{ id: "8", name: "Initech", avatar: "https://a.example/i.png" },
+          id: "8",
+          name: "Initech",
+          avatar: "https://a.example/i.png",
           properties: { industry: "Tech", employees: 329, plan: "pro" },
         },
         traits: { plan: "pro", companySize: 329 },
@@ -210,7 +237,12 @@ describe("a batch", () => {
     ];
     const items = translateSegment({ batch }, { receivedAtMs }, "batch");
     expect(items.map(({ translated }) => Object.keys(translated)[0])).toEqual([
-      ...["items", "invalid", "invalid", "invalid", "items", "invalid"],
+      "items",
+      "invalid",
+      "invalid",
+      "invalid",
+      "items",
+      "invalid",
     ]);
     expect(items.map(({ sent }) => sent)).toEqual(batch);
     expect(whyNot("batch", { message: track })).toHaveProperty("invalid");
@@ -264,9 +296,18 @@ test("whatever is sent, each message is said, refused with what to send, or igno
   const calls = ["identify", "track", "page", "screen", "group", "alias", "batch"] as const;
   const message = fc.record(
     {
-      ...{ type: fc.constantFrom(...calls), userId: anyJson(), anonymousId: anyJson(), event: anyJson() },
-      ...{ traits: anyJson(), properties: anyJson(), context: anyJson(), groupId: anyJson() },
-      ...{ timestamp: anyJson(), sentAt: anyJson(), messageId: anyJson(), previousId: anyJson() },
+      type: fc.constantFrom(...calls),
+      userId: anyJson(),
+      anonymousId: anyJson(),
+      event: anyJson(),
+      traits: anyJson(),
+      properties: anyJson(),
+      context: anyJson(),
+      groupId: anyJson(),
+      timestamp: anyJson(),
+      sentAt: anyJson(),
+      messageId: anyJson(),
+      previousId: anyJson(),
     },
     { requiredKeys: [] },
   );

@@ -98,18 +98,22 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
     invalid: null,
     items: [
       {
-        ...{ sent: payload[0], invalid: null, ignored: null },
+        sent: payload[0],
+        invalid: null,
+        ignored: null,
         items: [
           {
-            ...{
-              type: "track",
-              at: expect.any(String),
-              messageId: null,
-              userId: "7",
-              anonymousId: null,
-              email: null,
-            },
-            ...{ event: "Form sent", isActivity: true, account: null, traits: null, properties: {} },
+            type: "track",
+            at: expect.any(String),
+            messageId: null,
+            userId: "7",
+            anonymousId: null,
+            email: null,
+            event: "Form sent",
+            isActivity: true,
+            account: null,
+            traits: null,
+            properties: {},
           },
         ],
       },
@@ -131,7 +135,10 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
 test("signing secrets are stored, and only their last four characters are shown", async () => {
   const { owner, viewer, at } = await company(server, "Secrets");
   expect(await viewer.json("GET", at("/api/stripe"))).toEqual({
-    ...{ signingSecrets: [], unknownCustomers: "wait", testMode: "ignore", updatedAt: null },
+    signingSecrets: [],
+    unknownCustomers: "wait",
+    testMode: "ignore",
+    updatedAt: null,
   });
   const other = "whsec_anothersecretABCD";
   const changed = await owner.json("PATCH", at("/api/stripe"), { signingSecrets: [signingSecret, other] });

@@ -115,7 +115,8 @@ describe("the presets", () => {
     } as const;
     // As its own SDK does it.
     const signed = (by: string) => ({
-      ...{ "webhook-id": "msg_1", "webhook-timestamp": String(nowMs / 1_000) },
+      "webhook-id": "msg_1",
+      "webhook-timestamp": String(nowMs / 1_000),
       "webhook-signature": new Webhook(btoa(by)).sign("msg_1", new Date(nowMs), body),
     });
     expect(whyNotVerified(preset, request(signed(preset.secret)), nowMs)).toBeUndefined();

@@ -157,11 +157,12 @@ test("RudderStack's clients are answered OK", async () => {
 test("a bad message fails no other, and none is an error of the request", async () => {
   const events = await eventsOf("Bad messages", async (secret) => {
     const messages = [
-      ...[{ type: "track", ...track({ event: "first" }) }, { type: "walk", userId: "ada" }, 7, null],
-      ...[
-        { type: "track", userId: "ada" },
-        { type: "track", ...track({ timestamp: "soon" }) },
-      ],
+      { type: "track", ...track({ event: "first" }) },
+      { type: "walk", userId: "ada" },
+      7,
+      null,
+      { type: "track", userId: "ada" },
+      { type: "track", ...track({ timestamp: "soon" }) },
       { type: "track", ...track({ event: "rounded", properties: { id: 1 } }) },
       { type: "track", ...track({ event: "large", properties: { text: "x".repeat(262_144) } }) },
       { type: "track", ...track({ event: "last" }) },
@@ -302,8 +303,10 @@ describe("a page of another origin", () => {
       await server.command("token", "create", "--organization", "Door", "--scope", "browser")
     ).trim();
     const answers = [
-      ...[await post(path, body, basic(browser)), await post(path, {}, basic(browser))],
-      ...[await post(path, body, basic("rk-unknown")), await post(path, body, {})],
+      await post(path, body, basic(browser)),
+      await post(path, {}, basic(browser)),
+      await post(path, body, basic("rk-unknown")),
+      await post(path, body, {}),
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 400, 401, 401]);
     for (const { headers } of answers) {

@@ -95,11 +95,20 @@ export class SpokenTo {
 }
 
 export const track = (some: Partial<SourcedTrack>): SourcedTrack => ({
-  ...{ type: "track", event: "opened", properties: {}, isActivity: true, atMs: nowMs, messageId: null },
+  type: "track",
+  event: "opened",
+  properties: {},
+  isActivity: true,
+  atMs: nowMs,
+  messageId: null,
   ...some,
 });
 
 export const identify = (userId: string, some: object = {}): SourcedItem => ({
-  ...{ type: "identify", userId, traits: {}, atMs: nowMs, messageId: null },
+  type: "identify",
+  userId,
+  traits: {},
+  atMs: nowMs,
+  messageId: null,
   ...some,
 });

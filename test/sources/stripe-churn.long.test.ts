@@ -33,7 +33,9 @@ beforeAll(async () => {
   const batch = users.flatMap(([userId, id]) => [
     { type: "identify", userId, email: `${userId}@example.com`, account: { id, name: id } },
     ...Array.from({ length: 60 }, (_, index) => ({
-      ...{ type: "track", userId, event: "opened" },
+      type: "track",
+      userId,
+      event: "opened",
       timestamp: noon(index + (userId === "silent" ? 40 : 1)),
     })),
   ]);
@@ -49,7 +51,8 @@ function ofUser(userId: string, type: Stripe.Event["type"], daysAgo: number) {
     type === "customer.created"
       ? customer({ id, email: `${userId}@example.com` })
       : subscription({
-          ...{ id: `sub_${userId}`, customer: id },
+          id: `sub_${userId}`,
+          customer: id,
           status: type === "customer.subscription.deleted" ? "canceled" : "active",
         });
   return stripeEvent(type, object, {
@@ -68,8 +71,14 @@ const scoreOf = (path: string) => ask<Static<typeof ScoreAnswer>>(`/api/${path}/
 
 const setTargets = (target: string) =>
   server.command(
-    ...["settings", "set", "--organization", organization],
-    ...["--user-churn", target, "--account-churn", target],
+    "settings",
+    "set",
+    "--organization",
+    organization,
+    "--user-churn",
+    target,
+    "--account-churn",
+    target,
   );
 const scoreAsOf = (daysAgo: number) =>
   server.command("score", "--organization", organization, "--as-of", formatDay(today - daysAgo));
@@ -94,7 +103,10 @@ test("a user and the account have churned by a subscription that ended, unless i
 
   const cause = { by: "event", event: "subscription_canceled", trait: null };
   const churned = {
-    ...{ state: "churned", verdict: "churned", risk: null, returnProbability: null },
+    state: "churned",
+    verdict: "churned",
+    risk: null,
+    returnProbability: null,
     churnedDay: formatDay(today - 10),
     model: {
       churnTarget: { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" },
@@ -107,7 +119,9 @@ test("a user and the account have churned by a subscription that ended, unless i
     churnCause: { ...cause, member: { userId: "ada", label: "ada@example.com" } },
   });
   expect(await scoreOf("users/colleague")).toMatchObject({
-    ...{ state: "active", verdict: "account_churned", churnCause: null },
+    state: "active",
+    verdict: "account_churned",
+    churnCause: null,
   });
   for (const path of ["users/bob", "accounts/resuming-co"]) {
     expect(await scoreOf(path)).toMatchObject({ state: "active", churnedDay: null, churnCause: null });
@@ -130,7 +144,8 @@ test("with silence as the target it means nothing, and silence means churn", asy
   }
   for (const path of ["users/silent", "accounts/silent-co"]) {
     expect(await scoreOf(path)).toMatchObject({
-      ...{ state: "churned", churnedDay: formatDay(today - 12) },
+      state: "churned",
+      churnedDay: formatDay(today - 12),
       churnCause: { by: "silence", event: null, trait: null, member: null },
     });
   }

@@ -123,7 +123,10 @@ describe("the plan's name", () => {
       quantity: 2,
     };
     expect(traitsOf(stripeEvent("customer.subscription.created", old))).toMatchObject({
-      ...{ plan: "Gold", planAmount: 1_800, planCurrency: "usd", planInterval: "year" },
+      plan: "Gold",
+      planAmount: 1_800,
+      planCurrency: "usd",
+      planInterval: "year",
     });
     const changed = updated(old, { plan: { id: "silver", name: "Silver", amount: 500 } });
     expect(propertiesOf(changed)).toMatchObject({ plan: "Gold", fromPlan: "Silver", fromAmount: 1_000 });

@@ -56,7 +56,10 @@ const namesOfLife = [
   "subscription_canceled",
 ];
 const traitsOfLife = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
   subscriptionStatus: "canceled",
 };
 
@@ -100,7 +103,8 @@ describe("the life of a subscription", () => {
     // Later events belong to the same user, also without an address.
     await delivered(server, token, at("customer.subscription.paused", 61, subscription()));
     expect((await eventsOf(server, "Stripe backwards")).at(-1)).toMatchObject({
-      ...{ event: "subscription_paused", userId: "42" },
+      event: "subscription_paused",
+      userId: "42",
     });
   });
 

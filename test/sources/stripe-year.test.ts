@@ -51,21 +51,30 @@ async function monthsOf({ browser }: Sent): Promise<number[][]> {
   const path = `/api/revenue?organization=${browser.organization}&periods=12&to=2025-12-31`;
   const { periods } = await browser.json<RouteAnswer<"GET /api/revenue">>("GET", path);
   return periods.map((month) => [
-    ...[month.newMrr, month.reactivatedMrr, month.expansionMrr, month.contractionMrr],
-    ...[month.churnedMrr, month.churnedInvoluntarilyMrr, month.endMrr],
+    month.newMrr,
+    month.reactivatedMrr,
+    month.expansionMrr,
+    month.contractionMrr,
+    month.churnedMrr,
+    month.churnedInvoluntarilyMrr,
+    month.endMrr,
   ]);
 }
 
 const lifeOfAda = [
-  ...["01-10 trialing 0", "01-24 active 4900", "02-10 active 9900"],
-  ...["03-24 active 6930", "05-24 active 9900", "06-10 active 4900"],
-  ...["07-05 paused 0", "08-20 active 4900"],
-  ...["09-25 past_due 4900", "10-02 active 4900", "12-24 canceled 0"],
+  "01-10 trialing 0",
+  "01-24 active 4900",
+  "02-10 active 9900",
+  "03-24 active 6930",
+  "05-24 active 9900",
+  "06-10 active 4900",
+  "07-05 paused 0",
+  "08-20 active 4900",
+  "09-25 past_due 4900",
+  "10-02 active 4900",
+  "12-24 canceled 0",
 ];
-const lifeOfBob = [
-  ...["03-15 active 4000", "05-05 active 10000"],
-  ...["06-15 past_due 10000", "07-02 canceled 0"],
-];
+const lifeOfBob = ["03-15 active 4000", "05-05 active 10000", "06-15 past_due 10000", "07-02 canceled 0"];
 /** new, reactivated, expansion, contraction, churned, of it involuntarily, MRR at the end */
 const months = [
   [4_900, 0, 0, 0, 0, 0, 4_900],

@@ -28,7 +28,11 @@ const seat = plan("Seat", 2_000);
 
 /** 30 % off for two months. */
 const discount = {
-  ...{ id: "di_1", object: "discount", customer: "cus_ada", start: on("03-24"), end: on("05-24") },
+  id: "di_1",
+  object: "discount",
+  customer: "cus_ada",
+  start: on("03-24"),
+  end: on("05-24"),
   coupon: { id: "SPRING", object: "coupon", duration: "repeating", duration_in_months: 2, percent_off: 30 },
 };
 
@@ -76,7 +80,9 @@ class Customer {
     const account = `${this.#name} inc`;
     this.#now = {
       ...subscription({ id: `sub_${this.#name}`, customer: `cus_${this.#name}`, created: on(day) }),
-      ...{ metadata: { accountId: account }, start_date: on(day), ...more },
+      metadata: { accountId: account },
+      start_date: on(day),
+      ...more,
     };
     this.tell("customer.subscription.created", day, this.#now);
   }
@@ -98,7 +104,10 @@ class Customer {
         : { parent: undefined, subscription: this.#now.id };
     const bill = {
       ...invoice({ id, amount_due: amount, amount_paid: amount, customer: `cus_${this.#name}` }),
-      ...{ customer_email: `${this.#name}@example.com`, created: on(day), ...ofVersion, ...more },
+      customer_email: `${this.#name}@example.com`,
+      created: on(day),
+      ...ofVersion,
+      ...more,
     };
     const types: readonly Type[] =
       "attempt_count" in more
@@ -161,7 +170,8 @@ function ada(form: StripeForm): readonly object[] {
   it.bill("10-24", "in_10", 4_900);
   const end = (to: string, day: string, reason = "cancellation_requested") => ({
     ...(form === "newest" ? { cancel_at: on(to) } : { cancel_at: on(to), cancel_at_period_end: true }),
-    ...{ canceled_at: on(day), cancellation_details: canceling(reason) },
+    canceled_at: on(day),
+    cancellation_details: canceling(reason),
   });
   const goOn = { cancel_at: null, cancel_at_period_end: false, canceled_at: null };
   it.update("10-28", end("11-24", "10-28"));

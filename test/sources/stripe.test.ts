@@ -84,8 +84,14 @@ describe("a subscription", () => {
     const event = updated(now, { items: { data: [subscriptionItem()] } });
     expect(eventNames(event)).toEqual(["subscription_changed"]);
     expect(propertiesOf(event)).toMatchObject({
-      ...{ plan: "Gold", amount: 29_700, quantity: 3 },
-      ...{ fromPlan: "Team", fromAmount: 4_900, fromQuantity: 1, fromInterval: "month", fromCurrency: "eur" },
+      plan: "Gold",
+      amount: 29_700,
+      quantity: 3,
+      fromPlan: "Team",
+      fromAmount: 4_900,
+      fromQuantity: 1,
+      fromInterval: "month",
+      fromCurrency: "eur",
     });
     expect(traitsOf(event)).toMatchObject({ plan: "Gold", planAmount: 29_700 });
   });
@@ -106,7 +112,9 @@ describe("a subscription", () => {
   test("may change in several ways at once, each with an id of its own", () => {
     const now = subscription({ cancel_at_period_end: true }, [subscriptionItem({ quantity: 2 })]);
     const event = updated(now, {
-      ...{ status: "trialing", cancel_at_period_end: false, items: { data: [subscriptionItem()] } },
+      status: "trialing",
+      cancel_at_period_end: false,
+      items: { data: [subscriptionItem()] },
     });
     const items = tracks(itemsOf(event));
     expect(items.map(({ event: name }) => name)).toEqual([
@@ -162,7 +170,10 @@ describe("a subscription", () => {
     expect(eventNames(event)).toEqual(["subscription_canceled"]);
     expect(propertiesOf(event)).toMatchObject({ plan: "Team", amount: 4_900 });
     expect(traitsOf(event)).toEqual({
-      ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+      plan: null,
+      planAmount: null,
+      planCurrency: null,
+      planInterval: null,
       subscriptionStatus: "canceled",
     });
   });
@@ -239,7 +250,8 @@ describe("a subscription", () => {
   test("that gets a trial later is a trial until it ends", () => {
     const trialEnd = startSeconds + 14 * 86_400;
     const trialing = updated(subscription({ status: "trialing", trial_end: trialEnd }), {
-      ...{ status: "active", trial_end: null },
+      status: "active",
+      trial_end: null,
     });
     const trialEndsAt = new Date(trialEnd * 1_000).toISOString();
     expect(tracks(itemsOf(trialing))).toMatchObject([

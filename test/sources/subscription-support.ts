@@ -21,7 +21,11 @@ const team = {
 /** The billing events of a subscription that grows, fails to be paid once, and is to end. */
 export const asTracked = (subscriptionId = "sub_1", userId = "ada", accountId = "acme") => {
   const track = (day: number, event: string, properties: object) => ({
-    ...{ type: "track", userId, event, timestamp: onDay(day), messageId: `${subscriptionId} ${day}` },
+    type: "track",
+    userId,
+    event,
+    timestamp: onDay(day),
+    messageId: `${subscriptionId} ${day}`,
     properties: { subscriptionId, ...properties },
   });
   return [
@@ -39,19 +43,19 @@ export const identify = (userId: string) => ({ type: "identify", userId, email: 
 /** The changes of that subscription, as exported. */
 export const expected = (subscriptionId = "sub_1", userId = "ada", accountId: string | null = "acme") => {
   const change = (day: number, status: string, plan: string, mrr: number, endsAt: string | null = null) => ({
-    ...{
-      subscriptionId,
-      userId,
-      accountId,
-      from: onDay(day),
-      status,
-      plan,
-      mrr,
-      currency: "EUR",
-      quantity: 1,
-    },
+    subscriptionId,
+    userId,
+    accountId,
+    from: onDay(day),
+    status,
+    plan,
+    mrr,
+    currency: "EUR",
+    quantity: 1,
     // The payment of day 33 is for the period after the first.
-    ...{ currentPeriodEnd: day < 33 ? periodEnd : onDay(60), endsAt, isInvoluntary: false },
+    currentPeriodEnd: day < 33 ? periodEnd : onDay(60),
+    endsAt,
+    isInvoluntary: false,
   });
   return [
     change(0, "active", "Team", 4_900),

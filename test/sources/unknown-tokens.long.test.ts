@@ -48,7 +48,8 @@ describe("a batch of 900 KiB whose api_key comes last is stored", () => {
     Buffer.from(crypto.getRandomValues(new Uint8Array(characters / 2))).toString("hex");
   const batch = (distinct_id: string, kibibytes: number) => {
     const events = Array.from({ length: 4 }, (_, index) => ({
-      ...{ event: `part_${index}`, distinct_id },
+      event: `part_${index}`,
+      distinct_id,
       properties: { text: text((kibibytes * 1024) / 4) },
     }));
     return JSON.stringify({ batch: events, api_key: token });
@@ -225,8 +226,11 @@ describe("bodies that are held at once", () => {
     const part = "x".repeat(7 * 1024 * 1024);
     const start = (length: number) =>
       head(
-        ...["POST /batch HTTP/1.1", "Host: a", `Authorization: Bearer ${token}`],
-        ...["User-Agent: test", `Content-Length: ${length}`],
+        "POST /batch HTTP/1.1",
+        "Host: a",
+        `Authorization: Bearer ${token}`,
+        "User-Agent: test",
+        `Content-Length: ${length}`,
       );
     const connections: RawConnection[] = [];
     const open = async () => {

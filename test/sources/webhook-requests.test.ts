@@ -51,7 +51,8 @@ describe("the token", () => {
     const { token, browser } = await withStripe(server, "Webhook secrets");
     const stopping = new AbortController();
     const live = await fetch(`${server.url}/api/live?organization=${browser.organization}`, {
-      ...{ headers: { Cookie: `${browser.cookieName}=${browser.cookie}` }, signal: stopping.signal },
+      headers: { Cookie: `${browser.cookieName}=${browser.cookie}` },
+      signal: stopping.signal,
     });
     let shown = "";
     const reading = (async () => {
@@ -81,8 +82,14 @@ describe("the token", () => {
 
 describe("a webhook of one's own", () => {
   const mapping = {
-    ...{ items: "events", userId: "user.id", email: "user.email", event: { path: "type" }, messageId: "id" },
-    ...{ timestamp: "at", traits: { plan: "user.plan" }, properties: "data" },
+    items: "events",
+    userId: "user.id",
+    email: "user.email",
+    event: { path: "type" },
+    messageId: "id",
+    timestamp: "at",
+    traits: { plan: "user.plan" },
+    properties: "data",
   };
 
   test("takes only what its tool signed, once it has a secret, which nobody is shown", async () => {
@@ -143,8 +150,12 @@ describe("a webhook of one's own", () => {
     const { name, token, owner, at: path } = await company(server, "Own webhook");
     await owner.json("POST", path("/api/webhooks"), { name: "forms", mapping }, 201);
     const message = (id: string, more: object = {}) => ({
-      ...{ id, type: "Form sent", at: "2026-05-17T11:00:00+02:00", data: { form: "contact" } },
-      ...{ user: { id: 42, email: "ada@example.com", plan: "Gold" }, ...more },
+      id,
+      type: "Form sent",
+      at: "2026-05-17T11:00:00+02:00",
+      data: { form: "contact" },
+      user: { id: 42, email: "ada@example.com", plan: "Gold" },
+      ...more,
     });
     const rounded = message("m3", { data: { snowflake: 1 } });
     const text = JSON.stringify({
@@ -159,7 +170,8 @@ describe("a webhook of one's own", () => {
     expect(events).toHaveLength(2);
     for (const event of events) expect(event).toMatchObject({ event: "Form_sent", userId: "42" });
     expect(events.map(({ properties }) => JSON.stringify(properties)).sort()).toEqual([
-      ...['{"form":"contact"}', '{"snowflake":"1234567890123456789"}'],
+      '{"form":"contact"}',
+      '{"snowflake":"1234567890123456789"}',
     ]);
     expect(await server.exported("users", name)).toEqual([
       expect.objectContaining({ userId: "42", email: "ada@example.com", properties: { plan: "Gold" } }),

@@ -150,7 +150,10 @@ describe("a body", () => {
     properties: "data",
   };
   const item = {
-    ...{ id: "m1", type: "Form sent", at: "2026-05-17T11:00:00+02:00", data: { form: "contact" } },
+    id: "m1",
+    type: "Form sent",
+    at: "2026-05-17T11:00:00+02:00",
+    data: { form: "contact" },
     user: { id: 42, email: "ada@example.com", plan: "Gold" },
   };
 

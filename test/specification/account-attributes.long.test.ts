@@ -52,8 +52,11 @@ describe("account.properties", () => {
     await send({ deep: { b: 2 }, owner: null, renewsAt: "2027-04-30T09:00:00+02:00" });
     await expectSuccess(await server.post("/identify", token, user("u2", { account: acme })));
     const expected = {
-      ...{ tier: "gold", deep: { b: 2 }, contractValue: 12_000 },
-      ...{ owner: null, renewsAt: "2027-04-30T09:00:00+02:00" },
+      tier: "gold",
+      deep: { b: 2 },
+      contractValue: 12_000,
+      owner: null,
+      renewsAt: "2027-04-30T09:00:00+02:00",
     };
     expect(await exported("Merged")).toEqual({ acme: expected });
     const key = await newKey(server, "Merged");
@@ -62,7 +65,10 @@ describe("account.properties", () => {
 
   test("however late, shuffled and repeated they come, they end in the same", async () => {
     const at = (day: number, properties: Traits, messageId: string) => ({
-      ...{ type: "identify", ...withProperties(properties), timestamp: `2026-05-${day}`, messageId },
+      type: "identify",
+      ...withProperties(properties),
+      timestamp: `2026-05-${day}`,
+      messageId,
     });
     const items = [
       at(10, { tier: "iron", seats: 1 }, "a"),
@@ -115,7 +121,8 @@ test("lists are filtered and sorted by attributes, and CSVs have a column for ea
     ["d", {}],
   ];
   const batch = accounts.map(([id, properties]) => ({
-    ...{ type: "identify", ...user(`of ${id}`, { account: { id, name: id.toUpperCase(), properties } }) },
+    type: "identify",
+    ...user(`of ${id}`, { account: { id, name: id.toUpperCase(), properties } }),
   }));
   await server.post("/batch", token, { batch });
   await server.exported("accounts", "Listed");
@@ -125,7 +132,8 @@ test("lists are filtered and sorted by attributes, and CSVs have a column for ea
   expect(await listed(key, `${byId}trait=tier&value=gold`)).toEqual(["a"]);
   expect(await listed(key, `${byId}trait=tier&value=gold&match=isNot`)).toEqual(["b", "c", "d"]);
   expect(await listed(key, byId + traits({ trait: "tier", match: "contains", value: "GOLD" }))).toEqual([
-    ...["a", "b"],
+    "a",
+    "b",
   ]);
   const both = traits({ trait: "tier", match: "isNotEmpty" }, { trait: "seats", value: "10" });
   expect(await listed(key, byId + both)).toEqual(["b"]);

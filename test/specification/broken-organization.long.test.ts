@@ -24,12 +24,16 @@ interface Figures {
 async function history(token: string): Promise<void> {
   const batch = Array.from({ length: 10 }, (_, user) =>
     Array.from({ length: 20 }, (_, index) => ({
-      ...{ type: "track", userId: `u${user}`, event: "opened" },
+      type: "track",
+      userId: `u${user}`,
+      event: "opened",
       timestamp: new Date(Date.now() - 2 * (index + 1) * 86_400_000).toISOString(),
     })),
   ).flat();
   const users = Array.from({ length: 10 }, (_, user) => ({
-    ...{ type: "identify", userId: `u${user}`, email: `u${user}@example.com` },
+    type: "identify",
+    userId: `u${user}`,
+    email: `u${user}@example.com`,
   }));
   const response = await server.post("/batch", token, { batch: [...users, ...batch] });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);

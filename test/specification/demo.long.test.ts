@@ -424,7 +424,11 @@ test("an organization of its own has settings: passive events, key events, churn
 test("an address at which no rekindle answers is named, before anything is changed", async () => {
   const { exitCode, stderr } = await rekindle(
     server.dataDir,
-    ...["demo", "--organization", "Nowhere", "--url", "http://127.0.0.1:9"],
+    "demo",
+    "--organization",
+    "Nowhere",
+    "--url",
+    "http://127.0.0.1:9",
   );
   expect(exitCode).toBe(1);
   expect(stderr).toContain("http://127.0.0.1:9");

@@ -91,9 +91,12 @@ interface RuleCounted {
 test("a rule is previewed, counted beside the others, and named with the user that it excludes", async () => {
   const preview = (query: string) => answer<object>(server, key, `/api/exclusions/preview?${query}`);
   expect(await preview("kind=email&value=*@customer.com")).toEqual({
-    ...{ users: 4, alreadyExcluded: 0 },
+    users: 4,
+    alreadyExcluded: 0,
     examples: ["ada", "qa", "bot"].map((userId) => ({
-      ...{ userId, name: null, email: userId === "qa" ? "qa+7@customer.com" : `${userId}@customer.com` },
+      userId,
+      name: null,
+      email: userId === "qa" ? "qa+7@customer.com" : `${userId}@customer.com`,
     })),
   });
   expect(await preview("kind=account&value=demo")).toMatchObject({ users: 1, examples: [{ userId: "eve" }] });
@@ -109,11 +112,9 @@ test("a rule is previewed, counted beside the others, and named with the user th
   await becomes(figures, without(2));
   const { rules } = await answer<{ rules: readonly RuleCounted[] }>(server, key, "/api/exclusions");
   expect(rules.map(({ kind, users }) => [kind, users])).toEqual([
-    ...[
-      ["email", 1],
-      ["account", 1],
-      ["email_domain", 0],
-    ],
+    ["email", 1],
+    ["account", 1],
+    ["email_domain", 0],
   ]);
   expect(await preview("kind=email&value=*@customer.com")).toMatchObject({ users: 4, alreadyExcluded: 2 });
   const eve = await answer<object>(server, key, "/api/users/eve");
@@ -134,7 +135,7 @@ test("a list of users and its CSV leave out excluded users, unless they are requ
     const { total, users } = await answer<{
       total: number;
       users: { userId: string; isExcluded: boolean }[];
-    }>(...([server, key, path] as const));
+    }>(server, key, path);
     const csv = await (await ask(server, key, `${path}&format=csv`)).text();
     const inCsv = csv
       .trimEnd()
@@ -148,7 +149,11 @@ test("a list of users and its CSV leave out excluded users, unless they are requ
   expect(await listed("")).toEqual(["ada", "eve", "qa"]);
   expect(await listed("&excluded=only")).toEqual(["bob (excluded)", "bot (excluded)"]);
   expect(await listed("&excluded=included")).toEqual([
-    ...["ada", "bob (excluded)", "bot (excluded)", "eve", "qa"],
+    "ada",
+    "bob (excluded)",
+    "bot (excluded)",
+    "eve",
+    "qa",
   ]);
   await answer(server, key, `/api/exclusions/${id}`, "DELETE");
   await becomes(figures, all);

@@ -66,8 +66,10 @@ const byEvent = (a: Row, b: Row) => String(a.event).localeCompare(String(b.event
 
 function expectEvents(rows: readonly Row[]): void {
   const expected = events.map((one) => ({
-    ...{ userId: "plain", ...one },
-    ...{ receivedAt: expect.any(String), isActivity: true },
+    userId: "plain",
+    ...one,
+    receivedAt: expect.any(String),
+    isActivity: true,
   }));
   expect([...rows].sort(byEvent)).toEqual(expected.sort(byEvent));
   for (const { receivedAt } of rows)

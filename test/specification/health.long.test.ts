@@ -19,6 +19,8 @@ interface Freshness {
   readonly timezone: string;
   readonly silentSources: readonly object[];
   readonly earlierScores: object | null;
+  readonly loading: object | null;
+  readonly failures: readonly object[];
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-health-"));
@@ -60,8 +62,14 @@ test("every figure says up to when it is complete, and of which timezone its day
   for (const path of ["/api/retention", "/api/active-users?days=3"]) {
     const found = await freshness(path);
     expect(found).toEqual({
-      ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
-      ...{ silentSources: [], earlierScores: null, loading: null, failures: [] },
+      loadedUpto: expect.any(String),
+      rebuilding: null,
+      excludedUsers: 0,
+      timezone: "UTC",
+      silentSources: [],
+      earlierScores: null,
+      loading: null,
+      failures: [],
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

@@ -64,7 +64,11 @@ describe("the document", () => {
     const webhooks = ["/v1/webhooks/stripe/{token}", "/v1/webhooks/{name}/{token}"];
     const others = [
       ...calls.flatMap((call) => [`/api/s/${call}`, `/api/s/s2s/${call}`, `/api/public/apps/${call}`]),
-      ...["/openpanel/track", "/mixpanel/track", "/mixpanel/import", "/mixpanel/engage", "/mixpanel/groups"],
+      "/openpanel/track",
+      "/mixpanel/track",
+      "/mixpanel/import",
+      "/mixpanel/engage",
+      "/mixpanel/groups",
     ];
     expect(named.sort()).toEqual(
       [...expected, "/beacon/v1/batch", ...posthog, ...others, ...webhooks].sort(),

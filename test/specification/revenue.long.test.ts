@@ -12,11 +12,18 @@ let key: string;
 let place: Awaited<ReturnType<typeof company>>;
 
 const sent = (userId: string, event: string, timestamp: string, properties: object) => ({
-  ...{ userId, event, timestamp, messageId: `${userId} ${event} ${timestamp}` },
+  userId,
+  event,
+  timestamp,
+  messageId: `${userId} ${event} ${timestamp}`,
   properties: { subscriptionId: `sub ${userId}`, ...properties },
 });
 const price = (amount: number, currency: string, more: object = {}) => ({
-  ...{ plan: "Team", amount, currency, interval: "month", ...more },
+  plan: "Team",
+  amount,
+  currency,
+  interval: "month",
+  ...more,
 });
 
 beforeAll(async () => {
@@ -34,8 +41,14 @@ beforeAll(async () => {
   for (const event of events) await send(server, "/track", place.token, event);
   key = (await server.command("key", "create", "--organization", "Revenue", "--right", "manage")).trim();
   await server.command(
-    ...["settings", "set", "--organization", "Revenue", "--reporting-currency", "usd"],
-    ...["--currency-rate", "EUR=1.1"],
+    "settings",
+    "set",
+    "--organization",
+    "Revenue",
+    "--reporting-currency",
+    "usd",
+    "--currency-rate",
+    "EUR=1.1",
   );
   // The export waits for all changes of subscriptions.
   expect(await server.exported("subscriptions", "Revenue")).not.toEqual([]);
@@ -55,7 +68,10 @@ async function revenueOf(parameters: string): Promise<RouteAnswer<"GET /api/reve
 test("months have their movements, in the reporting currency", async () => {
   const answer = await revenueOf("period=month&periods=3&to=2025-03-31");
   expect(answer).toMatchObject({
-    ...{ settingsVersion: 1, reportingCurrency: "USD", currencyDigits: 2, hasSubscriptions: true },
+    settingsVersion: 1,
+    reportingCurrency: "USD",
+    currencyDigits: 2,
+    hasSubscriptions: true,
     rates: [{ currency: "EUR", rate: 1.1 }],
     unrated: [{ currency: "CHF", payers: 1, mrr: 700 }],
     unconfirmed: [],

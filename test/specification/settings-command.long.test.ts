@@ -154,7 +154,10 @@ function versionTests({ dataDir, create, settings }: Installation): void {
     await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
     const again = await rekindleHere(
       dataDir(),
-      ...["settings", "set", "--organization", "Cleo"],
+      "settings",
+      "set",
+      "--organization",
+      "Cleo",
       "--event-weight",
       "a=2",
     );
@@ -187,7 +190,11 @@ function refusalTests({ dataDir, create, settings }: Installation): void {
 async function expectRefused(dataDir: string, [organization = "", ...options]: string[], text: string) {
   const { exitCode, stdout, stderr } = await rekindleHere(
     dataDir,
-    ...["settings", "set", "--organization", organization, ...options],
+    "settings",
+    "set",
+    "--organization",
+    organization,
+    ...options,
   );
   expect([exitCode, stdout, stderr]).toEqual([1, "", expect.stringContaining(text)]);
   expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);

@@ -132,7 +132,8 @@ describe("over HTTP", () => {
     expect(await answered(await get("/api/settings", reading))).toMatchObject({ version: 0 });
     expect(await answered(await get("/api/settings", key))).toMatchObject({ settings: initially });
     expect(await (await get("/api/settings/history", key)).json()).toEqual({
-      ...{ versions: [], restoringDefaults: [] },
+      versions: [],
+      restoringDefaults: [],
     });
   });
 

@@ -52,8 +52,17 @@ test("the write API is counted as a sender, by what became of each item, and sur
   const before = await answer<{ sources: Sources }>(server, key, "/api/sources");
   expect(before.sources.map(({ source, state }) => [source, state])).toEqual(
     [
-      ...["segment", "rudderstack", "customerio", "posthog", "jitsu", "dittofeed", "openpanel", "mixpanel"],
-      ...["stripe", "webhook", "api"],
+      "segment",
+      "rudderstack",
+      "customerio",
+      "posthog",
+      "jitsu",
+      "dittofeed",
+      "openpanel",
+      "mixpanel",
+      "stripe",
+      "webhook",
+      "api",
     ].map((name) => [name, "never_sent"]) as never,
   );
   const beforeMs = Date.now();
@@ -105,7 +114,11 @@ test("items of a connected source are counted as its own, bad ones and bodies th
   expect((await sourceNamed(key, "api"))?.state).toBe("never_sent");
   const { held } = await answer<{ held: object }>(server, key, "/api/sources");
   expect(held).toEqual({
-    ...{ people: 1, items: 1, oldestAt: expect.any(String), droppedFull: 0, droppedExpired: 0 },
+    people: 1,
+    items: 1,
+    oldestAt: expect.any(String),
+    droppedFull: 0,
+    droppedExpired: 0,
     // Clients do not say whether the one before was a user's id or a visitor's: it is both.
     links: 2,
   });

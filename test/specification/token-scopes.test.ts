@@ -22,7 +22,10 @@ async function place(name: string) {
   ).trim();
   await expectSuccess(
     await server.post("/identify", token, {
-      ...{ userId: "ada", email: "ada@example.com", isAccountOwner: true, properties: { plan: "pro" } },
+      userId: "ada",
+      email: "ada@example.com",
+      isAccountOwner: true,
+      properties: { plan: "pro" },
       account: { id: "acme", name: "Acme" },
     }),
   );
@@ -53,7 +56,9 @@ async function warningsOf(organization: string) {
 }
 
 const mallory = {
-  ...{ userId: "ada", email: "mallory@evil.test", isAccountOwner: false },
+  userId: "ada",
+  email: "mallory@evil.test",
+  isAccountOwner: false,
   account: { id: "evil", name: "Evil" },
 };
 
@@ -150,7 +155,9 @@ describe("a browser token", () => {
     );
     expect(await ada()).toEqual(unchanged);
     expect(await userOf("Browser news", "bob")).toEqual({
-      ...{ email: "bob@example.com", isAccountOwner: null, accountId: "beta" },
+      email: "bob@example.com",
+      isAccountOwner: null,
+      accountId: "beta",
     });
     expect(await warningsOf("Browser news")).toEqual([]);
     await expectSuccess(await server.post("/identify", token, mallory));
@@ -207,7 +214,9 @@ describe("a browser token", () => {
     expect(answered.status).toBe(200);
     expect(await ada()).toEqual(unchanged);
     expect(await userOf(name, "eve")).toEqual({
-      ...{ email: "eve@example.com", isAccountOwner: null, accountId: null },
+      email: "eve@example.com",
+      isAccountOwner: null,
+      accountId: null,
     });
     const [account] = await server.exported("accounts", name);
     expect(account?.name).toBe("Acme");

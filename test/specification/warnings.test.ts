@@ -146,13 +146,14 @@ test("a sender of ever new keys fills its own thousand lines, and everything is 
   const quietKey = await newKey(server, "Noisy");
   await send(server, "/identify", token, user("u"));
   const bodies = Array.from({ length: 130 }, (_, body) => ({
-    ...{ userId: "u", event: "e" },
+    userId: "u",
+    event: "e",
     ...Object.fromEntries(Array.from({ length: 10 }, (_, key) => [`key ${body} ${key}`, 1])),
   }));
   for (const body of bodies) await send(server, "/track", token, body);
   // Written down, and then again: the table is bounded as memory is.
   expect(await warningsOf(quietKey)).toHaveLength(1_001);
-  await send(server, "/track", token, { ...{ userId: "u", event: "e" }, "one more": 1 });
+  await send(server, "/track", token, { userId: "u", event: "e", "one more": 1 });
   const warnings = await warningsOf(quietKey);
   expect(warnings.reduce((sum, { count }) => sum + count, 0)).toBe(1_301);
   const others = warnings.find(({ detail }) => detail === null);

@@ -35,7 +35,9 @@ async function filled(): Promise<number> {
   await insertEvents(subject, events);
   const users = accountsOfUsers.map((of, index) =>
     user(organization, `u${index + 1}`, {
-      ...{ number: index + 1, account: of, isAccountOwner: of !== 0 },
+      number: index + 1,
+      account: of,
+      isAccountOwner: of !== 0,
       traits: { tier: `of user ${index + 1}` },
     }),
   );
@@ -63,20 +65,20 @@ async function filled(): Promise<number> {
 /** How many users entered with each value. */
 async function entered(organization: number, of: "user" | "account", asOf: "entry" | "now") {
   const question: RetentionQuestion = {
-    ...{
-      organization,
-      entry: { kind: "firstEvent" },
-      returnEvent: null,
-      period: { name: "day", weekStart: 1 },
-      measure: "in",
-    },
-    ...{ split: { trait: "tier", of, asOf }, fromDay: day, toDay: day, periods: 1, today: day + 20 },
-    ...{
-      countsAlreadyHere: true,
-      horizonDays: 28,
-      transitions: new Zone("UTC").transitions,
-      passiveEvents: [],
-    },
+    organization,
+    entry: { kind: "firstEvent" },
+    returnEvent: null,
+    period: { name: "day", weekStart: 1 },
+    measure: "in",
+    split: { trait: "tier", of, asOf },
+    fromDay: day,
+    toDay: day,
+    periods: 1,
+    today: day + 20,
+    countsAlreadyHere: true,
+    horizonDays: 28,
+    transitions: new Zone("UTC").transitions,
+    passiveEvents: [],
   };
   const { cells } = await retention(subject.warehouse, question);
   return Object.fromEntries(
@@ -87,10 +89,16 @@ async function entered(organization: number, of: "user" | "account", asOf: "entr
 test("an account's own attribute counts as it was when its users entered, else the owner's trait", async () => {
   const organization = await filled();
   expect(await entered(organization, "account", "entry")).toEqual({
-    ...{ gold: 2, "of user 3": 1, silver: 1, none: 1 },
+    gold: 2,
+    "of user 3": 1,
+    silver: 1,
+    none: 1,
   });
   expect(await entered(organization, "account", "now")).toEqual({
-    ...{ platinum: 2, "of user 3": 1, silver: 1, none: 1 },
+    platinum: 2,
+    "of user 3": 1,
+    silver: 1,
+    none: 1,
   });
 });
 

@@ -41,8 +41,12 @@ describe("days that are loaded", () => {
     const counts = {
       dayCounts: [],
       populations: {
-        ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
-        ...{ versionRows: null, accountVersionRows: { rows: 0, versions: 0 } },
+        users: 0,
+        userVersions: 0,
+        accounts: 0,
+        accountVersions: 0,
+        versionRows: null,
+        accountVersionRows: { rows: 0, versions: 0 },
       },
     };
     const during = { before: { ...counts, erasures: 0 }, after: counts, loadedDays: new Set([20]) };
@@ -87,7 +91,9 @@ describe("a check", () => {
       ),
     );
     const dayCounts = [...Map.groupBy(events, ({ day }) => day)].map(([utcDay, some]) => ({
-      ...{ organization, utcDay, events: some.length },
+      organization,
+      utcDay,
+      events: some.length,
       checksum: some.reduce((sum, { id }) => (sum + Number.parseInt(id.slice(-8), 16)) % 2 ** 32, 0),
     }));
     const inbox = [

@@ -83,10 +83,16 @@ describe("opening", () => {
 
   test("an address is read, or refused without its password", () => {
     expect(parseClickHouseUrl("https://a%40b:p%3Aw@db.example.com:8443/stats")).toEqual({
-      ...{ origin: "https://db.example.com:8443", user: "a@b", password: "p:w", database: "stats" },
+      origin: "https://db.example.com:8443",
+      user: "a@b",
+      password: "p:w",
+      database: "stats",
     });
     expect(parseClickHouseUrl("http://localhost:8123")).toEqual({
-      ...{ origin: "http://localhost:8123", user: "default", password: "", database: "rekindle" },
+      origin: "http://localhost:8123",
+      user: "default",
+      password: "",
+      database: "rekindle",
     });
     for (const wrong of [
       "localhost:8123",
@@ -121,7 +127,11 @@ describe("an insert", () => {
     const lines = [eventRow(event(organization)), '["not an event"]', eventRow(event(organization))];
     const body = Buffer.from(lines.map((line) => `${line}\n`).join(""));
     const batch = {
-      ...{ number: organization, table: "events", schema: currentSchema.events, rows: 3, uptoInboxId: 3 },
+      number: organization,
+      table: "events",
+      schema: currentSchema.events,
+      rows: 3,
+      uptoInboxId: 3,
     } as unknown as Parameters<typeof insertBatch>[1];
     const load = () => insertBatch((rows) => subject.warehouse.insertFrozen(rows), batch, body);
     server.plan(/^INSERT INTO events/, { kind: "proxy", status: 502 });
@@ -143,7 +153,9 @@ describe("an insert", () => {
     await subject.insert("events", [eventRow(event(organization))], "said");
     const settings = server.queries.findLast(({ data }) => data !== undefined)?.settings;
     expect(Object.fromEntries(settings ?? [])).toMatchObject({
-      ...{ insert_deduplication_token: "said", async_insert: "0", deduplicate_insert: "enable" },
+      insert_deduplication_token: "said",
+      async_insert: "0",
+      deduplicate_insert: "enable",
       deduplicate_blocks_in_dependent_materialized_views: "1",
     });
   });

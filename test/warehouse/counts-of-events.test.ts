@@ -41,8 +41,12 @@ test("a check finds counts by event and day that are not those of the rows", asy
   await insertEvents(subject, events, 2);
   const dayCounts = await eventCounts(subject.warehouse, organization);
   const populations = {
-    ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
-    ...{ versionRows: null, accountVersionRows: { rows: 0, versions: 0 } },
+    users: 0,
+    userVersions: 0,
+    accounts: 0,
+    accountVersions: 0,
+    versionRows: null,
+    accountVersionRows: { rows: 0, versions: 0 },
   };
   const check = () => checkOrganization(subject.warehouse, organization, { dayCounts, populations });
   expect(await check()).toEqual([]);

@@ -218,8 +218,12 @@ describe("events that are too old", () => {
   async function differences(organization: number, eventsFromDay: number) {
     const dayCounts = await eventCounts(subject.warehouse, organization);
     const populations = {
-      ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
-      ...{ versionRows: null, accountVersionRows: { rows: 0, versions: 0 } },
+      users: 0,
+      userVersions: 0,
+      accounts: 0,
+      accountVersions: 0,
+      versionRows: null,
+      accountVersionRows: { rows: 0, versions: 0 },
     };
     return checkOrganization(subject.warehouse, organization, { dayCounts, populations, eventsFromDay });
   }

@@ -27,7 +27,9 @@ test("each rule counts the users whom a recount finds, for all users, for one, a
     const one = random.pick(people);
     const ofOne = rules.map((rule) => (matches(rule, one) ? 1 : 0));
     expect([one, rules, await matchesOfRules(warehouse, { organization, rules, user: one.number })]).toEqual([
-      ...[one, rules, ofOne],
+      one,
+      rules,
+      ofOne,
     ]);
     const [rule, another] = [random.pick(rules), random.pick(rules)];
     await applyExclusions(warehouse, organization, asRules([another]));
@@ -35,7 +37,9 @@ test("each rule counts the users whom a recount finds, for all users, for one, a
     const { examples, ...counted } = await previewOfRule(warehouse, { organization, rule });
     const already = users.filter((person) => matches(another, person));
     expect([rule, another, counted]).toEqual([
-      ...[rule, another, { users: users.length, alreadyExcluded: already.length }],
+      rule,
+      another,
+      { users: users.length, alreadyExcluded: already.length },
     ]);
     const first = [...users.filter((person) => !already.includes(person)), ...already].slice(0, 3);
     expect(examples.map(({ userId }) => userId)).toEqual(first.map(({ userId }) => userId));

@@ -11,9 +11,29 @@ const domains = ["example.com", "Example.COM", "sub.example.com", "xexample.com"
 const locals = ["ada", "ADA", "qa+1", "bot_7", "a%b", '"a@b"', ...hostile.map((text) => `x${text}y`)];
 const traitKeys = ["plan", "n", "flag", "deep.key", 'quo"te', "ü"];
 const traitValues: unknown[] = [
-  ...["internal", "Internal", "", "3", "true", "null", 'say "hi"', "back\\slash", "ü", "\u2028"],
-  ...[3, 3.5, -1, 0, 1e20, 1e300, 1e-7, 9007199254740992, true, false, null],
-  ...[["internal"], { plan: "internal" }],
+  "internal",
+  "Internal",
+  "",
+  "3",
+  "true",
+  "null",
+  'say "hi"',
+  "back\\slash",
+  "ü",
+  "\u2028",
+  3,
+  3.5,
+  -1,
+  0,
+  1e20,
+  1e300,
+  1e-7,
+  9007199254740992,
+  true,
+  false,
+  null,
+  ["internal"],
+  { plan: "internal" },
 ];
 const ruleValues = ["internal", "3", "3.0", "3.5", "-1", "true", "false", "null", "1e20", "1e+300", "", "x"];
 
@@ -41,7 +61,8 @@ export function randomRule(random: Random): ExclusionRule {
       return { kind: "email_domain", key: "", value: random.pick([...domains, "%", "_est.io"]) };
     case 2:
       return {
-        ...{ kind: "email", key: "" },
+        kind: "email",
+        key: "",
         value: random.pick([
           "*@test.io",
           "ADA@*",

@@ -69,7 +69,10 @@ async function hostileOrganization() {
     hostile.map((name, n) =>
       accountRow(
         account(organization, `account ${name}`, {
-          ...{ number: n + 1, name, avatar: n % 2 ? name : null, traits: attributesOf(name) },
+          number: n + 1,
+          name,
+          avatar: n % 2 ? name : null,
+          traits: attributesOf(name),
         }),
       ),
     ),
@@ -136,7 +139,10 @@ describe("hostile strings come out unchanged", () => {
     );
     expect(await jsonLines(organization, "accounts")).toEqual(
       hostile.map((name, n) => ({
-        ...{ id: `account ${name}`, name, avatar: n % 2 ? name : null, properties: attributesOf(name) },
+        id: `account ${name}`,
+        name,
+        avatar: n % 2 ? name : null,
+        properties: attributesOf(name),
       })),
     );
   });
@@ -171,7 +177,10 @@ describe("hostile strings come out unchanged", () => {
     expect(readCsv(await text(organization, "accounts", "csv"))).toEqual([
       ["id", "name", "avatar", "properties"],
       ...hostile.map((name, n) => [
-        ...[`account ${name}`, name, n % 2 ? name : "", JSON.stringify(attributesOf(name))],
+        `account ${name}`,
+        name,
+        n % 2 ? name : "",
+        JSON.stringify(attributesOf(name)),
       ]),
     ]);
   });

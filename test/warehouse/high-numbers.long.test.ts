@@ -46,7 +46,9 @@ test.each([[[]], [["ignored"]]])(
     expect([adopted, ...others]).toEqual(await figures(low));
     const waits = numbers.map((_, index) => waitOf(index)).toSorted((a, b) => a - b);
     expect(adopted.find((row) => row.event === "exported")).toMatchObject({
-      ...{ users: numbers.length, firstTimeUsers: numbers.length, activeUsers: numbers.length },
+      users: numbers.length,
+      firstTimeUsers: numbers.length,
+      activeUsers: numbers.length,
       medianDaysToFirstUse: ((waits[3] ?? 0) + (waits[4] ?? 0)) / 2,
     });
   },

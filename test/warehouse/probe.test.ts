@@ -13,7 +13,11 @@ const wordsOf = (probed: readonly Probed[], wanted: string) =>
 test("all is well with a good server, and nothing is left there", async () => {
   const probed = await probeClickHouse({ url: server.url("probed") });
   expect(okByName(probed)).toEqual({
-    ...{ version: true, clock: true, settings: true, rights: true, deduplication: true },
+    version: true,
+    clock: true,
+    settings: true,
+    rights: true,
+    deduplication: true,
   });
   expect(wordsOf(probed, "version")).toBe("26.3.4.5");
   const made = server.queries.filter(({ sql }) => /^\s*CREATE (TABLE|MATERIALIZED)/.test(sql)).length;

@@ -29,8 +29,12 @@ const stored: readonly (readonly [
   [
     "run",
     {
-      ...{ rowsVersion: 7, settingsKey: "later", declaredOutages: '[{"from":1,"to":3}]' },
-      ...{ firstPublishedAtMs: 6, finishedAtMs: 9, choice: { rung: 0, why: "" } },
+      rowsVersion: 7,
+      settingsKey: "later",
+      declaredOutages: '[{"from":1,"to":3}]',
+      firstPublishedAtMs: 6,
+      finishedAtMs: 9,
+      choice: { rung: 0, why: "" },
     },
     [7, "later", '[{"from":1,"to":3}]', 6, 0],
   ],

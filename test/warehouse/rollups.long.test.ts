@@ -228,7 +228,10 @@ async function checkable() {
   );
   await subject.insert("accounts", [accountRow(account(organization, "acme"))]);
   const populations: Populations = {
-    ...{ users: 2, userVersions: 3, accounts: 1, accountVersions: 1 },
+    users: 2,
+    userVersions: 3,
+    accounts: 1,
+    accountVersions: 1,
     versionRows: { rows: 0, versions: 0 },
     accountVersionRows: { rows: 0, versions: 0 },
   };

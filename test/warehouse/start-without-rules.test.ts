@@ -25,7 +25,8 @@ test("analysis starts, logs it once, says since when, and applies them when it c
   let isBroken = true;
   let attempts = 0;
   const exclusions = {
-    ...{ revisions: () => ledger.exclusions.revisions(), list: (id: number) => ledger.exclusions.list(id) },
+    revisions: () => ledger.exclusions.revisions(),
+    list: (id: number) => ledger.exclusions.list(id),
     add: (...rule: Parameters<typeof ledger.exclusions.add>) => ledger.exclusions.add(...rule),
     remove: (...rule: Parameters<typeof ledger.exclusions.remove>) => ledger.exclusions.remove(...rule),
     rules: async (id: number) => {

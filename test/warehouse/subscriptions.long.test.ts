@@ -48,7 +48,9 @@ test("only billing events count: no activity, no other name, and no event withou
     billed(organization, 1, "payment_failed", { subscriptionId: undefined, currency: "EUR" }),
   ];
   const payment = billed(organization, 2, "payment_succeeded", {
-    ...{ subscriptionId: undefined, amount: 100, currency: "EUR" },
+    subscriptionId: undefined,
+    amount: 100,
+    currency: "EUR",
   });
   await load(subject, keeper, [...others, payment]);
   await keeper.complete(organization);

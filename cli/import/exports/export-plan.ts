@@ -36,7 +36,8 @@ export async function exportPlan(
   const form = await exportFormOf(file, tool);
   const createdCustomers = new Set<string>();
   const context: ExportContext = {
-    ...{ nowMs: Date.now(), createdCustomers },
+    nowMs: Date.now(),
+    createdCustomers,
     zone: name === undefined ? undefined : new Zone(name),
     accountProperty,
   };
@@ -46,7 +47,12 @@ export async function exportPlan(
     translator: () => translator(tool, context),
     refuseDamaged: () => refuseDamagedExport(file.path, form.packing),
     text: JSON.stringify({
-      ...{ version: 1, type: "events", from: tool, timezone: name, accountProperty, createUnmatched },
+      version: 1,
+      type: "events",
+      from: tool,
+      timezone: name,
+      accountProperty,
+      createUnmatched,
     }),
     holdsEvents: true,
     ...(tool === "stripe" && {

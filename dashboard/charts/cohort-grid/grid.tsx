@@ -73,7 +73,11 @@ export function CohortGrid(props: CohortGridProps): ReactElement {
           {groups.map((group) => (
             <GroupRows
               key={group.key}
-              {...{ group, words, isSplit, look, onToggle }}
+              group={group}
+              words={words}
+              isSplit={isSplit}
+              look={look}
+              onToggle={onToggle}
               canPick={onPick !== undefined}
               entrance={entrance?.group === group ? entrance.spot : undefined}
               tipId={hasFocus ? tipId : undefined}

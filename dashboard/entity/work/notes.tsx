@@ -67,7 +67,10 @@ function NewNote({ entity }: { entity: Entity }): ReactElement {
   };
   return (
     <NoteForm
-      {...{ text, isBusy, action: "Add note", label: "New note" }}
+      text={text}
+      isBusy={isBusy}
+      action="Add note"
+      label="New note"
       error={ofUser.error ?? ofAccount.error}
       onText={setText}
       onSave={add}
@@ -141,7 +144,11 @@ function NoteRow({ note, mayChange }: { note: Note; mayChange: boolean }): React
         <Prose text={text} />
       ) : (
         <NoteForm
-          {...{ label: "Note", action: "Save", text: typed, isBusy: change.isPending, error: change.error }}
+          label="Note"
+          action="Save"
+          text={typed}
+          isBusy={change.isPending}
+          error={change.error}
           onText={setTyped}
           onSave={save}
           onCancel={() => setTyped(undefined)}

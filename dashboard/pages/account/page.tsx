@@ -59,7 +59,13 @@ function AccountOf({ accountId, onErased }: AccountProps): ReactElement {
       id={accountId}
       asked={asked}
       header={(score) => (
-        <AccountHeader {...{ accountId, account, score, onErased }} isMissing={asked.isError} />
+        <AccountHeader
+          accountId={accountId}
+          account={account}
+          score={score}
+          onErased={onErased}
+          isMissing={asked.isError}
+        />
       )}
       stat={
         <Stat

@@ -26,24 +26,30 @@ import { dayText, numbers } from "../../text/format.ts";
 type Account = Reads["/api/accounts"]["answer"]["accounts"][number];
 
 const sorts = [
-  ...([
-    "lastSeen",
-    "firstSeen",
-    "accountId",
-    "name",
-    "owner",
-    "members",
-    "activeMembers",
-    "createdAt",
-  ] as const),
-  ...(["health", "risk", "engagement", "momentum", "change"] as const),
+  "lastSeen",
+  "firstSeen",
+  "accountId",
+  "name",
+  "owner",
+  "members",
+  "activeMembers",
+  "createdAt",
+  "health",
+  "risk",
+  "engagement",
+  "momentum",
+  "change",
   ...billingSorts,
 ] as const;
 const filters = { ...listFilters, sort: sortFilter(sorts, firstSort), traits: traitsFilter };
 
 const before: readonly Column<Account>[] = [
   {
-    ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
+    id: "account",
+    header: "Account",
+    sort: "name",
+    isFixed: true,
+    width: 200,
     csv: ["accountId", "name", "controlUntil"],
     cell: ({ accountId, name, controlUntil }) => (
       <span className="flex min-w-0 items-center">
@@ -60,7 +66,10 @@ const before: readonly Column<Account>[] = [
   },
   ...scoreColumns<Account>(),
   {
-    ...{ id: "members", header: "Members", sort: "members", isNumber: true },
+    id: "members",
+    header: "Members",
+    sort: "members",
+    isNumber: true,
     hint: "Users who belong to it now, without excluded ones",
     cell: ({ accountId, members }) => (
       <PageLink to="/o/$organization/users" search={{ account: accountId }}>
@@ -69,7 +78,10 @@ const before: readonly Column<Account>[] = [
     ),
   },
   {
-    ...{ id: "active", header: "Active in 28 days", sort: "activeMembers", isNumber: true },
+    id: "active",
+    header: "Active in 28 days",
+    sort: "activeMembers",
+    isNumber: true,
     hint: "Users active in the account in the 28 days before the scores, as a share of the members",
     csv: ["activeMembers"],
     cell: ({ members, activeMembers }) => (
@@ -83,24 +95,38 @@ const before: readonly Column<Account>[] = [
   },
   ownerColumn<Account>(),
   {
-    ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
+    id: "lastSeen",
+    header: "Last seen",
+    sort: "lastSeen",
+    isNumber: true,
     hint: "The day of its members' last engagement event",
     csv: ["lastSeenDay"],
     cell: ({ lastSeenDay }) => <RelativeDay day={lastSeenDay} />,
   },
   {
-    ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },
+    id: "firstSeen",
+    header: "First seen",
+    sort: "firstSeen",
+    isNumber: true,
+    isHidden: true,
     hint: "The day of its members' first engagement event",
     csv: ["firstSeenDay"],
     cell: ({ firstSeenDay }) => dayText(firstSeenDay),
   },
   {
-    ...{ id: "createdAt", header: "Known since", sort: "createdAt", isNumber: true, isHidden: true },
+    id: "createdAt",
+    header: "Known since",
+    sort: "createdAt",
+    isNumber: true,
+    isHidden: true,
     hint: "When the account was sent first",
     cell: ({ createdAt }) => <Instant instant={createdAt} />,
   },
   {
-    ...{ id: "accountId", header: "Account id", sort: "accountId", isHidden: true },
+    id: "accountId",
+    header: "Account id",
+    sort: "accountId",
+    isHidden: true,
     cell: ({ accountId }) => accountId,
   },
 ];

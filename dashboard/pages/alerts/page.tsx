@@ -44,7 +44,9 @@ export default function AlertsPage(): ReactElement {
   const isFiltered = rule > 0 || assignee !== "" || segment !== undefined;
   const asked = useRead("/api/alerts", {
     query: {
-      ...{ state, limit: pageSize, offset },
+      state,
+      limit: pageSize,
+      offset,
       ...(rule > 0 && { rule }),
       ...(assignee !== "" && { assignee }),
       ...(segment !== undefined && { segment }),

@@ -22,12 +22,18 @@ const columnsOf = (
   segment: number | undefined,
 ): readonly Column<Adopted>[] => [
   {
-    ...{ id: "event", header: "Event", isFixed: true, width: 180 },
+    id: "event",
+    header: "Event",
+    isFixed: true,
+    width: 180,
     csv: ["event", "label"],
-    cell: ({ event, label }) => <EventLink {...{ event, label, segment }} />,
+    cell: ({ event, label }) => <EventLink event={event} label={label} segment={segment} />,
   },
   {
-    ...{ id: "share", header: "Adoption", isFixed: true, width: 200 },
+    id: "share",
+    header: "Adoption",
+    isFixed: true,
+    width: 200,
     hint: `Users who did it, of the ${numbers.count(activeUsers)} who were active within ${days} days`,
     cell: ({ share }) => <ShareBar share={share} />,
   },

@@ -38,7 +38,8 @@ export default function EventsPage(): ReactElement {
   // Filters of the other tabs are dropped: they have another meaning there.
   const choose = (chosen: Tab) =>
     void navigate({
-      ...{ to: ".", resetScroll: false },
+      to: ".",
+      resetScroll: false,
       search: { tab: filters.tab.write(chosen) },
     });
   return (

@@ -20,7 +20,10 @@ const limit = 1_000;
 
 const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Rejected>[] => [
   {
-    ...{ id: "id", header: "Id", isFixed: true, width: 90 },
+    id: "id",
+    header: "Id",
+    isFixed: true,
+    width: 90,
     csv: ["id"],
     cell: (rejected) => (
       <button type="button" onClick={() => onOpen(rejected)} className="rounded font-medium hover:underline">
@@ -30,11 +33,16 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
   },
   { id: "table", header: "Table", cell: ({ table }) => table },
   {
-    ...{ id: "reason", header: "Reason", isFixed: true, width: 240 },
+    id: "reason",
+    header: "Reason",
+    isFixed: true,
+    width: 240,
     cell: ({ reason }) => <span title={reason}>{reason}</span>,
   },
   {
-    ...{ id: "row", header: "Row", width: 240 },
+    id: "row",
+    header: "Row",
+    width: 240,
     cell: ({ row }) => <code className="text-sm text-soft">{row}</code>,
   },
   { id: "at", header: "Rejected", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },

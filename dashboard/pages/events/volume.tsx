@@ -67,7 +67,11 @@ function OverTime(): ReactElement {
   const needsKey = split === "property" || split === "trait";
   const lacksKey = needsKey && key === "";
   const query = {
-    ...{ event, period, periods, breakdown: split, top },
+    event,
+    period,
+    periods,
+    breakdown: split,
+    top,
     ...(needsKey && { key }),
     ...(segment !== undefined && { segment }),
   };

@@ -21,7 +21,10 @@ const idOf = ({ day, kind, endpoint, detail }: Warning) => JSON.stringify([day, 
 
 const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>[] => [
   {
-    ...{ id: "what", header: "Warning", isFixed: true, width: 190 },
+    id: "what",
+    header: "Warning",
+    isFixed: true,
+    width: 190,
     csv: ["kind"],
     cell: (warning) => (
       <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
@@ -30,27 +33,38 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
     ),
   },
   {
-    ...{ id: "detail", header: "About", isFixed: true, width: 220 },
+    id: "detail",
+    header: "About",
+    isFixed: true,
+    width: 220,
     csv: ["detail", "message"],
     hint: "The key, the event's name, or the error message",
     cell: ({ detail, message }) => <span title={message ?? detail ?? ""}>{detail ?? nothing}</span>,
   },
   {
-    ...{ id: "count", header: "Requests", isNumber: true },
+    id: "count",
+    header: "Requests",
+    isNumber: true,
     hint: "On this day. For unknown keys, the number of times the key was sent.",
     cell: ({ count }) => numbers.count(count),
   },
   { id: "endpoint", header: "Endpoint", cell: ({ endpoint }) => <code>{senderText(endpoint)}</code> },
   {
-    ...{ id: "userId", header: "Latest user", hint: "The user id in the latest of these requests" },
+    id: "userId",
+    header: "Latest user",
+    hint: "The user id in the latest of these requests",
     cell: ({ userId }) => userId ?? nothing,
   },
   {
-    ...{ id: "day", header: "Day (UTC)", isNumber: true },
+    id: "day",
+    header: "Day (UTC)",
+    isNumber: true,
     cell: ({ day }) => dayText(day),
   },
   {
-    ...{ id: "lastSeen", header: "Latest", isNumber: true },
+    id: "lastSeen",
+    header: "Latest",
+    isNumber: true,
     cell: ({ lastSeen }) => <RelativeTime instant={lastSeen} />,
   },
 ];

@@ -27,8 +27,13 @@ export function ReliabilityPanel({ card: { reliability: bins } }: { card: Card }
         Math.max(...bins.map(({ meanPrediction, high }) => Math.max(meanPrediction, high))),
       );
       const axis = (name: string, nameGap: number) => ({
-        ...{ ...valueAxis(colours, numbers.wholeShare), min: 0, max: most },
-        ...{ name, nameLocation: "middle", nameGap, nameTextStyle: { color: colours.soft } },
+        ...valueAxis(colours, numbers.wholeShare),
+        min: 0,
+        max: most,
+        name,
+        nameLocation: "middle",
+        nameGap,
+        nameTextStyle: { color: colours.soft },
       });
       return {
         legend: { ...legendOf(colours), data: ["A tenth of the predictions", "As predicted"] },

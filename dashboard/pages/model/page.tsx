@@ -227,7 +227,10 @@ function Measures({ card }: { card: Card }): ReactElement {
 
 const columnsFor = (card: Card): readonly Column<Judged>[] => [
   {
-    ...{ id: "model", header: "Model", isFixed: true, width: 240 },
+    id: "model",
+    header: "Model",
+    isFixed: true,
+    width: 240,
     cell: ({ model }) => <ModelName card={card} model={model} />,
   },
   figureColumn("auc", "AUC", "Higher is better; .5 is chance", ({ auc }) => numbers.thousandths(auc)),

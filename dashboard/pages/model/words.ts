@@ -27,11 +27,9 @@ const hows: Readonly<Record<RiskModel, string>> = {
 
 /** The order by activity and the models, the simplest first, and then the baselines, which have no number. */
 export const steps = modelNames.map(({ model, name, term }, number) => ({
-  ...{
-    number: isBaseline(model) ? null : number,
-    model,
-    name: model === "prior" ? "Order by activity" : name,
-  },
+  number: isBaseline(model) ? null : number,
+  model,
+  name: model === "prior" ? "Order by activity" : name,
   how: `${hows[model]} Statistical name: ${model === "prior" ? "BG/BB with fixed parameters" : term}.`,
 }));
 

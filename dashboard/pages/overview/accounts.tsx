@@ -53,7 +53,11 @@ const columns: readonly Column<Row>[] = [
     isNumber: true,
     csv: ["riskBand", "risk"],
     cell: ({ risk, riskBand, ratioToBaseRate }) =>
-      risk === null || riskBand === null ? nothing : <Risk {...{ risk, riskBand, ratioToBaseRate }} />,
+      risk === null || riskBand === null ? (
+        nothing
+      ) : (
+        <Risk risk={risk} riskBand={riskBand} ratioToBaseRate={ratioToBaseRate} />
+      ),
   },
 ];
 

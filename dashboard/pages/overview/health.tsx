@@ -133,7 +133,8 @@ function Distribution({ kind, weeks, now }: { kind: Kind; weeks: readonly Week[]
     { label: "Now" },
     { label: "Share", title: `Of ${numbers.count(size)} ${plural[kind]} who have not churned` },
     ...columns.map(({ label, past }) => ({
-      ...{ label, title: past && `Compared with the start of ${dayText(past.day)}` },
+      label,
+      title: past && `Compared with the start of ${dayText(past.day)}`,
     })),
   ];
   return (

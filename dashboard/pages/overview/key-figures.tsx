@@ -92,7 +92,8 @@ function moneyWords(
   }
   const value = short(expectedLoss.mrr);
   return {
-    ...{ label: "MRR at risk", value },
+    label: "MRR at risk",
+    value,
     note: `Likely to lose ${value} of ${all} MRR${answer.horizonDays === null ? "" : ` in ${counted(answer.horizonDays, "day")}`}`,
   };
 }

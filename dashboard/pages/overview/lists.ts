@@ -14,7 +14,8 @@ export function usersActive(toDay: string, days = 1): ListBehind {
 /** Users in a stage of the lifecycle in a week. All active users without one. */
 export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecycle): ListBehind {
   return usersOf({
-    ...{ activeFrom: fromDay, activeTo: toDay },
+    activeFrom: fromDay,
+    activeTo: toDay,
     ...(lifecycle !== undefined && { lifecycle }),
   });
 }
@@ -22,7 +23,9 @@ export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecyc
 /** Users active in an account in this many days before a day. They may belong to another account now. */
 export function usersActiveIn(account: string, beforeDay: string, days: number): ListBehind {
   return usersOf({
-    ...{ activeInAccount: account, activeFrom: dayPlus(beforeDay, -days), activeTo: dayPlus(beforeDay, -1) },
+    activeInAccount: account,
+    activeFrom: dayPlus(beforeDay, -days),
+    activeTo: dayPlus(beforeDay, -1),
   });
 }
 
@@ -61,7 +64,9 @@ export function thoseWent(kind: Kind, since: string, before: HealthBand, healthB
 /** Users or accounts whose health moved in one direction since an earlier day with scores. @param state only those */
 export function thoseMoved(kind: Kind, moved: Moved, since: string, state?: State): ListBehind {
   return those(kind, {
-    ...{ moved, since, sort: "change" },
+    moved,
+    since,
+    sort: "change",
     ...(moved === "fell" && { order: "ascending" }),
     ...(state !== undefined && { state }),
   });

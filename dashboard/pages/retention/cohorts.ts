@@ -76,13 +76,19 @@ export function groupsOf({ cells, mean, projections }: Answer, trait: string): G
 export function gridOf(groups: readonly Group[]): GridGroup[] {
   const isSmall = ({ cohortUsers }: Pick<Cell, "cohortUsers">) => cohortUsers < smallCohortUsers;
   return groups.map(({ key, label, users, mean, cohorts }) => ({
-    ...{ key, label, size: users },
+    key,
+    label,
+    size: users,
     mean: mean.map((cell) => ({ period: cell.period, share: cell.share, isSmall: isSmall(cell) })),
     cohorts: cohorts.map((cohort) => ({
-      ...{ day: cohort.day, size: cohort.users, isSmall: cohort.users < smallCohortUsers },
+      day: cohort.day,
+      size: cohort.users,
+      isSmall: cohort.users < smallCohortUsers,
       mark: cohort.isAlreadyHere ? alreadyHere : undefined,
       cells: cohort.cells.map((cell) => ({
-        ...{ period: cell.period, share: cell.share, isComplete: cell.isComplete },
+        period: cell.period,
+        share: cell.share,
+        isComplete: cell.isComplete,
         isSmall: cohort.users < smallCohortUsers || isSmall(cell),
       })),
     })),

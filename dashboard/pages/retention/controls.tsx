@@ -132,7 +132,9 @@ function SplitField({ traits }: ControlsProps): ReactElement {
         change({
           trait: name.join(" "),
           of: whose === "account" ? "account" : "user",
-          ...{ open: "", first: "", second: "" },
+          open: "",
+          first: "",
+          second: "",
         });
       }}
     />

@@ -106,7 +106,9 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
   const onPick = useCallback(
     ({ cohort, cell: { period: at, share }, group: { key } }: Found) =>
       change({
-        ...{ cohort, at, group: key === "all" ? "" : key },
+        cohort,
+        at,
+        group: key === "all" ? "" : key,
         // The kind that was opened last. For a cohort whose users are all of one kind, that kind.
         ...(share === 0 && { side: "lost" as const }),
         ...(share === 1 && { side: "retained" as const }),
@@ -144,7 +146,11 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
           label="Retention by cohort"
           groups={grid}
           words={gridWords[period]}
-          {...{ scale, isSplit, onToggle, onPick, tip }}
+          scale={scale}
+          isSplit={isSplit}
+          onToggle={onToggle}
+          onPick={onPick}
+          tip={tip}
           openKeys={drawnKeys}
         />
         <GridLegend

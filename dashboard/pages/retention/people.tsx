@@ -43,7 +43,10 @@ function Behind({ cohort }: { cohort: string }): ReactElement {
   const { kind, value } = groupOfKey(trait === "" ? "all" : group);
   const cell = {
     ...queryOf(choices),
-    ...{ cohort, at, kind, retained: side === "retained" },
+    cohort,
+    at,
+    kind,
+    retained: side === "retained",
     ...(value !== undefined && { value }),
   };
   const people = useRead("/api/retention/people", {

@@ -78,7 +78,13 @@ function useUsualPeriod(chosen: Chosen): "week" | "month" {
   const { entry, entryEvent, segment, from, to } = chosen;
   const weekly = queryOf({
     ...defaultsOf(filters),
-    ...{ entry, entryEvent, segment, from, to, period: "week", isUsualPeriod: true },
+    entry,
+    entryEvent,
+    segment,
+    from,
+    to,
+    period: "week",
+    isUsualPeriod: true,
   });
   const { data } = useRead("/api/retention", {
     query: weekly ?? {},
@@ -102,7 +108,10 @@ export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | un
   const { entry, entryEvent, period, weekStart, measure, trait, of, asOf, alreadyHere } = choices;
   if (entry === "event" && entryEvent === "") return undefined;
   return {
-    ...{ entry, period, measure, periods: periodsOf(choices) },
+    entry,
+    period,
+    measure,
+    periods: periodsOf(choices),
     ...setValues(sameInApi, choices),
     ...(entry === "event" && { entryEvent }),
     ...(alreadyHere === "counted" && { alreadyHere }),

@@ -183,7 +183,10 @@ function Figure({ amount, children }: { amount: string; children: ReactNode }): 
 function columnsOf(kind: PayerKind, money: Money, hasLoss: boolean): readonly Column<Row>[] {
   return [
     {
-      ...{ id: "payer", header: kind === "account" ? "Account" : "User", isFixed: true, width: 180 },
+      id: "payer",
+      header: kind === "account" ? "Account" : "User",
+      isFixed: true,
+      width: 180,
       cell: ({ id, name }) => <EntityLink kind={kind} id={id} label={name} title={name || id} />,
     },
     figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),

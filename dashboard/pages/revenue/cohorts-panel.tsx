@@ -74,7 +74,7 @@ function Grid({ answer }: { answer: Parameters<typeof cohortGroups>[0] }): React
     const cells =
       cohort === undefined ? group?.mean : group?.cohorts.find(({ day }) => day === cohort)?.cells;
     const cell = cells?.find((one) => one.period === at);
-    return group && cell && <Tip {...{ group, cell, period, money }} />;
+    return group && cell && <Tip group={group} cell={cell} period={period} money={money} />;
   };
   return (
     <>

@@ -40,7 +40,9 @@ export function cohortGroups({ cells }: Answer, choices: Choices): CohortGroup[]
       const [first] = ofGroup;
       if (first === undefined) return [];
       const cohorts = [...Map.groupBy(ofGroup, ({ cohortDay }) => cohortDay)].map(([day, ofCohort]) => ({
-        ...{ day, cells: ofCohort, payers: ofCohort[0]?.payers ?? 0 },
+        day,
+        cells: ofCohort,
+        payers: ofCohort[0]?.payers ?? 0,
       }));
       const payers = cohorts.reduce((sum, cohort) => sum + cohort.payers, 0);
       return [{ key, label: groupLabel(first, choices), payers, cohorts, mean: meanOf(ofGroup) }];
@@ -55,8 +57,11 @@ function meanOf(cells: readonly Cell[]): MeanCell[] {
     .map(([period, atAge]) => {
       const sum = (of: (cell: Cell) => number) => atAge.reduce((total, cell) => total + of(cell), 0);
       return {
-        ...{ period, cohorts: atAge.length, payers: sum((cell) => cell.payers) },
-        ...{ entryMrr: sum((cell) => cell.entryMrr), mrr: sum((cell) => cell.mrr) },
+        period,
+        cohorts: atAge.length,
+        payers: sum((cell) => cell.payers),
+        entryMrr: sum((cell) => cell.entryMrr),
+        mrr: sum((cell) => cell.mrr),
       };
     })
     .toSorted((a, b) => a.period - b.period);
@@ -65,16 +70,25 @@ function meanOf(cells: readonly Cell[]): MeanCell[] {
 /** The groups as the grid shows them. */
 export function gridOf(groups: readonly CohortGroup[]): GridGroup[] {
   return groups.map(({ key, label, payers, cohorts, mean }) => ({
-    ...{ key, label, size: payers },
+    key,
+    label,
+    size: payers,
     mean: mean.map((cell) => ({
-      ...{ period: cell.period, share: cell.mrr / cell.entryMrr, isSmall: cell.payers < smallCohortPayers },
+      period: cell.period,
+      share: cell.mrr / cell.entryMrr,
+      isSmall: cell.payers < smallCohortPayers,
     })),
     cohorts: cohorts.map((cohort) => {
       const isSmall = cohort.payers < smallCohortPayers;
       return {
-        ...{ day: cohort.day, size: cohort.payers, isSmall },
+        day: cohort.day,
+        size: cohort.payers,
+        isSmall,
         cells: cohort.cells.map(({ period, ratio, isComplete }) => ({
-          ...{ period, share: ratio, isComplete, isSmall },
+          period,
+          share: ratio,
+          isComplete,
+          isSmall,
         })),
       };
     }),

@@ -10,7 +10,10 @@ const event = {
   userId: "u1",
   event: "subscription_started",
   properties: {
-    ...{ subscriptionId: "sub_1", plan: "Team", amount: 4900, currency: "USD" },
+    subscriptionId: "sub_1",
+    plan: "Team",
+    amount: 4900,
+    currency: "USD",
     interval: "month",
   },
 };

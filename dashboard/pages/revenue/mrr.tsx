@@ -69,8 +69,14 @@ function shortName(label: string): string {
 
 /** The colours of series, in their order. Written out, so that the styles are found. */
 const swatches = [
-  ...["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4"],
-  ...["bg-series-5", "bg-series-6", "bg-series-7", "bg-series-8"],
+  "bg-series-1",
+  "bg-series-2",
+  "bg-series-3",
+  "bg-series-4",
+  "bg-series-5",
+  "bg-series-6",
+  "bg-series-7",
+  "bg-series-8",
 ];
 
 /** Beside the drawing, because names of plans may take several lines on a phone. */

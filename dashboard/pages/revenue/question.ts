@@ -66,7 +66,8 @@ type Query = NonNullable<Reads["/api/revenue"]["query"]>;
 /** The parameters of a question without a split. */
 export function queryOf(choices: Choices): Query {
   return {
-    ...{ period: choices.period, periods: periodsOf(choices) },
+    period: choices.period,
+    periods: periodsOf(choices),
     ...(choices.to !== undefined && { to: choices.to }),
     ...segmentQueryOf(choices),
   };

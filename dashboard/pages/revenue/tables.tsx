@@ -67,13 +67,11 @@ export function PeriodsPanel({ all, currency }: { all: Group; currency: string }
   const name = { month: "Months", quarter: "Quarters", year: "Years" }[period];
   const columns: readonly Column<PeriodRevenue>[] = [
     {
-      ...{
-        id: "period",
-        header: "Period",
-        isFixed: true,
-        width: 130,
-        csv: ["fromDay", "toDay", "isComplete"],
-      },
+      id: "period",
+      header: "Period",
+      isFixed: true,
+      width: 130,
+      csv: ["fromDay", "toDay", "isComplete"],
       cell: (one) => periodTitle(one, period),
     },
     ...figureColumns(moneyIn(currency)),
@@ -112,7 +110,10 @@ export function GroupsPanel({
   const rows = groups.flatMap(({ periods }) => periods.filter(({ fromDay }) => fromDay === shown?.fromDay));
   const columns: readonly Column<PeriodRevenue>[] = [
     {
-      ...{ id: "group", header: split === "plan" ? "Plan" : trait, isFixed: true, width: 150 },
+      id: "group",
+      header: split === "plan" ? "Plan" : trait,
+      isFixed: true,
+      width: 150,
       // The file has all periods.
       csv: ["kind", "value", "fromDay", "toDay", "isComplete"],
       cell: (one) => <span title={labels.get(keyOf(one))}>{labels.get(keyOf(one))}</span>,

@@ -31,7 +31,9 @@ export function HistoryDialog({
   onClose: () => void;
 }): ReactElement {
   const asked = useRead("/api/segments/:id/history", {
-    ...{ path: { id: String(id) }, query: { days: shownDays }, everyMs },
+    path: { id: String(id) },
+    query: { days: shownDays },
+    everyMs,
   });
   return (
     <Dialog
@@ -120,7 +122,10 @@ function Sizes({ history: { segment, days } }: { history: History }): ReactEleme
         rows: days
           .toReversed()
           .map(({ day, size, entered, left, causes }) => [
-            ...[dayText(day), numbers.count(size), numbers.count(entered), numbers.count(left)],
+            dayText(day),
+            numbers.count(size),
+            numbers.count(entered),
+            numbers.count(left),
             causes.map((cause) => causeWords[cause]).join(", "),
           ]),
       }}

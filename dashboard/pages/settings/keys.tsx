@@ -26,7 +26,8 @@ const choices = [
   { value: "read", label: "Reads", rights: ["read"] },
   { value: "manage", label: "Reads and manages", rights: ["read", "manage"] },
   {
-    ...{ value: "erase", label: "Reads, manages, erases users and accounts" },
+    value: "erase",
+    label: "Reads, manages, erases users and accounts",
     rights: ["read", "manage", "erase"],
   },
 ] as const;

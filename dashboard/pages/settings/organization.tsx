@@ -76,7 +76,9 @@ const fields = ["name", "timezone", "requestsPerSecond", "keepEventsDays"] as co
 
 function typedOf({ name, timezone, requestsPerSecond, keepEventsDays }: Organization): Typed {
   return {
-    ...{ name, timezone, requestsPerSecond: String(requestsPerSecond) },
+    name,
+    timezone,
+    requestsPerSecond: String(requestsPerSecond),
     keepEventsDays: keepEventsDays === null ? "" : String(keepEventsDays),
   };
 }

@@ -13,7 +13,12 @@ export interface SignatureFields extends Required<HeaderSignature> {
 }
 
 const initially: SignatureFields = {
-  ...{ kind: "none", secret: "", header: "", algorithm: "sha256", encoding: "hex", prefix: "" },
+  kind: "none",
+  secret: "",
+  header: "",
+  algorithm: "sha256",
+  encoding: "hex",
+  prefix: "",
 };
 
 export function signatureFieldsOf(signature: WebhookSignature | null): SignatureFields {

@@ -42,7 +42,9 @@ export default function TasksPage(): ReactElement {
   ];
   const asked = useRead("/api/tasks", {
     query: {
-      ...{ list, limit: pageSize, offset },
+      list,
+      limit: pageSize,
+      offset,
       ...(assignee !== "anyone" && { assignee }),
       ...(segment !== undefined && { segment }),
     },

@@ -45,7 +45,9 @@ function UserOf({ userId, onErased }: UserProps): ReactElement {
       what="user"
       id={userId}
       asked={asked}
-      header={(score) => <UserHeader {...{ userId, user, score, onErased }} isMissing={asked.isError} />}
+      header={(score) => (
+        <UserHeader userId={userId} user={user} score={score} onErased={onErased} isMissing={asked.isError} />
+      )}
       notice={user !== undefined && <ExcludedNotice user={user} />}
       stat={<Stat label="Last seen" value={<RelativeDay day={user?.lastSeenDay} />} note={seenText(user)} />}
     >

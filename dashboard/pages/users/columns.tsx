@@ -16,13 +16,19 @@ type User = Reads["/api/users"]["answer"]["users"][number];
 
 const before: readonly Column<User>[] = [
   {
-    ...{ id: "user", header: "User", sort: "name", isFixed: true, width: 220 },
+    id: "user",
+    header: "User",
+    sort: "name",
+    isFixed: true,
+    width: 220,
     csv: ["userId", "name", "email", "controlUntil"],
     cell: (user) => <UserLink user={user} />,
   },
   ...scoreColumns<User>(),
   {
-    ...{ id: "account", header: "Account", sort: "account" },
+    id: "account",
+    header: "Account",
+    sort: "account",
     csv: ["accountId", "accountName"],
     cell: ({ accountId, accountName }) =>
       accountId === null ? (
@@ -39,40 +45,53 @@ const before: readonly Column<User>[] = [
   },
   ownerColumn<User>(),
   {
-    ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
+    id: "lastSeen",
+    header: "Last seen",
+    sort: "lastSeen",
+    isNumber: true,
     csv: ["lastSeenDay"],
     hint: "The day of the last engagement event",
     cell: ({ lastSeenDay }) => <RelativeDay day={lastSeenDay} />,
   },
   {
-    ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },
+    id: "firstSeen",
+    header: "First seen",
+    sort: "firstSeen",
+    isNumber: true,
+    isHidden: true,
     csv: ["firstSeenDay"],
     hint: "The day of the first engagement event",
     cell: ({ firstSeenDay }) => dayText(firstSeenDay),
   },
   {
-    ...{
-      id: "firstIdentified",
-      header: "Identified",
-      sort: "firstIdentified",
-      isNumber: true,
-      isHidden: true,
-    },
+    id: "firstIdentified",
+    header: "Identified",
+    sort: "firstIdentified",
+    isNumber: true,
+    isHidden: true,
     csv: ["firstIdentifiedAt"],
     hint: "When the user was identified first",
     cell: ({ firstIdentifiedAt }) => <Instant instant={firstIdentifiedAt} />,
   },
   {
-    ...{ id: "email", header: "E-mail", sort: "email", isHidden: true },
+    id: "email",
+    header: "E-mail",
+    sort: "email",
+    isHidden: true,
     cell: ({ email }) =>
       email === null ? <span className="text-soft">{noEmail}</span> : <EmailLink email={email} />,
   },
   {
-    ...{ id: "userId", header: "User id", sort: "userId", isHidden: true },
+    id: "userId",
+    header: "User id",
+    sort: "userId",
+    isHidden: true,
     cell: ({ userId }) => userId,
   },
   {
-    ...{ id: "isAccountOwner", header: "Account owner", isHidden: true },
+    id: "isAccountOwner",
+    header: "Account owner",
+    isHidden: true,
     cell: ({ isAccountOwner }) => (isAccountOwner === null ? nothing : isAccountOwner ? "Yes" : "No"),
   },
 ];

@@ -29,8 +29,19 @@ import { Empty } from "../../parts/states.tsx";
 import { userColumns } from "./columns.tsx";
 
 const sorts = [
-  ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account", "owner"] as const),
-  ...(["health", "risk", "engagement", "momentum", "change"] as const),
+  "lastSeen",
+  "firstSeen",
+  "firstIdentified",
+  "userId",
+  "email",
+  "name",
+  "account",
+  "owner",
+  "health",
+  "risk",
+  "engagement",
+  "momentum",
+  "change",
   ...billingSorts,
 ] as const;
 
@@ -40,7 +51,9 @@ const filters = {
   sort: sortFilter(sorts, firstSort),
   traits: traitsFilter,
   // One trait by itself, as addresses had it before there could be several: saved views still do.
-  ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
+  trait: textFilter(),
+  match: textFilter(),
+  value: textFilter(),
   account: textFilter(),
   excluded: labelledFilter(
     { leftOut: "Without excluded", only: "Only excluded", included: "With excluded" },
@@ -50,8 +63,11 @@ const filters = {
 type UserValues = Values<typeof filters>;
 const noTraits = { traits: [], trait: "", match: "", value: "" };
 const noFilters = {
-  ...{ ...noListFilters, ...defaultsOf(activityFilters), ...noTraits },
-  ...({ account: "", excluded: "leftOut" } as const),
+  ...noListFilters,
+  ...defaultsOf(activityFilters),
+  ...noTraits,
+  account: "",
+  excluded: "leftOut" as const,
 };
 
 /** The filters by traits that the address has. */

@@ -41,7 +41,9 @@ const kinds = [
 export default function WinBackPage(): ReactElement {
   const [{ kind, days, owner, segment }, change] = useFilters(filters);
   const query = {
-    ...{ kind, ...(days > 0 && { days }), ...(owner !== "" && { owner }) },
+    kind,
+    ...(days > 0 && { days }),
+    ...(owner !== "" && { owner }),
     ...(segment !== undefined && { segment }),
   };
   const asked = useRead("/api/win-back", { query: { ...query, limit: shownRows }, keepsPrevious: true });
@@ -145,7 +147,10 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): readonly Column<Row>[] {
   return [
     {
-      ...{ id: "entity", header: kind === "account" ? "Account" : "User", isFixed: true, width: 200 },
+      id: "entity",
+      header: kind === "account" ? "Account" : "User",
+      isFixed: true,
+      width: 200,
       cell: ({ id, label }) => <EntityLink kind={kind} id={id} label={label} title={label} />,
     },
     ...(money === undefined
@@ -156,12 +161,14 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
           ),
         ]),
     {
-      ...{ id: "churnedDay", header: "Churned" },
+      id: "churnedDay",
+      header: "Churned",
       hint: "The day on which it left",
       cell: ({ churnedDay }) => dayText(churnedDay),
     },
     {
-      ...{ id: "reason", header: "Reason" },
+      id: "reason",
+      header: "Reason",
       hint: "The newer one of the churn reason of the team and of what the billing tool said, since the last return",
       cell: ({ reason, reasonFrom }) => (
         <span title={reason ?? undefined}>
@@ -171,11 +178,13 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
       ),
     },
     {
-      ...{ id: "owner", header: "Owner" },
+      id: "owner",
+      header: "Owner",
       cell: ({ owner }) => <span title={owner ?? undefined}>{owner ?? nothing}</span>,
     },
     {
-      ...{ id: "lastSeen", header: "Last seen" },
+      id: "lastSeen",
+      header: "Last seen",
       cell: ({ lastSeenDay }) => <RelativeDay day={lastSeenDay} />,
     },
   ];

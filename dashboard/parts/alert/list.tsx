@@ -31,7 +31,7 @@ export function AlertList({ label, alerts, isOfOne = false }: AlertListProps): R
     <ul aria-label={label}>
       {alerts.map((alert) => {
         const rule = rules?.find(({ id }) => id === alert.rule.id);
-        return <AlertRow key={alert.id} {...{ alert, rule, money, isOfOne }} />;
+        return <AlertRow key={alert.id} alert={alert} rule={rule} money={money} isOfOne={isOfOne} />;
       })}
     </ul>
   );

@@ -17,32 +17,44 @@ export function billingColumns(
 ): readonly Column<Payer>[] {
   if (currency === undefined) return [];
   const loss: Column<Payer> = {
-    ...{ id: "expectedLoss", header: "Expected loss", sort: "expectedLoss", isNumber: true },
+    id: "expectedLoss",
+    header: "Expected loss",
+    sort: "expectedLoss",
+    isNumber: true,
     hint: "Churn risk × MRR; MRR that ends as scheduled counts in full",
     cell: ({ expectedLoss }) =>
       moneyIn(currency).exact(expectedLoss == null ? null : Math.round(expectedLoss)),
   };
   return [
     {
-      ...{ id: "mrr", header: "MRR", sort: "mrr", isNumber: true, csv: ["mrr", "unratedMrr"] },
+      id: "mrr",
+      header: "MRR",
+      sort: "mrr",
+      isNumber: true,
+      csv: ["mrr", "unratedMrr"],
       hint: `Monthly recurring revenue now, in ${currency}`,
       cell: (payer) => <Mrr payer={payer} currency={currency} />,
     },
     ...(hasExpectedLoss ? [loss] : []),
     {
-      ...{ id: "plan", header: "Plan", csv: ["plan", "subscriptions"] },
+      id: "plan",
+      header: "Plan",
+      csv: ["plan", "subscriptions"],
       hint: "Of the subscription with the highest MRR",
       cell: (payer) => <Plan payer={payer} />,
     },
     {
-      ...{ id: "subscriptionStatus", header: "Subscription" },
+      id: "subscriptionStatus",
+      header: "Subscription",
       csv: ["subscriptionStatus", "subscriptionEndsAt"],
       hint: "Of all subscriptions together: canceling, past due, active, trialing or paused, the first that holds",
       cell: (payer) => <Status payer={payer} />,
     },
     {
       // Set left: the first sort puts the nearest day first.
-      ...{ id: "renewsAt", header: "Renews", sort: "renewsAt" },
+      id: "renewsAt",
+      header: "Renews",
+      sort: "renewsAt",
       hint: "The end of the current period, or the attribute renewsAt of the account",
       cell: ({ renewsAt }) => (
         <span className="whitespace-nowrap">

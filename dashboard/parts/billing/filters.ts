@@ -4,8 +4,14 @@ import type { SubscriptionStatus } from "./words.tsx";
 
 /** In the order of the choice. */
 export const statuses: readonly SubscriptionStatus[] = [
-  ...(["active", "trialing", "past_due", "paused", "canceling", "canceled", "trial_lost"] as const),
-];
+  "active",
+  "trialing",
+  "past_due",
+  "paused",
+  "canceling",
+  "canceled",
+  "trial_lost",
+] as const;
 
 /** Amounts are in minor units of the reporting currency, as in the API. */
 export const billingFilters = {

@@ -48,16 +48,36 @@ export const firstSort = "risk";
 
 const orders = ["ascending", "descending"] as const;
 const verdicts: readonly (VerdictChoice | "")[] = [
-  ...(["", "not_churned", "churned", "account_churned", "high_risk", "at_risk"] as const),
-  ...(["new", "watch", "healthy", "no_score"] as const),
-];
+  "",
+  "not_churned",
+  "churned",
+  "account_churned",
+  "high_risk",
+  "at_risk",
+  "new",
+  "watch",
+  "healthy",
+  "no_score",
+] as const;
 /** No filter of the page: addresses and saved views from before verdicts have it. */
 const states: readonly (State | "")[] = [
-  ...(["", "active", "new", "inactive", "canceling", "churned", "no_data"] as const),
-];
+  "",
+  "active",
+  "new",
+  "inactive",
+  "canceling",
+  "churned",
+  "no_data",
+] as const;
 const healthBands: readonly (HealthBand | "")[] = [
-  ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
-];
+  "",
+  "healthy",
+  "watch",
+  "at_risk",
+  "onboarding",
+  "churned",
+  "none",
+] as const;
 const riskBands: readonly (RiskBand | "")[] = ["", "high", "medium", "low"];
 
 /** The filters of both lists, users and accounts. */

@@ -22,9 +22,15 @@ export const stateWords: Record<State, string> = {
 };
 
 const verdicts: readonly VerdictName[] = [
-  ...(["high_risk", "at_risk", "watch", "healthy", "new"] as const),
-  ...(["churned", "account_churned", "no_score"] as const),
-];
+  "high_risk",
+  "at_risk",
+  "watch",
+  "healthy",
+  "new",
+  "churned",
+  "account_churned",
+  "no_score",
+] as const;
 
 /** @param hasAccounts whether a row can belong to a churned account */
 function verdictChoices(hasAccounts: boolean): Choice<VerdictChoice | "">[] {

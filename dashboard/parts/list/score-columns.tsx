@@ -34,7 +34,10 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
   return [
     {
       // Saved views and remembered columns from before verdicts do not name it.
-      ...{ id: "verdict", header: "Verdict", width: 170, isFixed: true },
+      id: "verdict",
+      header: "Verdict",
+      width: 170,
+      isFixed: true,
       hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy. With the day on which the last subscription will end.",
       cell: ({ verdict, state, subscriptionEndsAt: endsAt }) => (
         <>
@@ -44,17 +47,26 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       ),
     },
     {
-      ...{ id: "health", header: "Health", sort: "health", isNumber: true },
+      id: "health",
+      header: "Health",
+      sort: "health",
+      isNumber: true,
       hint: "0 to 100: engagement, outlook, momentum and adoption together",
       cell: ({ health }) => numbers.score(health),
     },
     {
-      ...{ id: "change", header: "Change", sort: "change", isNumber: true },
+      id: "change",
+      header: "Change",
+      sort: "change",
+      isNumber: true,
       hint: "Change of health in points, compared with 28 days before or with the day in the filters. Coloured when it is larger than a usual weekly change.",
       cell: ({ change }) => <Change points={change} />,
     },
     {
-      ...{ id: riskColumn, header: "Churn risk", sort: "risk", isNumber: true },
+      id: riskColumn,
+      header: "Churn risk",
+      sort: "risk",
+      isNumber: true,
       hint: "Probability of churn within the churn horizon. Where no model gives one, the least active come first.",
       cell: ({ risk, ratioToBaseRate, activityPosition }) =>
         risk === null ? (
@@ -70,12 +82,19 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
         ),
     },
     {
-      ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },
+      id: "engagement",
+      header: "Engagement",
+      sort: "engagement",
+      isNumber: true,
       hint: "0 to 100: how often, how much and how broadly the product is used",
       cell: ({ engagement }) => numbers.score(engagement),
     },
     {
-      ...{ id: "momentum", header: "Momentum", sort: "momentum", isNumber: true, isHidden: true },
+      id: "momentum",
+      header: "Momentum",
+      sort: "momentum",
+      isNumber: true,
+      isHidden: true,
       hint: "0 to 100. 50 = no change in four weeks",
       cell: ({ momentum }) => numbers.score(momentum),
     },

@@ -19,7 +19,10 @@ export function traitColumns<Row extends { readonly traits: Readonly<Record<stri
   return shown.slice(0, maxTraitColumns).map((trait) => {
     const id = `trait:${trait}`;
     return {
-      ...{ id, sort: id, isHidden: true, group },
+      id,
+      sort: id,
+      isHidden: true,
+      group,
       header: group === "Attributes" ? attributeName(trait) : trait,
       csv: [`traits.${trait}`],
       cell: (row) =>

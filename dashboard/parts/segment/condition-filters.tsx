@@ -74,7 +74,8 @@ function EventForm({
   const [days, setDays] = useState("28");
   const send = () => {
     onDone({
-      ...{ event, days: Number(days) },
+      event,
+      days: Number(days),
       ...(match === "fewerThan" && { match }),
       ...(times !== "1" && { times: Number(times) }),
     });

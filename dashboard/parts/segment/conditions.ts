@@ -16,7 +16,8 @@ export const conditionFilters = {
     if (typeof event !== "string" || !isPositive(days)) return [];
     return [
       {
-        ...{ event, days },
+        event,
+        days,
         ...(match === "fewerThan" && { match }),
         ...(isPositive(times) && times > 1 && { times }),
       },

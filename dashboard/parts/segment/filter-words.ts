@@ -46,8 +46,15 @@ function scoreWords({ verdict, healthBand, riskBand, state, ...filter }: Segment
   const { isPresent, healthBandBefore = "", moved = "", toCall, comparedWithDays } = filter;
   const { usageFellPercent, healthFellPoints, healthFellDays } = filter;
   const movement: MovementValues = {
-    ...{ since: undefined, isPresent, healthBandBefore, moved, toCall, comparedWithDays },
-    ...{ usageFellPercent, healthFellPoints, healthFellDays },
+    since: undefined,
+    isPresent,
+    healthBandBefore,
+    moved,
+    toCall,
+    comparedWithDays,
+    usageFellPercent,
+    healthFellPoints,
+    healthFellDays,
   };
   return [
     ...(verdict === undefined ? [] : [verdict === "not_churned" ? "Not churned" : verdictWord(verdict)]),

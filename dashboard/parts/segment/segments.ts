@@ -28,7 +28,8 @@ export function segmentChoices(segments: readonly Segment[], kind: SegmentKind):
   return segments
     .filter((segment) => kind === "users" || segment.kind === "accounts")
     .map(({ id, name, kind: of }) => ({
-      ...{ value: String(id), label: name },
+      value: String(id),
+      label: name,
       ...(kind === "users" && { group: of === "users" ? "Segments of users" : "Segments of accounts" }),
     }));
 }

@@ -33,7 +33,10 @@ export function OwnerPick({
 /** The column of the owner. */
 export function ownerColumn<Row extends { readonly owner: string | null }>(): Column<Row> {
   return {
-    ...{ id: "owner", header: "Owner", sort: "owner", csv: ["owner"] },
+    id: "owner",
+    header: "Owner",
+    sort: "owner",
+    csv: ["owner"],
     hint: "The team member who looks after it: the trait or attribute owner",
     cell: ({ owner }) => (
       <span title={owner ?? undefined} className={owner === null ? "text-soft" : undefined}>

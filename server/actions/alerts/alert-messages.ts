@@ -47,7 +47,10 @@ export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMe
   const name = nameOf(ground, told.alert.entity);
   const text = `${version.name}: ${name}${told.type === "alert.fired" ? ":" : ""} ${sentenceOf(told)}`;
   return message(ground, told.type, keyOf(version, told), {
-    ...{ text, rule: { id: version.rule, name: version.name, version: version.version }, entity, ...values },
+    text,
+    rule: { id: version.rule, name: version.name, version: version.version },
+    entity,
+    ...values,
     link: linkOf(ground, told.alert.entity) ?? `${pages}/overview`,
   });
 }
@@ -85,7 +88,8 @@ export function runMessage(
   return message(ground, type, key, {
     text: runText(version.name, total, rows.length),
     rule: { id: version.rule, name: version.name },
-    ...{ total, rows },
+    total,
+    rows,
     link: `${pages}/alerts?rule=${version.rule}`,
   });
 }
@@ -148,7 +152,9 @@ function dataOf({ names, hasEmails }: MessageGround, { type, alert }: ToldAlert)
     alert.entity.kind === "source"
       ? alert.entity
       : {
-          ...{ kind: alert.entity.kind, id: named?.id ?? null, name: cut(named?.label ?? "") },
+          kind: alert.entity.kind,
+          id: named?.id ?? null,
+          name: cut(named?.label ?? ""),
           ...(hasEmails && alert.entity.kind === "user" && { email: named?.email ?? null }),
         };
   if (type === "alert.resolved") {

@@ -103,8 +103,18 @@ export async function gatherWithout(
   const messages = await messagesOf(ledger, version, told, ground);
   const { sequence: after, decidedThrough, part, cursor } = watermark;
   const chunk = {
-    ...{ organization, rule, version: number, after, next: { decidedThrough, part, cursor } },
-    ...{ horizonDays: 0, states: [], fired: [], closed: [], insideBySettings: 0, earlier: [], messages },
+    organization,
+    rule,
+    version: number,
+    after,
+    next: { decidedThrough, part, cursor },
+    horizonDays: 0,
+    states: [],
+    fired: [],
+    closed: [],
+    insideBySettings: 0,
+    earlier: [],
+    messages,
   };
   await ledger.ruleDecisions.commitDecision(chunk, ground.nowMs);
 }
@@ -260,7 +270,9 @@ function webhookMessages(
   const webhooks = to.filter(({ kind }) => kind === "webhook");
   return webhooks.flatMap(({ id: destination, sendsEmails: hasEmails }) =>
     told.map((one) => ({
-      ...{ destination, message: alertMessage({ ...about, hasEmails }, one), dueAtMs: about.nowMs },
+      destination,
+      message: alertMessage({ ...about, hasEmails }, one),
+      dueAtMs: about.nowMs,
       entities: [one.alert.entity],
     })),
   );

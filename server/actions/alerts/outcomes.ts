@@ -112,7 +112,12 @@ async function endsOf(
      WHERE scored > fired AND scored <= fired + {horizonDays:Int32}
      GROUP BY number, fired HAVING countIf(scored = fired + {horizonDays:Int32}) > 0`,
     {
-      ...{ organization, fromDay, toDay, days, horizonDays, numbers: mature.map(({ number }) => number) },
+      organization,
+      fromDay,
+      toDay,
+      days,
+      horizonDays,
+      numbers: mature.map(({ number }) => number),
       runDays: runs.map(({ day }) => day),
       versions: runs.map(({ body }) => body.rowsVersion),
     },

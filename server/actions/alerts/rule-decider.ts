@@ -70,7 +70,11 @@ export class RuleDecider {
   #partsOf(organization: Organization): DecisionParts {
     const { ledger, warehouse, host, sources, segmentOf, nowMs } = this.#parts;
     return {
-      ...{ warehouse, sources, nowMs, rules: ledger.ruleDecisions, segmentOf: readOnce(segmentOf) },
+      warehouse,
+      sources,
+      nowMs,
+      rules: ledger.ruleDecisions,
+      segmentOf: readOnce(segmentOf),
       commit: (version, chunk) => this.#commit(organization, version, chunk),
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
       runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),

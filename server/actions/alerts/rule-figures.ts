@@ -76,7 +76,9 @@ export async function readRuleFigures(
       const fired = firedByDay.filter((one) => one.rule === rule.id);
       const kind = kindOf(rule);
       return {
-        ...{ rule, weeks: weeksOf(fired, today), ...rateOf(fired, zone.dayOf(rule.createdAtMs), today) },
+        rule,
+        weeks: weeksOf(fired, today),
+        ...rateOf(fired, zone.dayOf(rule.createdAtMs), today),
         untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
         touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
         baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },

@@ -75,7 +75,9 @@ export function dayQuery(question: DayQuestion): Query {
       ORDER BY entity`,
     parameters: {
       ...statement.parameters(),
-      ...{ organization, numbersFrom: numbers.from, numbersBelow: numbers.below },
+      organization,
+      numbersFrom: numbers.from,
+      numbersBelow: numbers.below,
       followed: followed.filter((one) => one >= numbers.from && one < numbers.below),
       gap: run.day - (last?.day ?? 0),
     },

@@ -107,7 +107,9 @@ function readingOf(
   const isInside = isPresent && code === judgements.inside;
   const isBack = isInside && last !== undefined && !hadRow && !isNew;
   return {
-    ...{ day, isInside, isInsideAsBefore: isInside && !isBySettings },
+    day,
+    isInside,
+    isInsideAsBefore: isInside && !isBySettings,
     isOut: isPresent && code === judgements.out,
     standing: isPresent && (takesOver || isBack) ? "adopted" : standing,
   };
@@ -151,8 +153,10 @@ function stepOf(rule: SteppingRule, number: number, reading: Reading): EntitySte
     row === undefined
       ? unknownEntity
       : {
-          ...{ hasLeft: row.hasLeft, daysOut: row.daysOut },
-          ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
+          hasLeft: row.hasLeft,
+          daysOut: row.daysOut,
+          restsUntil: row.restsUntil,
+          firedOn: row.firedOn,
         };
   const decided = step(rule.times, before, reading);
   const state = settled(decided.state, reading);

@@ -79,7 +79,10 @@ async function withoutSettings(
       warehouse,
       some.map(({ condition }) => condition),
       {
-        ...{ organization, kind, now: run, rules },
+        organization,
+        kind,
+        now: run,
+        rules,
         entities: [...new Set(some.flatMap(({ firing }) => firing))],
       },
     );
@@ -169,7 +172,9 @@ export async function commitDay(
   for (const { uptoNumber, ...contents } of chunksOf(decisions)) {
     const isLast = uptoNumber === null;
     now = await parts.commit(version, {
-      ...{ organization: version.organization, rule: version.rule, version: version.version },
+      organization: version.organization,
+      rule: version.rule,
+      version: version.version,
       after: now.sequence,
       next: {
         decidedThrough: isLast ? day : through,

@@ -92,9 +92,15 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   const isAfterOutage = countsDays && last !== undefined && hadOutage(last.day, run);
   const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
   return {
-    ...{ due, condition, scope, watermark, through, takesOver: watermark.takesOver },
+    due,
+    condition,
+    scope,
+    watermark,
+    through,
+    takesOver: watermark.takesOver,
     membersBefore: before === undefined ? ofLast : membersOfRun(before),
-    ...{ before, rulesBefore: before ?? decided?.rules },
+    before,
+    rulesBefore: before ?? decided?.rules,
     times: {
       cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,
       exitDays: condition.kind === "inSegment" ? 1 : exitDaysOfScores,

@@ -22,8 +22,11 @@ interface DecidedBy {
 export function cursorAfter(cursor: Watermark["cursor"], run: Run, timezone: string): JsonObject {
   const { firstPublishedAtMs } = run.body;
   const decidedBy: DecidedBy = {
-    ...{ day: run.day, rules: hashOfRules(run), excluded: excludedIn(run) },
-    ...{ firstPublishedAtMs, place: placeOf(run, timezone) },
+    day: run.day,
+    rules: hashOfRules(run),
+    excluded: excludedIn(run),
+    firstPublishedAtMs,
+    place: placeOf(run, timezone),
   };
   return { ...cursor, decidedBy };
 }
@@ -54,7 +57,8 @@ export function lastDecision(
   const excluded = decidedBy?.excluded ?? excludedIn(last);
   const hasSameRules = (run: Run) => hashOfRules(run) === rules;
   return {
-    ...{ sinceMs: decidedBy?.firstPublishedAtMs ?? last.body.firstPublishedAtMs, hasSameRules },
+    sinceMs: decidedBy?.firstPublishedAtMs ?? last.body.firstPublishedAtMs,
+    hasSameRules,
     rules: runs.findLast((run) => run.day <= last.day && hasSameRules(run)),
     members: runs.findLast((run) => run.day <= last.day && excludedIn(run) === excluded),
     isElsewhere: (run, timezone) => decidedBy !== undefined && decidedBy.place !== placeOf(run, timezone),

@@ -61,8 +61,13 @@ export async function dueDays(
     (await hasChangedInBulk(parts, organization, { watermark, runs, newest, segments, decidedThrough }));
   const takesOver = watermark.takesOver || hasChanged || isDecidedBefore;
   return {
-    ...{ version, kind, segments, runs, days: isNewestOnly ? due.slice(-1) : due },
-    ...{ watermark: { ...watermark, takesOver }, through: stored.decidedThrough },
+    version,
+    kind,
+    segments,
+    runs,
+    days: isNewestOnly ? due.slice(-1) : due,
+    watermark: { ...watermark, takesOver },
+    through: stored.decidedThrough,
   };
 }
 
@@ -84,7 +89,11 @@ async function hasChangedInBulk(
   if (last === undefined) return false;
   const { sinceMs, isElsewhere } = lastDecision(watermark, runs, last);
   return isAfterBulkChange(parts, id, {
-    ...{ runs, last, segments, sinceMs, isElsewhere: isElsewhere(newest, timezone) },
+    runs,
+    last,
+    segments,
+    sinceMs,
+    isElsewhere: isElsewhere(newest, timezone),
   });
 }
 

@@ -31,14 +31,18 @@ export function digestMessage(
     type: "digest",
     timestamp: new Date(nowMs).toISOString(),
     data: {
-      ...{ text: `${organization.name}: ${what}. ${summaryOf(digest)}`, link: `${pages}/overview` },
-      ...{ period, day: formatDay(day), scoredDay: scoredDay === null ? null : formatDay(scoredDay) },
+      text: `${organization.name}: ${what}. ${summaryOf(digest)}`,
+      link: `${pages}/overview`,
+      period,
+      day: formatDay(day),
+      scoredDay: scoredDay === null ? null : formatDay(scoredDay),
       ...(isCompared(digest) ? { entered: entered.total, left: left.total } : { entered: null, left: null }),
       rows: rowsOf(digest, pages),
     },
   };
   return {
-    ...{ messageId: digestId(organization.id, period, day), type: "digest" },
+    messageId: digestId(organization.id, period, day),
+    type: "digest",
     body: JSON.stringify(body),
   };
 }
@@ -70,7 +74,8 @@ function summaryOf(digest: Digest): string {
 function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
   const { kind, entered, left, movedBySettings, insideBySettings, top, changes, currency } = digest;
   const line = (entity: DigestEntity, text: string): MessageRow => ({
-    ...{ name: cutText(entity.label, textCharacters), text: `${text}${lossOf(entity, currency)}` },
+    name: cutText(entity.label, textCharacters),
+    text: `${text}${lossOf(entity, currency)}`,
     link: `${pages}/${kind}s/${encodeURIComponent(entity.id)}`,
   });
   const about = (name: string, text: string, page: string): MessageRow => ({

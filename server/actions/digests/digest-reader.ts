@@ -93,15 +93,23 @@ export async function readDigest(
   ]);
   const ofWeek = fired.filter(({ firedDay }) => firedDay < day && firedDay >= day - digestLimits.alertDays);
   return {
-    ...{ period, day, kind, scoredDay: now?.day ?? null, sinceDay: since?.day ?? null },
+    period,
+    day,
+    kind,
+    scoredDay: now?.day ?? null,
+    sinceDay: since?.day ?? null,
     hasModel: now !== undefined && now.body.model !== null,
     lacksData: now === undefined || lacksData(now.body),
-    ...{ ...moves, ...top, insideBySettings },
+    ...moves,
+    ...top,
+    insideBySettings,
     alerts: alertsOfWeek(ofWeek),
     precision: await livePrecision(
       warehouse,
       {
-        ...{ organization: { id, zone }, today: day, horizonDays: settings.churnHorizonDays },
+        organization: { id, zone },
+        today: day,
+        horizonDays: settings.churnHorizonDays,
         outages: now?.body.outages ?? [],
       },
       fired,
@@ -113,7 +121,9 @@ export async function readDigest(
 
 type Moves = Pick<Digest, "entered" | "left" | "movedBySettings">;
 const noMoves: Moves = {
-  ...{ entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
+  entered: { total: 0, named: [] },
+  left: { total: 0, named: [] },
+  movedBySettings: 0,
 };
 
 /** The entities that entered and left high risk since an earlier run. Those that did so only by other settings or another model are counted apart. */
@@ -121,7 +131,8 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
   const { warehouse, organization, kind, now, controls } = ground;
   if (now === undefined || before === undefined) return noMoves;
   const withLimit = (run: Run) => ({
-    ...{ run: rowsOf(organization.id, kind, run), highRisk: run.body.riskScale.high },
+    run: rowsOf(organization.id, kind, run),
+    highRisk: run.body.riskScale.high,
   });
   const all = await highRiskMoves(warehouse, withLimit(now), withLimit(before), mostMoves);
   const moved = all.filter(({ isByRules }) => !isByRules);
@@ -143,7 +154,8 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
     return { total: ofSide.length, named: await withNames(ground, mostImportant(unnamed)) };
   };
   return {
-    ...{ entered: await side("entered"), left: await side("left") },
+    entered: await side("entered"),
+    left: await side("left"),
     movedBySettings: all.length - moved.length,
   };
 }

@@ -65,9 +65,13 @@ export async function receivedLate(
        AND eventId IN {ids:Array(String)}
      GROUP BY eventId HAVING min(toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(time)) > {lateMs:Int64}`,
     {
-      ...{ organization, event: eventOf[moment], lateMs, ids: events.map(({ id }) => id) },
-      ...{ users: [...new Set(events.map(({ ofUser }) => ofUser))] },
-      ...{ fromMs: Math.min(...times), uptoMs: Math.max(...times) },
+      organization,
+      event: eventOf[moment],
+      lateMs,
+      ids: events.map(({ id }) => id),
+      users: [...new Set(events.map(({ ofUser }) => ofUser))],
+      fromMs: Math.min(...times),
+      uptoMs: Math.max(...times),
     },
   );
   return new Set(rows.map(({ eventId }) => eventId));

@@ -45,9 +45,15 @@ export async function closeMoments(
     const isLast = at + chunkAlerts >= closed.length;
     const cursor: JsonObject = { ...now.cursor, ...(isLast && { judgedDay: run.day }) };
     const chunk: DecisionChunk = {
-      ...{ organization: id, rule: version.rule, version: version.version, after: now.sequence, horizonDays },
+      organization: id,
+      rule: version.rule,
+      version: version.version,
+      after: now.sequence,
+      horizonDays,
       next: { decidedThrough: today, part: null, cursor },
-      ...{ states: [], fired: [], insideBySettings: 0 },
+      states: [],
+      fired: [],
+      insideBySettings: 0,
       closed: closed.slice(at, at + chunkAlerts),
     };
     now = await parts.commit(version, chunk);

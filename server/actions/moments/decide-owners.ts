@@ -93,7 +93,8 @@ async function decisionsOf(
     number,
     state: { entity: { kind: "account", number }, ...unknownEntity, hasLeft: !hasOwner, value: null },
     fired: hasOwner ? [] : (byAccount.get(number) ?? []),
-    ...{ closed: [], insideBySettings: 0 },
+    closed: [],
+    insideBySettings: 0,
   });
   return [
     ...found.map((number) => decision(number, true)),
@@ -130,7 +131,8 @@ async function commitOwners(
     const { decidedThrough, cursor } = now;
     const isLast = uptoNumber === null;
     now = await parts.commit(version, {
-      ...{ ...chunkOf(version, now, about), ...contents },
+      ...chunkOf(version, now, about),
+      ...contents,
       ...(!isLast && { next: { decidedThrough, part: { day, uptoNumber }, cursor } }),
     });
   }

@@ -34,9 +34,16 @@ export function chunkOf(
   { day, horizonDays }: { readonly day: number; readonly horizonDays: number },
 ): DecisionChunk {
   return {
-    ...{ organization, rule, version, after: sequence, horizonDays },
+    organization,
+    rule,
+    version,
+    after: sequence,
+    horizonDays,
     next: { decidedThrough: day, part: null, cursor },
-    ...{ states: [], fired: [], closed: [], insideBySettings: 0 },
+    states: [],
+    fired: [],
+    closed: [],
+    insideBySettings: 0,
   };
 }
 
@@ -71,13 +78,11 @@ export async function firedBy(
   return events.map(({ entity, timeMs, id }) => {
     const { reasons = [] } = facts.get(entity) ?? {};
     return {
-      ...{
-        entity: { kind, number: entity },
-        day: zone.dayOf(timeMs),
-        eventId: id,
-        before: null,
-        after: null,
-      },
+      entity: { kind, number: entity },
+      day: zone.dayOf(timeMs),
+      eventId: id,
+      before: null,
+      after: null,
       reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons],
       ...figuresOfFiring(entity),
     };

@@ -104,7 +104,8 @@ function hasSent(source: SenderName): string {
 }
 
 const utcFormat = new Intl.DateTimeFormat("en-GB", {
-  ...({ dateStyle: "medium", timeStyle: "short" } as const),
+  dateStyle: "medium" as const,
+  timeStyle: "short" as const,
   timeZone: "UTC",
 });
 

@@ -37,7 +37,9 @@ export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestio
       text: `AND entity >= {numbersFrom:UInt32} AND entity < {numbersBelow:UInt32}
         AND ${isMember("entity", "toUInt8(transform(day, {earlyDays:Array(Int32)}, {earlyPlaces:Array(UInt8)}, 0))")}`,
       parameters: {
-        ...{ ...within.scope.parameters(numbers), numbersFrom: numbers.from, numbersBelow: numbers.below },
+        ...within.scope.parameters(numbers),
+        numbersFrom: numbers.from,
+        numbersBelow: numbers.below,
         earlyPlaces: chosen.map(within.placeOf),
       },
     };
@@ -69,9 +71,13 @@ async function counted(
      INNER JOIN (SELECT entity, laterDay - {horizonDays:Int32} AS day, state AS laterState FROM (${rows("later")})) AS later
      USING (entity, day)`,
     {
-      ...{ ...and.parameters, organization, horizonDays },
-      ...{ earlyDays: chosen, earlyVersions: chosen.map(versionOf) },
-      ...{ laterDays: later, laterVersions: later.map(versionOf) },
+      ...and.parameters,
+      organization,
+      horizonDays,
+      earlyDays: chosen,
+      earlyVersions: chosen.map(versionOf),
+      laterDays: later,
+      laterVersions: later.map(versionOf),
     },
   );
   return row ?? { count: 0, churned: 0 };

@@ -88,12 +88,18 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
   switch (condition.kind) {
     case "never":
       return {
-        ...{ value: "toFloat64(0)", inside: below, out: atLeast },
-        ...{ ...withoutBefore, limits: () => ({ inFrom: 0, outFrom: 0 }) },
+        value: "toFloat64(0)",
+        inside: below,
+        out: atLeast,
+        ...withoutBefore,
+        limits: () => ({ inFrom: 0, outFrom: 0 }),
       };
     case "riskBand":
       return {
-        ...{ value: "risk", inside: atLeast, out: below, ...withoutBefore },
+        value: "risk",
+        inside: atLeast,
+        out: below,
+        ...withoutBefore,
         limits: ({ riskScale }) => {
           const inFrom = riskScale[condition.band];
           return { inFrom, outFrom: inFrom - Math.min(riskMargin, inFrom / 2) };
@@ -103,7 +109,10 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
       const inFrom = condition.below;
       const limits = { inFrom, outFrom: inFrom + Math.min(healthMargin, (100 - inFrom) / 2) };
       return {
-        ...{ value: "health", inside: below, out: atLeast, ...withoutBefore },
+        value: "health",
+        inside: below,
+        out: atLeast,
+        ...withoutBefore,
         limits: () => limits,
       };
     }
@@ -123,21 +132,26 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
       return {
         // Days before the first that is asked for are read for comparison only.
         value: `toFloat64(place >= {fromPlace:UInt8} AND ${isMember("entity", "toUInt8(greatest(place - {fromPlace:UInt8}, 0))")})`,
-        ...{ ...holdsOrNot, parameters: {} },
+        ...holdsOrNot,
+        parameters: {},
       };
     case "riskUp":
       return {
         value: "risk",
         inside: ({ value, before, from }) => `${value} - ${before} >= ${from}`,
         out: ({ value, before, from }) => `${value} - ${before} < ${from}`,
-        ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
+        limits: () => halved(condition.by),
+        lookbackDays: condition.days,
+        parameters: {},
       };
     case "healthDown":
       return {
         value: "health",
         inside: ({ value, before, from }) => `${before} - ${value} >= ${from}`,
         out: ({ value, before, from }) => `${before} - ${value} < ${from}`,
-        ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
+        limits: () => halved(condition.by),
+        lookbackDays: condition.days,
+        parameters: {},
       };
     case "usageDown":
       return {
@@ -145,7 +159,9 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
         inside: ({ value, before, from }) => `(${before} > 0 AND ${value} <= ${before} * (1 - ${from}))`,
         // Without usage before there is nothing to fall.
         out: ({ value, before, from }) => `(${before} = 0 OR ${value} > ${before} * (1 - ${from}))`,
-        ...{ limits: () => halved(condition.percent / 100), lookbackDays: usageDays, parameters: {} },
+        limits: () => halved(condition.percent / 100),
+        lookbackDays: usageDays,
+        parameters: {},
       };
   }
 }
@@ -154,7 +170,9 @@ const atLeast = ({ value, from }: Compared) => `${value} >= ${from}`;
 const below = ({ value, from }: Compared) => `${value} < ${from}`;
 /** Of a value that is 1 or 0. */
 const holdsOrNot = {
-  ...{ inside: atLeast, out: below, lookbackDays: 0 },
+  inside: atLeast,
+  out: below,
+  lookbackDays: 0,
   limits: () => ({ inFrom: 1, outFrom: 1 }),
 } as const;
 const withoutBefore = { lookbackDays: 0, parameters: {} } as const;

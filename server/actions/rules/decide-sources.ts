@@ -39,7 +39,10 @@ export async function decideSources(
     const entity = { kind: "source", source } as const;
     const isInside = status === "silent";
     const { state, outcomes } = step({ cooldownDays, exitDays: 1, resolvesInCooldown: true }, before, {
-      ...{ day, isInside, isInsideAsBefore: isInside, isOut: !isInside },
+      day,
+      isInside,
+      isInsideAsBefore: isInside,
+      isOut: !isInside,
       standing: watermark.takesOver ? "adopted" : "present",
     });
     const isSame =
@@ -54,8 +57,16 @@ export async function decideSources(
       if (outcome.what === "fired") {
         const since = lastHeardMs === null ? "ever" : `since ${new Date(lastHeardMs).toISOString()}`;
         chunk.fired.push({
-          ...{ entity, day, eventId: null, before: null, after: null, risk: null, expectedLoss: null },
-          ...{ account: null, isExempt: false, reasons: [{ text: `No data ${since}` }] },
+          entity,
+          day,
+          eventId: null,
+          before: null,
+          after: null,
+          risk: null,
+          expectedLoss: null,
+          account: null,
+          isExempt: false,
+          reasons: [{ text: `No data ${since}` }],
         });
       }
     }

@@ -71,12 +71,16 @@ export async function previewRule(parts: PreviewParts, question: PreviewQuestion
   const { scope } = judged.members;
   return {
     ...figures,
-    ...{ days, daysWithoutRisk: daily.daysWithoutRisk, insideNow: daily.insideNow },
+    days,
+    daysWithoutRisk: daily.daysWithoutRisk,
+    insideNow: daily.insideNow,
     precision: { ...judged.figures.precision, steps: isWeekly ? "weekly" : "daily" },
     medianLeadDays: judged.figures.medianLeadDays,
     baseRate: await baseRateOf(parts.warehouse, {
-      ...{ organization: question.organization.id, kind: kindOf(question.scope) },
-      ...{ runs: judged.runs, horizonDays: question.horizonDays },
+      organization: question.organization.id,
+      kind: kindOf(question.scope),
+      runs: judged.runs,
+      horizonDays: question.horizonDays,
       days: matureDays(judged.about),
       within: scope && { scope, placeOf: (day: number) => judged.members.placeOf(day) },
     }),
@@ -145,7 +149,10 @@ export async function replaysOf(
   const read = dailyConditionOf(condition);
   const firstDay = today - pastDays + Math.max(lookbackOf(read), comparedDaysOf(named));
   const asked = {
-    ...{ organization, kind: kindOf(scope), toDay: today, onlyMondays },
+    organization,
+    kind: kindOf(scope),
+    toDay: today,
+    onlyMondays,
     // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.
     fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
     withChurned: true,
@@ -241,8 +248,11 @@ async function momentsOf(
   const { kind } = condition;
   if (kind !== "paymentFailed" && kind !== "cancellationScheduled") return new Map();
   const events = await momentEvents(warehouse, {
-    ...{ organization: id, kind: kindOf(scope), moment: kind },
-    ...{ fromMs: zone.startOfDay(fromDay), toMs: zone.startOfDay(today + 1) },
+    organization: id,
+    kind: kindOf(scope),
+    moment: kind,
+    fromMs: zone.startOfDay(fromDay),
+    toMs: zone.startOfDay(today + 1),
   });
   const entities = events.map(({ entity }) => entity);
   const excluded = new Set(await excludedAmong(warehouse, id, kindOf(scope), [...new Set(entities)]));

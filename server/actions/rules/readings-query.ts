@@ -67,8 +67,11 @@ export function judgementsQuery(question: JudgementsQuestion): Query {
     parameters: {
       ...judged.parameters,
       ...(condition.kind === "wasInSegment" && condition.members.parameters(numbers)),
-      ...{ organization, fromPlace, followed: followed.filter((one) => isWithin(one, numbers)) },
-      ...{ numbersFrom: numbers.from, numbersBelow: numbers.below },
+      organization,
+      fromPlace,
+      followed: followed.filter((one) => isWithin(one, numbers)),
+      numbersFrom: numbers.from,
+      numbersBelow: numbers.below,
       firstDay: days[0]?.day ?? 0,
       lastDay: days.at(-1)?.day ?? 0,
       days: days.map(({ day }) => day),
@@ -177,7 +180,9 @@ function ofEvent(
           AND ${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32} AND ${isIncluded("user")}
         GROUP BY entity) AS doings USING (entity)`,
     parameters: {
-      ...{ ruleEvent: event, unseenDays, earliestDay },
+      ruleEvent: event,
+      unseenDays,
+      earliestDay,
       cutoffs: days.map(({ day }) => observed(day)),
       observed: Array.from(
         { length: lastDay - earliestDay + 1 },

@@ -134,7 +134,11 @@ async function judgedEntities(
 ): Promise<Judged[]> {
   const { organization, kind, condition, followed = [], withChurned = false } = question;
   const ask = {
-    ...{ organization: organization.id, kind, condition, followed, withChurned },
+    organization: organization.id,
+    kind,
+    condition,
+    followed,
+    withChurned,
     days: days.map(({ run }) => judgedDay(run, condition, days)),
     fromPlace: days.findIndex(({ isWanted }) => isWanted) + 1,
     outages: outagesOf(days),
@@ -160,7 +164,9 @@ function judgedDay({ day, body }: Run, condition: DailyCondition, days: readonly
   const { limits, lookbackDays } = conditionSql(condition);
   const base = lookbackDays === 0 ? undefined : baseOf(runsOf(days), day, lookbackDays);
   return {
-    ...{ day, rowsVersion, ...limits(body) },
+    day,
+    rowsVersion,
+    ...limits(body),
     base: days.findIndex(({ run }) => run === base) + 1,
   };
 }
@@ -305,7 +311,9 @@ function* entitiesOf(
       const isAdopted = letter === letters.returned || hasOthers || day === first;
       return [
         {
-          ...{ day, isInside, isOut: letter === letters.out || letter === letters.absent },
+          day,
+          isInside,
+          isOut: letter === letters.out || letter === letters.absent,
           ...(letter === letters.absent && { isWithoutRow: true as const }),
           isInsideAsBefore: isInside && changed.get(day)?.has(entity) !== true,
           standing: standings[letter] ?? (isAdopted ? "adopted" : "present"),

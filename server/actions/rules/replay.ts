@@ -46,7 +46,10 @@ export function replay(rule: StepRule, entity: number, readings: readonly Readin
     return [{ day: outcome.day, leftOn: leftOn.get(outcome.day) ?? null, closed }];
   });
   return {
-    ...{ entity, fired, noticed, ...churnsOf(readings) },
+    entity,
+    fired,
+    noticed,
+    ...churnsOf(readings),
     insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
   };
 }
@@ -59,7 +62,9 @@ export function replayMoments(
 ): Replayed {
   const outcomes = churnsOf(readings);
   return {
-    ...{ entity, ...outcomes, insideBySettings: 0 },
+    entity,
+    ...outcomes,
+    insideBySettings: 0,
     noticed: new Set(outcomes.churns.filter((churn) => days.some((day) => day < churn))),
     fired: days.map((day) => ({ day, leftOn: null, closed: null })),
   };

@@ -53,7 +53,9 @@ export async function segmentsOfRule(
     condition.kind === "inSegment" ? { ...condition, of: await read(condition.segment) } : condition;
   const changes = named.map(({ changedAtMs }) => changedAtMs).filter((atMs) => atMs > createdAtMs);
   return {
-    ...{ condition: judged, scope: ofScope, changedAtMs: changes.length === 0 ? null : Math.max(...changes) },
+    condition: judged,
+    scope: ofScope,
+    changedAtMs: changes.length === 0 ? null : Math.max(...changes),
     readsScores: named.some(({ readsScores }) => readsScores),
     countsDays: named.some(({ countsDays }) => countsDays),
   };

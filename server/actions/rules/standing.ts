@@ -100,8 +100,13 @@ export async function accountsWithExclusions(
        GROUP BY user) AS scored USING (user)
      WHERE rowsNow = 0 OR (rowsBefore = 0 AND tenureDays > {gap:Int32})`,
     {
-      ...{ organization, accounts, day: now.day, dayBefore: before.day, gap: now.day - before.day },
-      ...{ version: await versionOf(now), versionBefore: await versionOf(before) },
+      organization,
+      accounts,
+      day: now.day,
+      dayBefore: before.day,
+      gap: now.day - before.day,
+      version: await versionOf(now),
+      versionBefore: await versionOf(before),
     },
   );
   return new Set(rows.map(({ account }) => account));

@@ -206,9 +206,14 @@ export async function storeEvaluation(
        {size:UInt32}, {entries:UInt32}, {leaves:UInt32}, {cause:String}, {isFirst:Bool}, {content:String}, {ground:String},
        {rules:String}, {scoredDay:Int32}, {scoredAtMs:UInt64}, {loadedUptoMs:UInt64}`,
     {
-      ...{ ...whose, ...ground, sequence, size, isFirst },
+      ...whose,
+      ...ground,
+      sequence,
+      size,
+      isFirst,
       // Members of the first evaluation did not enter then.
-      ...{ entries: isFirst ? 0 : entries, leaves },
+      entries: isFirst ? 0 : entries,
+      leaves,
     },
   );
 }

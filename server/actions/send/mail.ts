@@ -37,7 +37,9 @@ export async function sendMail(
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     url: smtpUrl,
-    ...{ connectionTimeout: step, greetingTimeout: step, socketTimeout: step },
+    connectionTimeout: step,
+    greetingTimeout: step,
+    socketTimeout: step,
     // A password is not sent before the connection is encrypted.
     requireTLS: username !== "",
     disableFileAccess: true,
@@ -48,7 +50,11 @@ export async function sendMail(
   try {
     const { response } = await transport.sendMail({
       signal,
-      ...{ from, to: { name: "", address: to }, subject, text, html },
+      from,
+      to: { name: "", address: to },
+      subject,
+      text,
+      html,
       headers: { "Auto-Submitted": "auto-generated", ...(unsubscribe !== null && oneClick(unsubscribe)) },
     });
     return { status: 250, said: response.slice(0, saidCharacters), retryAfterMs: null };

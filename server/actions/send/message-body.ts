@@ -36,7 +36,9 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
   );
   const stop = unsubscribe.replace("/api/unsubscribe/", "/unsubscribe#");
   return {
-    ...{ to, unsubscribe, subject: cutText(inOneLine(text), mailSubjectCharacters) },
+    to,
+    unsubscribe,
+    subject: cutText(inOneLine(text), mailSubjectCharacters),
     text: [plain(text), "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
     html: `<p>${html(unlinked(text))}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
   };
@@ -45,7 +47,9 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
 /** A mail with one link, which a person requested. */
 export function plainMail(to: string, subject: string, text: string, link: string): Mail {
   return {
-    ...{ to, subject: cutText(inOneLine(subject), mailSubjectCharacters), unsubscribe: null },
+    to,
+    subject: cutText(inOneLine(subject), mailSubjectCharacters),
+    unsubscribe: null,
     text: `${plain(text)}\n\n${link}\n`,
     html: `<p>${html(unlinked(text))}</p><p>${anchor(link, link)}</p>`,
   };

@@ -34,7 +34,9 @@ export interface PostRules {
 }
 
 export const usualRules: PostRules = {
-  ...{ exceptions: [], timeoutMs: 15_000, answerBytes: 4_096 },
+  exceptions: [],
+  timeoutMs: 15_000,
+  answerBytes: 4_096,
   lookup: lookUpBy("/etc/resolv.conf"),
 };
 

@@ -6,7 +6,10 @@ const hourMs = 60 * minuteMs;
 
 /** Waiting times before each attempt, the first included: ten attempts in 75 hours. */
 export const waitsMs: readonly number[] = [
-  ...[0, 5 * secondMs, 5 * minuteMs, 30 * minuteMs],
+  0,
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 

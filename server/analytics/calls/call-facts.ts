@@ -37,8 +37,14 @@ export interface CallFactsRow extends CallFacts {
 }
 
 const payerColumns = [
-  ...(["mrr", "scheduled", "status", "hadMrr", "firstEndMs", "endSetMs", "pastDueMs"] as const),
-] satisfies readonly PayerColumn[];
+  "mrr",
+  "scheduled",
+  "status",
+  "hadMrr",
+  "firstEndMs",
+  "endSetMs",
+  "pastDueMs",
+] as const satisfies readonly PayerColumn[];
 
 /** @throws WarehouseError */
 export async function callFacts(warehouse: Warehouse, question: CallFactsQuestion): Promise<CallFactsRow[]> {

@@ -112,8 +112,13 @@ export async function accountWithId(
   },
 ): Promise<AccountListRow | undefined> {
   const [row] = await accountList(warehouse, {
-    ...{ ...question, earlier: undefined },
-    ...{ search: "", sort: "accountId", descending: false, limit: 1, offset: 0 },
+    ...question,
+    earlier: undefined,
+    search: "",
+    sort: "accountId",
+    descending: false,
+    limit: 1,
+    offset: 0,
   });
   return row;
 }
@@ -155,7 +160,11 @@ export async function accountsNumbered(
   const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
   const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
     ...engagementParameters(passiveEvents),
-    ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },
+    ...scores.parameters,
+    organization,
+    toDay,
+    membersDay: membersDay({ run, toDay }),
+    accounts,
   });
   return inOrder(accounts, rows, ({ account }) => account);
 }
@@ -186,7 +195,10 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const billing = billingSql(selection, "account", "a.account", order);
   const owner = ownerSql(selection, "account", order);
   const conditions = [
-    ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...about,
+    ...seen,
+    ...billing.conditions,
+    ...owner.conditions,
     ...fallConditions(selection, "a.account"),
     ...setConditions(selection, { account: "a.account" }),
   ];

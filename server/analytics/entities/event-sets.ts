@@ -40,7 +40,9 @@ async function setsOfStatement(
   { organization, toDay, conditions }: Asked,
 ): Promise<EntitySet[]> {
   const parameters: Record<string, Parameter> = {
-    ...{ organization, toDay, fromDay: toDay - Math.max(...conditions.map(({ days }) => days)) + 1 },
+    organization,
+    toDay,
+    fromDay: toDay - Math.max(...conditions.map(({ days }) => days)) + 1,
     events: [...new Set(conditions.map(({ event }) => event))],
   };
   for (const [index, { event, times, days }] of conditions.entries()) {

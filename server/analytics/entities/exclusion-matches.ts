@@ -43,7 +43,8 @@ export async function matchesOfRules(
      SETTINGS ${ruleSettings}`,
     {
       ...ruleParameters({ rules: asked, accounts: await accountsOf(warehouse, organization, asked) }),
-      ...{ organization, ...(user !== undefined && { user }) },
+      organization,
+      ...(user !== undefined && { user }),
     },
   );
   const byPlace = new Map(ordered.map(({ place }, index) => [place, row?.matches[index] ?? 0]));
@@ -86,7 +87,9 @@ export async function previewOfRule(
     users: counts?.matched ?? 0,
     alreadyExcluded: counts?.excluded ?? 0,
     examples: examples.map(({ userId, label, address }) => ({
-      ...{ userId, name: label === "" ? null : label, email: address === "" ? null : address },
+      userId,
+      name: label === "" ? null : label,
+      email: address === "" ? null : address,
     })),
   };
 }

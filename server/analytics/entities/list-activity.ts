@@ -58,7 +58,8 @@ function onDays(
 ): Sql[] {
   const now = among(user, usersActive(passive, "active"), { activeFrom: fromDay, activeTo: toDay });
   const before = among(user, usersActive(passive, "before"), {
-    ...{ beforeFrom: fromDay - daysBefore, beforeTo: fromDay - 1 },
+    beforeFrom: fromDay - daysBefore,
+    beforeTo: fromDay - 1,
   });
   const first = among(
     user,
@@ -70,7 +71,9 @@ function onDays(
       ? []
       : [
           among(user, usersInAccount(passive), {
-            ...{ activeFrom: fromDay, activeTo: toDay, activeInAccount: inAccount },
+            activeFrom: fromDay,
+            activeTo: toDay,
+            activeInAccount: inAccount,
           }),
         ];
   switch (lifecycle) {

@@ -214,7 +214,8 @@ function earlierConditions({ healthBandBefore, earlier }: ScoreFilter & ScoresOf
         WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {beforeDay:Int32})
           AND version >= {beforeVersion:UInt64} AND colour ${is})`,
       {
-        ...{ beforeDay: earlier.day, beforeVersion: earlier.rowsVersion },
+        beforeDay: earlier.day,
+        beforeVersion: earlier.rowsVersion,
         ...(healthBandBefore !== "present" && { healthBandBefore }),
       },
     ),

@@ -145,7 +145,11 @@ export async function usersNumbered(
   const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
   const rows = await warehouse.rows<UserListRow>(detailed(scores.text, isChurned.text, passiveEvents), {
     ...engagementParameters(passiveEvents),
-    ...{ ...scores.parameters, ...isChurned.parameters, organization, toDay, users },
+    ...scores.parameters,
+    ...isChurned.parameters,
+    organization,
+    toDay,
+    users,
   });
   return inOrder(users, rows, ({ user }) => user);
 }
@@ -181,7 +185,10 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
   const billing = billingSql(selection, "user", "u.user", by);
   const owner = ownerSql(selection, "user", by);
   const conditions = [
-    ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...about,
+    ...seen,
+    ...billing.conditions,
+    ...owner.conditions,
     ...fallConditions(selection, "u.user"),
     ...activityConditions(selection, "u.user"),
     ...setConditions(selection, { user: "u.user", account: "u.account" }),

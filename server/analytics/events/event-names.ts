@@ -39,7 +39,11 @@ const asked = `
   AND ({search:String} = '' OR positionCaseInsensitiveUTF8(event, {search:String}) > 0)`;
 
 const orders: Record<EventNamesQuestion["sort"], string> = {
-  ...{ count: "count", users: "users", event: "event", firstDay: "firstDay", lastDay: "lastDay" },
+  count: "count",
+  users: "users",
+  event: "event",
+  firstDay: "firstDay",
+  lastDay: "lastDay",
 };
 
 const sql = (column: string, direction: "ASC" | "DESC") => `

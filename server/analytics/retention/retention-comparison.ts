@@ -99,8 +99,11 @@ async function readRows(warehouse: Warehouse, question: RetentionQuestion, grid:
      GROUP BY kind, value, cohort, account, periods
      ${jsonSettings}`,
     {
-      ...{ ...cohorts.parameters, ...activity.parameters, ...engagementParameters(question.passiveEvents) },
-      ...{ activeFrom: grid.firstCohort, activeEnd: grid.endDay },
+      ...cohorts.parameters,
+      ...activity.parameters,
+      ...engagementParameters(question.passiveEvents),
+      activeFrom: grid.firstCohort,
+      activeEnd: grid.endDay,
     },
   );
 }
@@ -195,7 +198,8 @@ function lastAgeOf(rows: readonly Row[], question: RetentionQuestion, needed: nu
 /** The share of a mean row at an age. */
 function shareAt(rows: readonly Row[], question: RetentionQuestion, at: number): number {
   const counted = Array.from({ length: question.measure === "in" ? at + 1 : question.periods }, () => ({
-    ...{ hits: 0, count: 0 },
+    hits: 0,
+    count: 0,
   }));
   for (const [cohort, of] of Map.groupBy(rows, (row) => row.cohort)) {
     const users = of.reduce((sum, row) => sum + row.users, 0);
@@ -249,7 +253,10 @@ function groupAt(rows: readonly Row[], question: RetentionQuestion, at: number, 
   const known = { ...sample, hits: share * sample.count };
   const { kind, value } = rows[0] ?? { kind: "all", value: null };
   const answer: ComparedGroup = {
-    ...{ kind, value, users, cohortUsers },
+    kind,
+    value,
+    users,
+    cohortUsers,
     cohorts: new Set(complete.map(({ cohort }) => cohort)).size,
     share,
     ...shareInterval(known),

@@ -65,7 +65,10 @@ export async function retentionPeople(
     page.length === 0
       ? []
       : await engagementRows<Person>(warehouse, peopleSql, {
-          ...{ organization, passiveEvents, numbers: page, toDay: today },
+          organization,
+          passiveEvents,
+          numbers: page,
+          toDay: today,
         });
   const next = numbers.length > limit ? (page.at(-1) ?? null) : null;
   return { cohortUsers, users, people, next };

@@ -94,7 +94,10 @@ export async function payersNow(
     WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
   const [rows, inUnrated] = await Promise.all([
     warehouse.rows<PayerRow>(atPlace(columns, { and: own, withExcluded }), {
-      ...{ organization, nowMs, untilMs: untilMs ?? nowMs, entities },
+      organization,
+      nowMs,
+      untilMs: untilMs ?? nowMs,
+      entities,
     }),
     unratedAmong(warehouse, question, { own, entities }),
   ]);
@@ -271,7 +274,8 @@ function payersOf(
       WHERE ${isOfKind}
       GROUP BY ${["entity", ...by].join(", ")})`,
     parameters: {
-      ...{ organization, nowMs },
+      organization,
+      nowMs,
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
       ...(columns.includes("hadMrr") && { earlierMs }),
       ...(hasMrr && mrr.parameters),

@@ -142,7 +142,12 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
   const later = loss === null ? none : await laterEnds(warehouse, question, loss);
   const ranked = loss === null ? top : await rankedByLater(warehouse, question, { top, later });
   return {
-    ...{ mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers },
+    mrr,
+    payers,
+    mrrWithRisk,
+    payersWithRisk,
+    highRiskMrr,
+    highRiskPayers,
     expectedLoss: loss && { ...lossOf(sums, loss), ...sumOfLater(later) },
     withoutRisk: withoutRiskReasons
       .map((reason) => ({ reason, payers: payersWithout[reason] ?? 0, mrr: mrrWithout[reason] ?? 0 }))
@@ -153,9 +158,19 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
 }
 
 const nothing: Totals = {
-  ...{ total: 0, payers: 0, mrrWithRisk: 0, payersWithRisk: 0, highRiskMrr: 0, highRiskPayers: 0 },
-  ...{ payersWithLoss: 0, scheduledTotal: 0, mrrs: [], risks: [], top: [] },
-  ...{ mrrWithout: {}, payersWithout: {} },
+  total: 0,
+  payers: 0,
+  mrrWithRisk: 0,
+  payersWithRisk: 0,
+  highRiskMrr: 0,
+  highRiskPayers: 0,
+  payersWithLoss: 0,
+  scheduledTotal: 0,
+  mrrs: [],
+  risks: [],
+  top: [],
+  mrrWithout: {},
+  payersWithout: {},
 };
 
 type LaterEnds = ReadonlyMap<number, number>;
@@ -233,7 +248,10 @@ async function named(
   const names = new Map(rows.map(({ entity, ...name }) => [entity, name]));
   return top.map(([order, entity, mrr, risk, scheduled]) => ({
     ...(names.get(entity) ?? { id: "", name: "" }),
-    ...{ mrr, risk, scheduled, expectedLoss: isLoss ? -order : null },
+    mrr,
+    risk,
+    scheduled,
+    expectedLoss: isLoss ? -order : null,
     laterMrr: later.get(entity) ?? 0,
   }));
 }

@@ -77,8 +77,14 @@ const none: Movement = { mrr: 0, payers: 0 };
 
 /** How a payer's MRR moved from one edge to the next. */
 const moves = [
-  ...(["new", "reactivated", "expansion", "contraction", "left", "leftInvoluntarily"] as const),
-  ...(["transferredIn", "transferredOut"] as const),
+  "new",
+  "reactivated",
+  "expansion",
+  "contraction",
+  "left",
+  "leftInvoluntarily",
+  "transferredIn",
+  "transferredOut",
 ] as const;
 type Moved = Readonly<Partial<Record<(typeof moves)[number], Movement>>>;
 
@@ -212,11 +218,14 @@ function movementsBy(moved: Moved = {}, startMrr: number): Movements {
   const at = (name: (typeof moves)[number]) => moved[name] ?? none;
   const [left, involuntary] = [at("left"), at("leftInvoluntarily")];
   const movements = {
-    ...{ new: at("new"), reactivated: at("reactivated") },
-    ...{ expansion: at("expansion"), contraction: at("contraction") },
+    new: at("new"),
+    reactivated: at("reactivated"),
+    expansion: at("expansion"),
+    contraction: at("contraction"),
     churned: { mrr: left.mrr + involuntary.mrr, payers: left.payers + involuntary.payers },
     churnedInvoluntarily: involuntary,
-    ...{ transferredIn: at("transferredIn"), transferredOut: at("transferredOut") },
+    transferredIn: at("transferredIn"),
+    transferredOut: at("transferredOut"),
   };
   const gained = movements.new.mrr + movements.reactivated.mrr + movements.expansion.mrr;
   const passed = movements.transferredIn.mrr - movements.transferredOut.mrr;
@@ -229,7 +238,11 @@ function retentionOf(ends: Movements, payers: number): RevenueRetention {
   const { startMrr, expansion, contraction, churned, churnedInvoluntarily } = ends;
   const keptMrr = startMrr - contraction.mrr - churned.mrr;
   return ratiosOf({
-    ...{ startMrr, endMrr: keptMrr + expansion.mrr, keptMrr, payers },
-    ...{ left: churned.payers, leftInvoluntarily: churnedInvoluntarily.payers },
+    startMrr,
+    endMrr: keptMrr + expansion.mrr,
+    keptMrr,
+    payers,
+    left: churned.payers,
+    leftInvoluntarily: churnedInvoluntarily.payers,
   });
 }

@@ -89,7 +89,10 @@ export async function subscriptionsOf(
       const paid = changes.findLastIndex(({ status }) => status !== "past_due");
       return [
         {
-          ...{ subscriptionId, startedAtMs, endedAtMs, now },
+          subscriptionId,
+          startedAtMs,
+          endedAtMs,
+          now,
           pastDueSinceMs: changes[paid + 1]?.fromMs,
           isUnconfirmed: isUnconfirmed(now, question.nowMs),
         },
@@ -102,7 +105,11 @@ export async function subscriptionsOf(
 function changeOf([fromMs, status, plan, mrr, currency, ...rest]: ChangeRow): StoredChange {
   const [quantity, periodEndMs, endsAtMs, isInvoluntary, lastEventMs] = rest;
   return {
-    ...{ fromMs, status, mrr, isInvoluntary, lastEventMs },
+    fromMs,
+    status,
+    mrr,
+    isInvoluntary,
+    lastEventMs,
     plan: plan || undefined,
     currency: currency || undefined,
     quantity: quantity ?? undefined,

@@ -136,7 +136,8 @@ function stoppedUsers({ weeks, toDay }: WeekFigures): StoppedUsers {
 /** The list of users who were active in the seven days. @param lifecycle only those in this stage */
 function activeOn(toDay: number, lifecycle?: string): ListBehind {
   return usersBehind({
-    ...{ activeFrom: formatDay(toDay - 6), activeTo: formatDay(toDay) },
+    activeFrom: formatDay(toDay - 6),
+    activeTo: formatDay(toDay),
     ...(lifecycle !== undefined && { lifecycle }),
   });
 }

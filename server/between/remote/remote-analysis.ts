@@ -60,7 +60,8 @@ export function remoteAnalysis(peer: Peer): AnalysisService {
       }),
     erase: (organization, userId, { withAccount = false }) =>
       receiptFrom<ErasureReceipt>(peer, "/erase", {
-        ...{ organization: String(organization), userId },
+        organization: String(organization),
+        userId,
         ...(withAccount && { withAccount: "yes" }),
       }),
     eraseAccount: (organization, accountId) =>

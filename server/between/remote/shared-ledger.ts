@@ -10,7 +10,14 @@ const organizationReads = ["list", "find"] as const;
 const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = [
-  ...(["begin", "beginAccount", "pending", "counted", "accountCounted", "finish", "find", "list"] as const),
+  "begin",
+  "beginAccount",
+  "pending",
+  "counted",
+  "accountCounted",
+  "finish",
+  "find",
+  "list",
   "accountsSince",
 ] as const;
 const deletionCalls = ["begin", "pending", "finish"] as const;
@@ -21,31 +28,35 @@ const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const outageCalls = ["list", "add", "remove"] as const;
 const auditCalls = ["add", "list"] as const;
 const memberCalls = [
-  ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
-  ...(["isClaimed", "makeOwner"] as const),
+  "list",
+  "invitations",
+  "invite",
+  "withEmail",
+  "remove",
+  "addPasswordLink",
+  "isClaimed",
+  "makeOwner",
 ] as const;
 const segmentCalls = ["organizations", "list", "numbers", "ofUser", "add", "change", "remove"] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
 const alertRuleCalls = ["list", "add", "change", "remove", "experiments"] as const;
 const ruleDecisionCalls = [
-  ...([
-    "deciding",
-    "toDecide",
-    "states",
-    "holdOut",
-    "knownArms",
-    "named",
-    "sentOn",
-    "gathered",
-    "openMoments",
-    "toldOpen",
-    "unsent",
-    "namedInMessages",
-    "leaveOut",
-    "insideBySettings",
-    "commitDecision",
-  ] as const),
+  "deciding",
+  "toDecide",
+  "states",
+  "holdOut",
+  "knownArms",
+  "named",
+  "sentOn",
+  "gathered",
+  "openMoments",
+  "toldOpen",
+  "unsent",
+  "namedInMessages",
+  "leaveOut",
+  "insideBySettings",
+  "commitDecision",
 ] as const;
 const alertCalls = [
   "list",
@@ -61,15 +72,13 @@ const alertCalls = [
 const noteCalls = ["ofEntity", "all"] as const;
 const taskCalls = ["entities", "ofEntity", "openOf", "all"] as const;
 const personDataCalls = [
-  ...([
-    "identity",
-    "rejectedEvents",
-    "auditEntries",
-    "alertStates",
-    "calls",
-    "holdOutEntries",
-    "deliveries",
-  ] as const),
+  "identity",
+  "rejectedEvents",
+  "auditEntries",
+  "alertStates",
+  "calls",
+  "holdOutEntries",
+  "deliveries",
 ] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;

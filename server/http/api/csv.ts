@@ -127,8 +127,11 @@ function spreadTraits(traits: unknown, isMore: boolean, own: ReadonlySet<string>
 
 // As many digits as can be read: at least four, and one after the point. Never rounded up, as on the pages.
 const digits = new Intl.NumberFormat("en-US", {
-  ...{ useGrouping: false, roundingMode: "trunc", roundingPriority: "morePrecision" },
-  ...{ maximumSignificantDigits: 4, maximumFractionDigits: 1 },
+  useGrouping: false,
+  roundingMode: "trunc",
+  roundingPriority: "morePrecision",
+  maximumSignificantDigits: 4,
+  maximumFractionDigits: 1,
 });
 
 /** The figures of a row with few digits. Values that a sender chose stay as they are. */

@@ -82,7 +82,10 @@ async function figure(
   // Not earlier: the timeout also limits slow bodies. An erasure is silent for longer than the default timeout.
   connection.timeout(request, 0);
   const answer = await gateway.analysis.fetch(pathname + url.search, {
-    ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
+    method: request.method,
+    headers: passedTo(asking, request),
+    body,
+    signal: request.signal,
     timeout: false,
   });
   const headers = passedOn(answer.headers);

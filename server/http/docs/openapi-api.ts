@@ -102,7 +102,10 @@ function errorsOf({ answeredBy, body, conflict }: Route): object {
 /** The organization of a request that has a session. */
 function organization(required: boolean): object {
   return {
-    ...{ name: organizationParameter, in: "query", required, schema: { type: "integer", minimum: 1 } },
+    name: organizationParameter,
+    in: "query",
+    required,
+    schema: { type: "integer", minimum: 1 },
     description: `The organization's id: needed with a session${required ? "" : ", refused with a read key"}.`,
   };
 }

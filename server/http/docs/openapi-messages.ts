@@ -13,7 +13,9 @@ const headers = [
 
 const parameters = headers.map((header) => ({
   ...header,
-  ...{ in: "header", required: true, schema: { type: "string" } },
+  in: "header",
+  required: true,
+  schema: { type: "string" },
 }));
 
 const responses = {

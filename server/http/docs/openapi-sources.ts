@@ -82,8 +82,12 @@ function webhookPaths(): Record<string, object> {
       const own = name === "{name}" ? [parameter("name")] : [];
       const requestBody = { content: { "application/json": { schema: {} } } };
       const post = {
-        ...{ tags: [sourcesTag], summary, description: `${webhookDescription} ${more}` },
-        ...{ parameters: [...own, parameter("token")], requestBody, responses },
+        tags: [sourcesTag],
+        summary,
+        description: `${webhookDescription} ${more}`,
+        parameters: [...own, parameter("token")],
+        requestBody,
+        responses,
       };
       return [`${webhookPrefix}${name}/{token}`, { post }];
     }),

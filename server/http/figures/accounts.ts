@@ -22,8 +22,13 @@ export const accountsHandlers = {
     const account = await knownAccount(context, run && rowsOf(context.organization.id, "account", run));
     const question = {
       ...(await usersQuestion(context, today(context))),
-      ...{ run: undefined, earlier: undefined, search: "", accountId: account.accountId },
-      ...({ sort: "lastSeen", descending: true, ...context.query } as const),
+      run: undefined,
+      earlier: undefined,
+      search: "",
+      accountId: account.accountId,
+      sort: "lastSeen" as const,
+      descending: true,
+      ...context.query,
     };
     const [users, owners, controls, userControls, stored] = await Promise.all([
       userList(context.warehouse, question),
@@ -35,7 +40,9 @@ export const accountsHandlers = {
     const listed = listedAccount(account);
     const { isOwnerOfAccount: _, ...owner } = ownerDetail(owners, listed.traits);
     return {
-      ...{ ...listed, ...owner, ...controlField(controls, account.account) },
+      ...listed,
+      ...owner,
+      ...controlField(controls, account.account),
       saidByPages: stored === undefined ? [] : saidByPages(stored),
       users: users.map((row) => ({ ...listedUser(row), ...controlField(userControls, row.user) })),
     };

@@ -57,7 +57,10 @@ export const engagementHandlers = {
     const { organization, query } = context;
     const { search, sort, order, limit } = query;
     const rows = await eventNames(await warehouseOf(context), {
-      ...{ search, sort, limit, descending: order === "descending" },
+      search,
+      sort,
+      limit,
+      descending: order === "descending",
       organization: organization.id,
       toDay: today(context),
     });

@@ -108,7 +108,10 @@ export const entitiesHandlers = {
     const changes = await modelChanges(warehouse, { organization: organization.id, kind: query.kind });
     return {
       changes: changes.map(({ day, from, to, why }) => ({
-        ...{ day: formatDay(day), from: nameOfRung(from), to: nameOfRung(to), why },
+        day: formatDay(day),
+        from: nameOfRung(from),
+        to: nameOfRung(to),
+        why,
       })),
     };
   },

@@ -48,8 +48,11 @@ export const listsHandlers = {
     const rows = await usersAnswer(warehouse, users, question.owners, beside);
     return {
       ...head,
-      ...{ usualChange: usual, leadsWithRisk: leadsWithRisk(beside.newest) },
-      ...{ billing: beside.billing.head, total, users: rows },
+      usualChange: usual,
+      leadsWithRisk: leadsWithRisk(beside.newest),
+      billing: beside.billing.head,
+      total,
+      users: rows,
     };
   },
 
@@ -64,8 +67,11 @@ export const listsHandlers = {
     const rows = await accountsAnswer(warehouse, accounts, question.owners, beside);
     return {
       ...head,
-      ...{ usualChange: usual, leadsWithRisk: leadsWithRisk(beside.newest) },
-      ...{ billing: beside.billing.head, total, accounts: rows },
+      usualChange: usual,
+      leadsWithRisk: leadsWithRisk(beside.newest),
+      billing: beside.billing.head,
+      total,
+      accounts: rows,
     };
   },
 } satisfies Partial<AnalysisHandlers>;

@@ -46,7 +46,10 @@ export const modelHandlers = {
     const realised = await realisedChurn(warehouse, { id, zone, eventsFromDay }, kind, run.day);
     const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
-      ...{ kind, ...head, ...cardOf(run, kind), advisedHorizonDays: advisedHorizon(intervals) ?? null },
+      kind,
+      ...head,
+      ...cardOf(run, kind),
+      advisedHorizonDays: advisedHorizon(intervals) ?? null,
       realised: realised.map(realisedAnswer),
     };
   },
@@ -101,8 +104,10 @@ function cardOf(
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
     isCurrent: !stale || awaitsTraining,
-    ...{ model: nameOfRung(choice.rung), why: choice.why },
-    ...{ isProven: choice.isProven, isProvisional: choice.isProvisional },
+    model: nameOfRung(choice.rung),
+    why: choice.why,
+    isProven: choice.isProven,
+    isProvisional: choice.isProvisional,
     horizonDays: settings.churnHorizonDays,
     ...churnDefinitionOf(settings, kind),
     trainedDay: awaitsTraining ? null : formatDay(trainedDay),
@@ -175,10 +180,22 @@ function metricsAnswer({
   const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
   const { calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift } = metrics;
   return {
-    ...{ model: nameOfModel(model), count, departures, involuntaryDepartures: involuntary, baseRate },
-    ...{ auc, logLoss, brier, brierSkill },
-    ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
-    ...{ calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift },
+    model: nameOfModel(model),
+    count,
+    departures,
+    involuntaryDepartures: involuntary,
+    baseRate,
+    auc,
+    logLoss,
+    brier,
+    brierSkill,
+    calibrationError: ece,
+    calibrationErrorOfPerfection: eceFloor,
+    calibrationSlope,
+    calibrationIntercept,
+    calibrationSlopeError,
+    biasError,
+    topDecileLift,
   };
 }
 

@@ -12,10 +12,15 @@ export const operationHandlers = {
     const warnings = await ledger.warnings.list(organization.id, query.limit, query.kind);
     return {
       warnings: warnings.map(({ utcDay, kind, endpoint, detail, count, message, userId, ...times }) => ({
-        ...{ day: formatDay(utcDay), kind, endpoint, detail, count },
+        day: formatDay(utcDay),
+        kind,
+        endpoint,
+        detail,
+        count,
         firstSeen: instant(times.firstSeenMs),
         lastSeen: instant(times.lastSeenMs),
-        ...{ message, userId },
+        message,
+        userId,
       })),
     };
   },
@@ -25,7 +30,11 @@ export const operationHandlers = {
     return {
       total: await ledger.rejectedEvents.count({ organization }),
       rejectedEvents: rows.map(({ id, atMs, table, reason, row }) => ({
-        ...{ id, at: instant(atMs), table, reason, row },
+        id,
+        at: instant(atMs),
+        table,
+        reason,
+        row,
       })),
     };
   },

@@ -60,7 +60,8 @@ export const overviewHandlers = {
     const firstDay = needsFirstDay ? await firstActiveDay(warehouse, question) : null;
     const partOf = (part: Part) => partAnswer(part, segment);
     return {
-      ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
+      fromDay: formatDay(toDay - weekDays + 1),
+      toDay: formatDay(toDay),
       ...head,
       sinceDay: dayOrNull(scores?.sinceDay ?? null),
       sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores, isOfSegment }).map(
@@ -84,7 +85,11 @@ export const overviewHandlers = {
       return { kind, ...head, ...churn, baseRate: null, leadsWithRisk: false, weeks: [] };
     const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
     return {
-      ...{ kind, ...head, ...churn, baseRate: baseRateOf(run), leadsWithRisk: leadsWithRisk(run) },
+      kind,
+      ...head,
+      ...churn,
+      baseRate: baseRateOf(run),
+      leadsWithRisk: leadsWithRisk(run),
       weeks: rows.map((row) => ({
         ...row,
         day: formatDay(row.day),
@@ -181,14 +186,14 @@ async function scoresOfWeek(context: OrganizationContext, run: Run, within: With
   ]);
   const { choice, settings } = run.body;
   return {
-    ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
-    ...{
-      isProven: choice.isProven,
-      hasModel: choice.rung !== null,
-      lacksData: lacksData(run.body),
-      health,
-      movement,
-      call,
-    },
+    sinceDay: earlier?.day ?? null,
+    horizonDays: settings.churnHorizonDays,
+    baseRate: baseRateOf(run),
+    isProven: choice.isProven,
+    hasModel: choice.rung !== null,
+    lacksData: lacksData(run.body),
+    health,
+    movement,
+    call,
   };
 }

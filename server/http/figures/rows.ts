@@ -24,8 +24,13 @@ export function listedUser(row: UserListRow) {
   const { userId, email, accountId, accountName, isAccountOwner, isExcluded } = row;
   const traits = objectIn(row.traits);
   return {
-    ...{ userId, email, name: typeof traits.name === "string" ? traits.name : null },
-    ...{ accountId, accountName, isAccountOwner, isExcluded },
+    userId,
+    email,
+    name: typeof traits.name === "string" ? traits.name : null,
+    accountId,
+    accountName,
+    isAccountOwner,
+    isExcluded,
     firstIdentifiedAt: instant(row.firstIdentifiedAtMs),
     firstSeenDay: dayOrNull(row.firstDay),
     lastSeenDay: dayOrNull(row.lastDay),
@@ -37,7 +42,12 @@ export function listedUser(row: UserListRow) {
 export function listedAccount(row: AccountListRow) {
   const { accountId, name, avatar, members, activeMembers } = row;
   return {
-    ...{ accountId, name, avatar, createdAt: instant(row.createdAtMs), members, activeMembers },
+    accountId,
+    name,
+    avatar,
+    createdAt: instant(row.createdAtMs),
+    members,
+    activeMembers,
     firstSeenDay: dayOrNull(row.firstDay),
     lastSeenDay: dayOrNull(row.lastDay),
     traits: objectIn(row.traits),
@@ -51,7 +61,13 @@ export function listedScores(row: ScoresOfRow, run: Run | undefined) {
     verdict: verdictOf(row, riskScaleOfRun(run)),
     state: state === "" ? ("no_data" as const) : state,
     healthBand: healthBand === "" ? ("none" as const) : healthBand,
-    ...{ health, risk, activityPosition, engagement, momentum, ...comparedRisk(risk, run), change },
+    health,
+    risk,
+    activityPosition,
+    engagement,
+    momentum,
+    ...comparedRisk(risk, run),
+    change,
   };
 }
 
@@ -64,7 +80,10 @@ export function exclusionRule({ id, kind, key, value, createdAtMs }: StoredExclu
 export function timelineEvent(row: TimelineEvent & { readonly label: string | null }) {
   const { id, event, label, isActivity, timeMs, receivedAtMs, properties } = row;
   return {
-    ...{ id, event, label, isActivity },
+    id,
+    event,
+    label,
+    isActivity,
     timestamp: instant(timeMs),
     receivedAt: instant(receivedAtMs),
     properties: objectIn(properties),

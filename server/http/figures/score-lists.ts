@@ -105,8 +105,16 @@ function listed(
 ) {
   const { entity, id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
   return {
-    ...{ id, label, ...controlField(controls, entity), state },
-    ...{ healthBand, health, risk, ...comparedRisk(risk, run) },
-    ...{ engagement, momentum, change },
+    id,
+    label,
+    ...controlField(controls, entity),
+    state,
+    healthBand,
+    health,
+    risk,
+    ...comparedRisk(risk, run),
+    engagement,
+    momentum,
+    change,
   };
 }

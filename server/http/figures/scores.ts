@@ -266,7 +266,11 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
   return {
     state,
     health: {
-      ...{ score, healthBand, contributions: { ...contributions }, cap, capReasons: [...capReasons] },
+      score,
+      healthBand,
+      contributions: { ...contributions },
+      cap,
+      capReasons: [...capReasons],
       traits: run.body.settings.healthTraits.map(({ trait, zeroAt, hundredAt }, at) => {
         const value = stored.healthValues[at] ?? null;
         return { trait, part: partOfTrait(trait), value, zeroAt, hundredAt };

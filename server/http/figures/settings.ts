@@ -158,8 +158,11 @@ function kindAnswer({
   const ofHealth = moves.filter((move) => move.healthBefore !== move.healthAfter);
   const ofRisk = moves.filter((move) => move.riskBefore !== move.riskAfter);
   return {
-    ...{ kind, day: dayOrNull(day), entities: countOf(moves) },
-    ...{ healthChanged: countOf(ofHealth), riskChanged: countOf(ofRisk) },
+    kind,
+    day: dayOrNull(day),
+    entities: countOf(moves),
+    healthChanged: countOf(ofHealth),
+    riskChanged: countOf(ofRisk),
     health: summed(ofHealth.map((move) => ({ ...move, from: move.healthBefore, to: move.healthAfter }))),
     risk: summed(ofRisk.map((move) => ({ ...move, from: move.riskBefore, to: move.riskAfter }))),
     pastHealth: health && pastHealthAnswer(health),
@@ -172,7 +175,8 @@ function kindAnswer({
 function pastHealthAnswer({ difference, ...health }: NonNullable<KindPreview["health"]>) {
   return {
     ...health,
-    ...{ differenceLow: difference?.low ?? null, differenceHigh: difference?.high ?? null },
+    differenceLow: difference?.low ?? null,
+    differenceHigh: difference?.high ?? null,
   };
 }
 

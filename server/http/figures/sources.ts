@@ -62,7 +62,10 @@ function sourceAnswer(
   for (const hour of hours) taken[hour.utcHour - thisHour + shownHours - 1] = takenOf(hour);
   const { rhythm, silentFromMs = null, share = null, freezesScores = false } = status ?? {};
   return {
-    ...{ source, state: status?.state ?? "never_sent", share, freezesScores },
+    source,
+    state: status?.state ?? "never_sent",
+    share,
+    freezesScores,
     firstSentAt: instantOrNull(status?.firstMs),
     lastSentAt: instantOrNull(status?.lastMs),
     silentSince: instantOrNull(status?.state === "silent" ? status.lastHeardMs : null),

@@ -39,7 +39,9 @@ export const alertRuleHandlers = {
     const { ledger, nowMs, body, path } = context;
     const { organization } = context.place;
     const before = await ledger.alertRules.find(
-      ...([organization.id, ruleId(path.id), todayOf(organization, nowMs)] as const),
+      organization.id,
+      ruleId(path.id),
+      todayOf(organization, nowMs),
     );
     if (before === undefined) throw noSuch("alert rule");
     return change(context, path.id, await settingsIn(context, body, before));
@@ -129,9 +131,13 @@ function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
     throw new ApiError("validation_error", "scope.segment does not belong to sourceSilent: leave it out.");
   }
   return {
-    ...{ name: body.name.trim(), scope: body.scope, condition },
-    ...{ cooldownDays: body.cooldownDays ?? null, cap: body.cap ?? ruleLimits.defaultCap },
-    ...{ when: body.when ?? "08:00", destinations: body.destinations ?? [] },
+    name: body.name.trim(),
+    scope: body.scope,
+    condition,
+    cooldownDays: body.cooldownDays ?? null,
+    cap: body.cap ?? ruleLimits.defaultCap,
+    when: body.when ?? "08:00",
+    destinations: body.destinations ?? [],
     holdOutShare: body.holdOutShare ?? 0,
     // A moment has no present state: older events are passed over.
     includeCurrent: !isMoment(condition) && (body.includeCurrent ?? false),
@@ -141,9 +147,11 @@ function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
 function ruleAnswer(rule: AlertRule) {
   const { experiment: _, decidedThrough, createdAtMs, updatedAtMs, destinations, ...shown } = rule;
   return {
-    ...{ ...shown, destinations: [...destinations] },
+    ...shown,
+    destinations: [...destinations],
     decidedThrough: decidedThrough === null ? null : formatDay(decidedThrough),
-    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
   };
 }
 

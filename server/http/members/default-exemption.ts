@@ -14,7 +14,9 @@ export async function defaultExemption(
   place: Pick<Place, "organization" | "actor">,
 ): Promise<number | null> {
   const answer = (await askAnalysis(analysis, place, {
-    ...{ path: "/api/alert-rules/default-exemption", patienceMs, away: errorMessages.noDefaultExemption },
+    path: "/api/alert-rules/default-exemption",
+    patienceMs,
+    away: errorMessages.noDefaultExemption,
   })) as RouteAnswer<"GET /api/alert-rules/default-exemption">;
   return answer.mrrAbove;
 }

@@ -210,9 +210,17 @@ function destinationAnswer(destination: DestinationWithCounts, isOwner: boolean)
   const { id, kind, name, address, notices, sendsEmails, state, stoppedBecause } = destination;
   const { pending, held } = destination;
   return {
-    ...{ id, kind, name, address: isOwner && kind !== "slack" ? address : null },
+    id,
+    kind,
+    name,
+    address: isOwner && kind !== "slack" ? address : null,
     host: kind === "email" ? address.slice(address.lastIndexOf("@") + 1) : new URL(address).host,
-    ...{ notices: [...notices], sendsEmails, state, stoppedBecause, pending, held },
+    notices: [...notices],
+    sendsEmails,
+    state,
+    stoppedBecause,
+    pending,
+    held,
     failingSince: instantOrNull(destination.failingSinceMs),
     lastDeliveredAt: instantOrNull(destination.deliveredAtMs),
     createdAt: instant(destination.createdAtMs),
@@ -223,7 +231,14 @@ function destinationAnswer(destination: DestinationWithCounts, isOwner: boolean)
 function deliveryAnswer(delivery: Delivery, isOwner: boolean) {
   const { id, destination, messageId, type, state, attempts, status, said } = delivery;
   return {
-    ...{ id, destination, messageId, type, state, attempts, status, said: isOwner ? said : null },
+    id,
+    destination,
+    messageId,
+    type,
+    state,
+    attempts,
+    status,
+    said: isOwner ? said : null,
     // A test is due before all others, which no reader has to know.
     dueAt: state === "pending" ? instant(Math.max(delivery.dueAtMs, delivery.createdAtMs)) : null,
     attemptedAt: instantOrNull(delivery.attemptedAtMs),

@@ -123,21 +123,23 @@ function changeIn(change: WebhookChangeBody): WebhookChange {
 
 function webhookAnswer({ id, name, createdAtMs, updatedAtMs, ...settings }: Webhook) {
   const { mapping, preset, secret, signature } = {
-    ...{ mapping: null, preset: null, secret: undefined, signature: null },
+    mapping: null,
+    preset: null,
+    secret: undefined,
+    signature: null,
     ...settings,
   };
   const testMode = "preset" in settings ? (settings.testMode ?? ("ignore" as const)) : null;
   return {
-    ...{
-      testMode,
-      id,
-      name,
-      mapping,
-      preset,
-      secret: secret === undefined ? null : { lastFour: secret.slice(-4) },
-      signature: signature ?? null,
-    },
-    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+    testMode,
+    id,
+    name,
+    mapping,
+    preset,
+    secret: secret === undefined ? null : { lastFour: secret.slice(-4) },
+    signature: signature ?? null,
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
   };
 }
 

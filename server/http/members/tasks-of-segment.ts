@@ -19,6 +19,8 @@ export async function tasksOfSegment(
   const query = new URLSearchParams({ segment: String(segment), list, today: String(today) });
   if (assignee !== undefined) query.set("assignee", String(assignee ?? "nobody"));
   return (await askAnalysis(analysis, place, {
-    ...{ path: `${taskEntitiesPath}?${query}`, patienceMs, away: errorMessages.noTasksOfSegment },
+    path: `${taskEntitiesPath}?${query}`,
+    patienceMs,
+    away: errorMessages.noTasksOfSegment,
   })) as EntitiesByNumber;
 }

@@ -57,7 +57,8 @@ export function tooMany(message: string, retryAfterSeconds: number, perSecond?: 
 /** 413, for clients that send less when they hear it; in the write API this is a 400. */
 export function payloadTooLarge(message: string): Response {
   return new Response(JSON.stringify({ message, statusCode: 413, name: "payload_too_large" }), {
-    ...{ status: 413, headers: json },
+    status: 413,
+    headers: json,
   });
 }
 

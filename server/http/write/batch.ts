@@ -49,7 +49,9 @@ export async function storeBatch(
 
 function batchAnswer(outcomes: readonly Outcome[]): BatchAnswer {
   const answer = {
-    ...{ success: true as const, accepted: 0, duplicates: 0 },
+    success: true as const,
+    accepted: 0,
+    duplicates: 0,
     rejected: [] as BatchAnswer["rejected"][number][],
   };
   for (const [index, outcome] of outcomes.entries()) {

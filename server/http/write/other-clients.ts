@@ -29,7 +29,11 @@ const ok = () => Response.json({ success: true });
 const jitsuRoutes = calls.flatMap((call) =>
   [`/api/s/${call}`, `/api/s/s2s/${call}`].map(
     (path): SourceRoute => ({
-      ...{ source: "jitsu", path, senderOf: () => "jitsu", unwrap: unwrapGzip, tokenIn: tokenInBody },
+      source: "jitsu",
+      path,
+      senderOf: () => "jitsu",
+      unwrap: unwrapGzip,
+      tokenIn: tokenInBody,
       translate: (body, delivery) => translateJitsu(body, delivery, call),
       success: ok,
     }),
@@ -38,16 +42,23 @@ const jitsuRoutes = calls.flatMap((call) =>
 
 const dittofeedRoutes = calls.map(
   (call): SourceRoute => ({
-    ...{ source: "dittofeed", path: `/api/public/apps/${call}`, senderOf: () => "dittofeed" },
-    ...{ unwrap: unwrapGzip, tokenIn: tokenInBody, success: ok },
+    source: "dittofeed",
+    path: `/api/public/apps/${call}`,
+    senderOf: () => "dittofeed",
+    unwrap: unwrapGzip,
+    tokenIn: tokenInBody,
+    success: ok,
     translate: (body, delivery) => translateSegment(body, delivery, call),
   }),
 );
 
 /** OpenPanel's client appends /track to its address, which is the write API's own path. So its address has a path. */
 const openpanelRoute: SourceRoute = {
-  ...{ source: "openpanel", path: "/openpanel/track", senderOf: () => "openpanel" },
-  ...{ unwrap: unwrapGzip, tokenIn: () => undefined },
+  source: "openpanel",
+  path: "/openpanel/track",
+  senderOf: () => "openpanel",
+  unwrap: unwrapGzip,
+  tokenIn: () => undefined,
   translate: (body, delivery) => translateOpenpanel(body, delivery),
   // It keeps what it is told, and sends neither back.
   success: () => Response.json({ deviceId: "", sessionId: "" }),
@@ -55,7 +66,9 @@ const openpanelRoute: SourceRoute = {
 
 /** Mixpanel's client for servers sends single events by GET, and both clients append /track to their address. */
 const mixpanelRoute = (path: string, call: MixpanelCall): SourceRoute => ({
-  ...{ source: "mixpanel", path, senderOf: () => "mixpanel" },
+  source: "mixpanel",
+  path,
+  senderOf: () => "mixpanel",
   unwrap: (request, bytes, maxBytes) => {
     const query = queryOf(request);
     const sent = request.method === "GET" ? Buffer.from(query.get("data") ?? "") : bytes;

@@ -178,7 +178,9 @@ export async function receiveBytes(parts: SourceParts, received: WithBody): Prom
 /** The sender of a request for the live view, which hides the token in the payload. */
 export function senderIn(request: Request, { secret, caller }: Pick<Opened, "secret" | "caller">): Sender {
   return {
-    ...{ organization: caller.organization.id, token: caller.label, secret },
+    organization: caller.organization.id,
+    token: caller.label,
+    secret,
     idempotencyKey: request.headers.get("idempotency-key"),
   };
 }
@@ -240,8 +242,12 @@ async function store(
   if (closed !== undefined) return closed;
   // Each item of a source has its own message id.
   const arrival: Arrival = {
-    ...{ organization: organization.id, zone: current.zone, receivedAtMs },
-    ...{ idempotencyKey: null, isBrowser: caller.isBrowser, mayJoin: caller.rights.includes("join") },
+    organization: organization.id,
+    zone: current.zone,
+    receivedAtMs,
+    idempotencyKey: null,
+    isBrowser: caller.isBrowser,
+    mayJoin: caller.rights.includes("join"),
   };
   await storeSourced(items, arrival, sender, { intake, watched });
   return route.success(sender, request);

@@ -44,7 +44,11 @@ const calls = Object.keys(segmentPaths) as SegmentCall[];
 
 const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   segmentPaths[call].map((path) => ({
-    ...{ source: "segment" as const, path, senderOf, unwrap: unwrapGzip, tokenIn: tokenInBody },
+    source: "segment" as const,
+    path,
+    senderOf,
+    unwrap: unwrapGzip,
+    tokenIn: tokenInBody,
     translate: (body, delivery) => translateSegment(body, delivery, call),
     success: (sender) => (sender === "rudderstack" ? new Response("OK") : Response.json({ success: true })),
   })),
@@ -54,7 +58,9 @@ const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
 const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
 
 const posthogRoute = (path: string): SourceRoute => ({
-  ...{ source: "posthog", path, senderOf: () => "posthog" },
+  source: "posthog",
+  path,
+  senderOf: () => "posthog",
   unwrap: (request, bytes, maxBytes) => {
     const about = { query: queryOf(request), contentType: request.headers.get("content-type") };
     return readPosthogBody(bytes, about, maxBytes);
@@ -122,7 +128,9 @@ type WebhookLedger = Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
 
 function stripeRoute(ledger: WebhookLedger): SourceRoute {
   return {
-    ...{ source: "stripe", path: `${webhookPrefix}stripe`, unwrap: unwrapGzip },
+    source: "stripe",
+    path: `${webhookPrefix}stripe`,
+    unwrap: unwrapGzip,
     senderOf: () => "stripe",
     success: () => Response.json({ received: true }),
     translate: async (body, delivery, { organization, headers, bytes }) => {
@@ -139,7 +147,9 @@ function stripeRoute(ledger: WebhookLedger): SourceRoute {
 
 function webhookRoute(ledger: WebhookLedger): SourceRoute {
   return {
-    ...{ source: "webhook", path: `${webhookPrefix}NAME`, unwrap: unwrapGzip },
+    source: "webhook",
+    path: `${webhookPrefix}NAME`,
+    unwrap: unwrapGzip,
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
     translate: async (body, delivery, { organization, url, headers, bytes }) => {

@@ -87,7 +87,8 @@ async function write(
   if (caller === undefined) return unknownTokens.answer(request, connection);
 
   watched?.from({
-    ...{ organization: caller.organization.id, token: caller.label },
+    organization: caller.organization.id,
+    token: caller.label,
     secret: authorization === null ? undefined : authorizer.secretIn(authorization),
     idempotencyKey: request.headers.get("idempotency-key"),
   });

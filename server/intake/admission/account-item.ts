@@ -21,7 +21,13 @@ export function admitAccountItem(body: ParsedBody, arrival: Arrival): AdmittedAc
   const { name, avatar, properties } = value;
   const { organization, zone, receivedAtMs } = arrival;
   return {
-    ...{ kind: "account", organization, zone, receivedAtMs, messageId, atMs, bytes: 0 },
+    kind: "account",
+    organization,
+    zone,
+    receivedAtMs,
+    messageId,
+    atMs,
+    bytes: 0,
     account: { accountId, name: name || undefined, avatar, properties: properties ?? undefined },
   };
 }

@@ -285,7 +285,14 @@ export class DecidedSources {
     const day = zone.dayOf(atMs);
     this.#rows.event(
       {
-        ...{ organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+        organization,
+        event,
+        timeMs: atMs,
+        day,
+        receivedAtMs,
+        messageId,
+        properties,
+        isActivity,
         isOfPast: isOfPast(day, { zone, receivedAtMs, isBrowser }),
       },
       { number: user.number, account },

@@ -240,8 +240,10 @@ export class DecidedPeople {
       this.#ignored.add("account");
     }
     return {
-      ...{ ...sent, email: isFirstEmail ? email : undefined },
-      ...{ isAccountOwner: undefined, account: mayJoin ? account : undefined },
+      ...sent,
+      email: isFirstEmail ? email : undefined,
+      isAccountOwner: undefined,
+      account: mayJoin ? account : undefined,
     };
   }
 

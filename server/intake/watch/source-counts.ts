@@ -74,8 +74,18 @@ export class SourceCounts {
     if (before !== undefined) this.#over.push(before);
     else this.#openLines += 1;
     const line: Line = {
-      ...{ organization, source, utcHour, accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 },
-      ...{ firstMs: atMs, lastMs: atMs, firstHeardMs: null, lastHeardMs: null },
+      organization,
+      source,
+      utcHour,
+      accepted: 0,
+      held: 0,
+      duplicate: 0,
+      rejected: 0,
+      ignored: 0,
+      firstMs: atMs,
+      lastMs: atMs,
+      firstHeardMs: null,
+      lastHeardMs: null,
     };
     let ofOrganization = this.#open.get(organization);
     if (ofOrganization === undefined) {

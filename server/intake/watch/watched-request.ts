@@ -122,8 +122,15 @@ export class WatchedRequest {
     const kind = this.#kindOf(fields);
     const event = kind === "track" ? this.#nameIn(fields?.event) : null;
     this.#shown.push({
-      ...{ kind, userId: this.#nameIn(fields?.userId), event, outcome: shownOutcome, error, batch, warnings },
-      ...{ ignoredBecause: null, ...payload },
+      kind,
+      userId: this.#nameIn(fields?.userId),
+      event,
+      outcome: shownOutcome,
+      error,
+      batch,
+      warnings,
+      ignoredBecause: null,
+      ...payload,
     });
   }
 
@@ -138,11 +145,9 @@ export class WatchedRequest {
       kind: item?.type ?? null,
       userId: this.#nameIn(userId ?? fields.userId ?? fields.anonymousId),
       event: this.#nameIn(item?.type === "track" ? item.event : fields.event),
-      ...{
-        outcome,
-        batch,
-        warnings: warnings.filter(({ kind }) => !kindsRepeatedByError.has(kind)).map(boundedWarning),
-      },
+      outcome,
+      batch,
+      warnings: warnings.filter(({ kind }) => !kindsRepeatedByError.has(kind)).map(boundedWarning),
       error: isRejected ? (errorOf({ invalid: reason }) ?? null) : null,
       ignoredBecause: outcome === "ignored" ? (reason ?? null) : null,
       ...(batch === null ? this.#bodyText() : this.#textOf(sent)),
@@ -173,8 +178,14 @@ export class WatchedRequest {
   /** A request that was rejected before its items were read. */
   #unread(answer: string): Shown {
     return {
-      ...{ kind: this.#kindOf(undefined), userId: null, event: null, outcome: "rejected" as const },
-      ...{ error: JSON.parse(answer) as LiveItem["error"], ignoredBecause: null, batch: null, warnings: [] },
+      kind: this.#kindOf(undefined),
+      userId: null,
+      event: null,
+      outcome: "rejected" as const,
+      error: JSON.parse(answer) as LiveItem["error"],
+      ignoredBecause: null,
+      batch: null,
+      warnings: [],
       ...this.#bodyText(),
     };
   }

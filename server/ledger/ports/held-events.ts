@@ -126,7 +126,13 @@ export interface HeldEventCounts {
 
 /** The counts of an organization that never had held items. */
 export const noHeldEvents: HeldEventCounts = {
-  ...{ people: 0, items: 0, bytes: 0, oldestAtMs: null, droppedFull: 0, droppedExpired: 0, links: 0 },
+  people: 0,
+  items: 0,
+  bytes: 0,
+  oldestAtMs: null,
+  droppedFull: 0,
+  droppedExpired: 0,
+  links: 0,
 };
 
 /** The ingestion warnings about items that were dropped or could not be attached, and about links that were not stored. */
@@ -142,8 +148,16 @@ export function heldEventWarning(
   message: string | null = null,
 ): IngestionWarning {
   return {
-    ...{ organization, count, utcDay: Math.floor(nowMs / msPerDay), firstSeenMs: nowMs, lastSeenMs: nowMs },
-    ...{ kind, endpoint: "sources", detail: message, message, userId: null },
+    organization,
+    count,
+    utcDay: Math.floor(nowMs / msPerDay),
+    firstSeenMs: nowMs,
+    lastSeenMs: nowMs,
+    kind,
+    endpoint: "sources",
+    detail: message,
+    message,
+    userId: null,
   };
 }
 

@@ -287,7 +287,8 @@ export function settingsChangedNote(
     detail: {
       version: after.version,
       ...(restored !== undefined && { restored }),
-      ...{ from: values("from"), to: values("to") },
+      from: values("from"),
+      to: values("to"),
     },
   };
 }

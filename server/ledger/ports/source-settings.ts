@@ -107,7 +107,9 @@ export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
 
 /** The initial settings of Stripe. */
 export const stripeInitially: StripeStored = {
-  ...{ signingSecrets: [], unknownCustomers: "wait", testMode: "ignore" },
+  signingSecrets: [],
+  unknownCustomers: "wait",
+  testMode: "ignore",
 };
 
 /** The settings of a webhook after a change. @throws Refusal for a change of the other kind */

@@ -78,7 +78,10 @@ export function removedNote(
     action: "member.removed",
     summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${left}`,
     detail: {
-      ...{ person: id, name, from: role, to: null },
+      person: id,
+      name,
+      from: role,
+      to: null,
       ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
       ...(tasks > 0 && { tasks }),
       ...(alerts > 0 && { alerts }),

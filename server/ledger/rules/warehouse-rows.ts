@@ -11,12 +11,28 @@ import type { Account, User } from "../ports/entities.ts";
 import type { WarehouseTable } from "../ports/inbox.ts";
 
 const eventsOfFirstSchema = [
-  ...["organization", "user", "account", "event", "time", "day", "received_at"],
-  ...["id", "id_is_message_id", "message_id", "properties"],
+  "organization",
+  "user",
+  "account",
+  "event",
+  "time",
+  "day",
+  "received_at",
+  "id",
+  "id_is_message_id",
+  "message_id",
+  "properties",
 ];
 
 const accountsOfFirstSchema = [
-  ...["organization", "account", "account_id", "name", "avatar", "created_at", "updated_at", "version"],
+  "organization",
+  "account",
+  "account_id",
+  "name",
+  "avatar",
+  "created_at",
+  "updated_at",
+  "version",
 ];
 
 /** Columns of every schema version that an inbox may still contain. Versions count from 1. */

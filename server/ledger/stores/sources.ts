@@ -103,9 +103,18 @@ const isKnown = part`EXISTS (SELECT 1 FROM organizations WHERE id = given.organi
 /** Adds counts. Every node adds to the rows of the same sources, so all lock them in one order. */
 function* add(counted: readonly CountedHour[]): Work<void> {
   const given = records(counted, {
-    ...{ organization: "bigint", source: "text", utcHour: "bigint" },
-    ...{ accepted: "bigint", held: "bigint", duplicate: "bigint", rejected: "bigint", ignored: "bigint" },
-    ...{ firstMs: "bigint", lastMs: "bigint", firstHeardMs: "bigint", lastHeardMs: "bigint" },
+    organization: "bigint",
+    source: "text",
+    utcHour: "bigint",
+    accepted: "bigint",
+    held: "bigint",
+    duplicate: "bigint",
+    rejected: "bigint",
+    ignored: "bigint",
+    firstMs: "bigint",
+    lastMs: "bigint",
+    firstHeardMs: "bigint",
+    lastHeardMs: "bigint",
   });
   yield* run`
     INSERT INTO source_hours AS stored (organization, source, utc_hour, ${names})

@@ -124,7 +124,11 @@ export function* addWarnings(counted: readonly IngestionWarning[]): Work<void> {
   const rows = yield* withDetails(named.map((one) => ({ ...one, detail: one.detail ?? others })));
   const given = records(rows, {
     ...keyTypes,
-    ...{ count: "bigint", firstSeenMs: "bigint", lastSeenMs: "bigint", message: "text", userId: "text" },
+    count: "bigint",
+    firstSeenMs: "bigint",
+    lastSeenMs: "bigint",
+    message: "text",
+    userId: "text",
   });
   yield* run`
     INSERT INTO ingestion_warnings AS stored (organization, utc_day, kind, endpoint, detail, count,

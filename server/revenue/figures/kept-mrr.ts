@@ -160,7 +160,10 @@ function othersOf(
   }
   const slope = gapSquares === 0 ? 0 : products / gapSquares;
   return {
-    ...{ gap, start, slope, gapDeviation: Math.sqrt(gapSquares) },
+    gap,
+    start,
+    slope,
+    gapDeviation: Math.sqrt(gapSquares),
     restDeviation: Math.sqrt(Math.max(0, startSquares - slope * products)),
   };
 }

@@ -382,8 +382,16 @@ function goesOnAfterTrial({ event, atMs, properties }: BillingEvent): boolean {
 }
 
 const keysOfState = [
-  ...(["status", "plan", "mrr", "currency", "interval", "quantity"] as const),
-  ...(["periodEndMs", "trialEndsAtMs", "endsAtMs", "isInvoluntary"] as const),
+  "status",
+  "plan",
+  "mrr",
+  "currency",
+  "interval",
+  "quantity",
+  "periodEndMs",
+  "trialEndsAtMs",
+  "endsAtMs",
+  "isInvoluntary",
 ] as const;
 
 function isSameState(one: SubscriptionChange, other: SubscriptionChange): boolean {

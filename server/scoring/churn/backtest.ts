@@ -90,8 +90,14 @@ export interface Backtest {
 }
 
 const models: readonly ModelName[] = [
-  ...(["rung 0", "rung 1", "rung 2", "rung 3", "recency", "hiatus", "period end"] as const),
-];
+  "rung 0",
+  "rung 1",
+  "rung 2",
+  "rung 3",
+  "recency",
+  "hiatus",
+  "period end",
+] as const;
 
 /**
  * Runs the back-test.

@@ -44,7 +44,9 @@ export function observedBaseRate(snapshots: readonly Snapshot[]): ObservedBaseRa
   }
   return {
     cutoffs: snapshots.filter((snapshot) => judgedRows(snapshot).length > 0).length,
-    ...{ count, churned, rate: churned / count },
+    count,
+    churned,
+    rate: churned / count,
     ...shareInterval(effectiveSample([...clusters.values()])),
   };
 }

@@ -184,8 +184,11 @@ export function chooseRung(
   const { rung, departures, failures } = elected;
   const isProven = failures.length === 0;
   return {
-    ...{ rung, isProven, isProvisional: isProven && departures < leastSettledDepartures },
-    ...{ why: whyElected(elected, elected === best), next: next(rung) },
+    rung,
+    isProven,
+    isProvisional: isProven && departures < leastSettledDepartures,
+    why: whyElected(elected, elected === best),
+    next: next(rung),
   };
 }
 

@@ -110,7 +110,9 @@ export function snapshotOf(
     const hasLeftOn = (day: number) =>
       target.by === "subscription" ? (standingOn?.(day).left ?? null) !== null : hasLeftBy(changes, day);
     const features = featuresOf(log, cutoffDay, settings, {
-      ...{ ...facts, hasLeft: hasLeftOn(cutoffDay), account: ownAccount },
+      ...facts,
+      hasLeft: hasLeftOn(cutoffDay),
+      account: ownAccount,
       billing: standingOn?.(cutoffDay).billing ?? null,
     });
     if (features === null || features.cell === null) continue;
@@ -124,8 +126,13 @@ export function snapshotOf(
       const cluster = clusterOf(number, account);
       const isEnding = isCancelingRow(features, settings);
       rows.push({
-        ...{ features, label, entity: number, cutoffDay, cluster },
-        ...{ isCanceling: isEnding, isInvoluntary: label && isUnpaid },
+        features,
+        label,
+        entity: number,
+        cutoffDay,
+        cluster,
+        isCanceling: isEnding,
+        isInvoluntary: label && isUnpaid,
       });
     }
   }

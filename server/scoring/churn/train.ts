@@ -51,7 +51,13 @@ export interface Shortage {
 /** Of the rungs that predict silence. Departures by a declared target say themselves whether there are enough. */
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = {
-  ...{ 0: 0, 1: 0, 2: 50, 3: 100, 4: 50, 5: 50, 6: 0 },
+  0: 0,
+  1: 0,
+  2: 50,
+  3: 100,
+  4: 50,
+  5: 50,
+  6: 0,
 };
 /** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;

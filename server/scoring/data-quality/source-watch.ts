@@ -140,7 +140,10 @@ function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: numbe
   const silentFromMs = silentFrom(lastHeardMs, rhythm, nowMs);
   const isSilent = silentFromMs !== null && silentFromMs <= nowMs;
   return {
-    ...{ ...totals, rhythm, share, silentFromMs },
+    ...totals,
+    rhythm,
+    share,
+    silentFromMs,
     state: retiredAtMs !== null ? "retired" : isSilent ? "silent" : "sending",
     freezesScores:
       retiredAtMs === null && isSilent && rhythm !== undefined && (share ?? 0) >= sourceLimits.freezingShare,

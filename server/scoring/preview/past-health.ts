@@ -60,12 +60,16 @@ export async function pastHealth(
     }
   }
   return {
-    ...{ cutoffs: runs.length, count: before.length, departures },
+    cutoffs: runs.length,
+    count: before.length,
+    departures,
     aucBefore: aucOf(before),
     aucAfter: aucOf(after),
     difference: aucDifference(
       before.map(({ predicted, label }, at) => ({
-        ...{ first: predicted, second: after[at]?.predicted ?? predicted, label },
+        first: predicted,
+        second: after[at]?.predicted ?? predicted,
+        label,
       })),
     ),
   };

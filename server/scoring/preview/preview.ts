@@ -73,7 +73,8 @@ export async function previewSettings(
   const targets = question.after.churnTargets;
   const uncounted = Object.fromEntries(uncountedSettings.map((name) => [name, before[name]]));
   const fitted: FittedQuestion = {
-    ...{ ...question, targets },
+    ...question,
+    targets,
     after: { ...question.after, ...uncounted },
     userFits: new Map(),
   };
@@ -111,7 +112,8 @@ async function previewKind(
       : await scoredUnder(warehouse, question, kind, run, newModel);
   const isOtherHealth = healthOf(before) !== healthOf(after);
   return {
-    ...{ kind, day: run.day },
+    kind,
+    day: run.day,
     moves: await bandMoves(warehouse, rowsOf(organization.id, kind, run), run.body.riskScale, scores),
     health: isOtherHealth ? await pastHealth(warehouse, organization, kind, day, { before, after }) : null,
     definition: await definitionOf(warehouse, question, kind, run),
@@ -160,8 +162,11 @@ function storedUnder({ organization, after }: PreviewQuestion, kind: EntityKind,
   const riskScale = riskScaleOf(provenBaseRate(run.body), after.riskBands[kind]);
   const { healthWeights, healthTraits } = after;
   return storedScoresUnder(population, rowsOf(organization.id, kind, run), {
-    ...{ healthWeights, healthTraits, riskScale },
-    ...{ scale: run.body.scale.scale, horizonDays: after.churnHorizonDays },
+    healthWeights,
+    healthTraits,
+    riskScale,
+    scale: run.body.scale.scale,
+    horizonDays: after.churnHorizonDays,
   });
 }
 
@@ -193,7 +198,11 @@ async function scoredUnder(
   const population = populationOf(asOf, kind);
   const snapshot = await snapshotFor(warehouse, population, run.day);
   return newScoresUnder(population, {
-    ...{ snapshot, horizonDays, healthWeights, healthTraits, model },
+    snapshot,
+    horizonDays,
+    healthWeights,
+    healthTraits,
+    model,
     scale: run.body.scale.scale,
     riskScale: riskScaleOf(provenBaseRate({ choice, backtest }), after.riskBands[kind]),
     cells: cellRisks(model?.bgbb ?? bgbb.parameters, horizonDays),

@@ -82,8 +82,12 @@ export async function queryByRules(
         ...snapshot,
         entities: entities === undefined ? snapshot.entities : onlyThese(snapshot.entities, entities),
       },
-      ...{ horizonDays, model, riskScale, scale: scale.scale },
-      ...{ healthWeights: settings.healthWeights, healthTraits: settings.healthTraits },
+      horizonDays,
+      model,
+      riskScale,
+      scale: scale.scale,
+      healthWeights: settings.healthWeights,
+      healthTraits: settings.healthTraits,
       cells: cellRisks(model?.bgbb ?? bgbb.parameters, horizonDays),
       ...(kind === "account" && { memberRisks: memberRisksOf(users?.body ?? rules.body, horizonDays) }),
     },
@@ -119,7 +123,9 @@ async function snapshotOf(
       : [
           storedRows({
             kind: kinds[at] ?? kind,
-            ...{ organization: id, day, rowsVersion: record.body.rowsVersion },
+            organization: id,
+            day,
+            rowsVersion: record.body.rowsVersion,
           }),
         ],
   );

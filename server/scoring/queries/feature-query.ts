@@ -31,19 +31,24 @@ export interface FeatureRow extends Omit<Features, "cell" | Exclude<keyof FactsB
 
 /** The columns of a `FeatureRow` besides the entity. */
 export const featureColumns = [
-  ...[
-    "idleDays",
-    "tenureDays",
-    "activeDays28",
-    "activeDaysPrevious28",
-    "activeDays84",
-    "activeDaysByWeek",
-    "volume28",
-    "eventNames28",
-    "eventCounts28",
-  ],
-  ...["meanGapDays", "gapVariability", "hasSingleActiveDay", "x", "t", "n"],
-  ...["adoption", "keyEventIdleDays", "hasLeft"],
+  "idleDays",
+  "tenureDays",
+  "activeDays28",
+  "activeDaysPrevious28",
+  "activeDays84",
+  "activeDaysByWeek",
+  "volume28",
+  "eventNames28",
+  "eventCounts28",
+  "meanGapDays",
+  "gapVariability",
+  "hasSingleActiveDay",
+  "x",
+  "t",
+  "n",
+  "adoption",
+  "keyEventIdleDays",
+  "hasLeft",
 ].join(", ");
 
 /** A row of a snapshot. Whether an entity has left follows from the churn target, and is no part of it. */
@@ -123,10 +128,23 @@ export function featuresOfRow(row: FeatureRow, facts: Omit<FactsBeside, "hasLeft
   const { activeDaysByWeek, eventNames28, eventCounts28, meanGapDays, gapVariability } = row;
   const { hasSingleActiveDay, adoption, keyEventIdleDays, hasLeft, x, t, n } = row;
   return {
-    ...{ idleDays, tenureDays, activeDays28, activeDaysPrevious28, activeDays84, volume28 },
-    ...{ activeDaysByWeek, eventNames28, eventCounts28, meanGapDays, gapVariability },
-    ...{ hasSingleActiveDay, adoption, keyEventIdleDays, hasLeft },
-    ...{ cell: n < 0 ? null : { x, t, n }, ...facts },
+    idleDays,
+    tenureDays,
+    activeDays28,
+    activeDaysPrevious28,
+    activeDays84,
+    volume28,
+    activeDaysByWeek,
+    eventNames28,
+    eventCounts28,
+    meanGapDays,
+    gapVariability,
+    hasSingleActiveDay,
+    adoption,
+    keyEventIdleDays,
+    hasLeft,
+    cell: n < 0 ? null : { x, t, n },
+    ...facts,
   };
 }
 

@@ -32,7 +32,8 @@ export function labelsOf(population: Population, horizon: Horizon): Labels {
     const present = presentQuery(population, horizon);
     return {
       churned: { ...present, sql: `toBool(entity NOT IN (${present.sql}))` },
-      ...{ isInvoluntary: never, isLabelled: always },
+      isInvoluntary: never,
+      isLabelled: always,
     };
   }
   const span = { from: cutoffDay, to: cutoffDay + horizonDays };

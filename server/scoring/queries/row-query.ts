@@ -66,7 +66,9 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
             ${churnedAbove === undefined ? "" : `AND ${churned.sql} AND ${hash} > {churnedAbove:UInt64}`}
           ORDER BY ${hash}, entity LIMIT {maxRows:UInt32}`,
         parameters: {
-          ...{ ...candidates.parameters, maxRows, sampledDay: cutoffDay },
+          ...candidates.parameters,
+          maxRows,
+          sampledDay: cutoffDay,
           ...(churnedAbove !== undefined && { churnedAbove: BigInt(churnedAbove) }),
         },
       },
@@ -82,7 +84,8 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
           LEFT JOIN billed USING (entity)
         ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
       parameters: {
-        ...{ ...churned.parameters, ...isInvoluntary.parameters },
+        ...churned.parameters,
+        ...isInvoluntary.parameters,
         ...(isOfAccounts && { horizonDays }),
       },
     },
@@ -126,12 +129,18 @@ export function snapshotRow(
   const { x, t, n, label, isInvoluntary, entity, account } = row;
   const features = featuresOfRow(row, {
     ...facts,
-    ...{ account: accountOf(row), members: membersOf(row), billing: billingOf(row.billing) },
+    account: accountOf(row),
+    members: membersOf(row),
+    billing: billingOf(row.billing),
   });
   const cluster = clusterOf(entity, account);
   return {
     features: { ...features, cell: { x, t, n } },
-    ...{ label, isInvoluntary, entity, cutoffDay, cluster },
+    label,
+    isInvoluntary,
+    entity,
+    cutoffDay,
+    cluster,
     isCanceling: isCancelingRow(features, settings),
   };
 }

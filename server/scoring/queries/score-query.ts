@@ -63,7 +63,8 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
   const select = scoresQuery(population, input, [
     "{organization:UInt32}",
     "addDays(toDate32('1970-01-01'), {cutoffDay:Int32})",
-    ...["entity", "{version:UInt64}"],
+    "entity",
+    "{version:UInt64}",
     ...Object.values(columns),
   ]);
   return {
@@ -72,7 +73,9 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
       SETTINGS insert_deduplicate = 0 ${select.sql} SETTINGS allow_simdjson = 0`,
     parameters: {
       ...select.parameters,
-      ...{ organization, cutoffDay: input.snapshot.day, version: input.version },
+      organization,
+      cutoffDay: input.snapshot.day,
+      version: input.version,
       mixEvents: [...eventsOfModel(input.model)],
     },
   };
@@ -277,39 +280,48 @@ function logistic(logOdds: string): string {
 
 /** The table's columns of users and accounts alike. */
 const commonColumns: Columns = {
-  ...{
-    state: "state",
-    colour: "colour",
-    engagement: "engagementScore",
-    momentum: "momentumScore",
-    risk: "risk",
-  },
-  ...{ return_probability: "returnProbability", health: "health" },
-  ...{ idle_days: "idleDays", tenure_days: "tenureDays", active_days_28: "activeDays28" },
-  ...{
-    active_days_previous_28: "activeDaysPrevious28",
-    active_days_84: "activeDays84",
-    volume_28: "volume28",
-  },
-  ...{
-    active_days_by_week: "activeDaysByWeek",
-    event_names_28: "eventNames28",
-    mean_gap_days: "meanGapDays",
-  },
-  ...{ gap_variability: "gapVariability", key_event_idle_days: "keyEventIdleDays" },
+  state: "state",
+  colour: "colour",
+  engagement: "engagementScore",
+  momentum: "momentumScore",
+  risk: "risk",
+  return_probability: "returnProbability",
+  health: "health",
+  idle_days: "idleDays",
+  tenure_days: "tenureDays",
+  active_days_28: "activeDays28",
+  active_days_previous_28: "activeDaysPrevious28",
+  active_days_84: "activeDays84",
+  volume_28: "volume28",
+  active_days_by_week: "activeDaysByWeek",
+  event_names_28: "eventNames28",
+  mean_gap_days: "meanGapDays",
+  gap_variability: "gapVariability",
+  key_event_idle_days: "keyEventIdleDays",
   event_counts_28: "mapFilter((name, times) -> has({mixEvents:Array(String)}, name), eventCounts28)",
-  ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
+  has_single_active_day: "hasSingleActiveDay",
+  has_left: "hasLeft",
+  x: "x",
+  t: "t",
+  n: "n",
   adoption: "adoption",
-  ...{ health_values: "healthValues", billing: "billing" },
-  ...{ traits: "traitMask", trait_numbers: "traitNumbers", plan_idle_days: "planIdleDays" },
+  health_values: "healthValues",
+  billing: "billing",
+  traits: "traitMask",
+  trait_numbers: "traitNumbers",
+  plan_idle_days: "planIdleDays",
 };
 
 const userColumns: Columns = {
-  ...{ own_account_active_28: "ownAccountActive28", own_account_previous_28: "ownAccountPrevious28" },
+  own_account_active_28: "ownAccountActive28",
+  own_account_previous_28: "ownAccountPrevious28",
 };
 
 const memberColumns: Columns = {
-  ...{ active_members_28: "active28", active_members_previous_28: "activePrevious28" },
-  ...{ active_members_90: "active90", top_share: "topShare", mean_risk_log_odds: "meanRiskLogOdds" },
+  active_members_28: "active28",
+  active_members_previous_28: "activePrevious28",
+  active_members_90: "active90",
+  top_share: "topShare",
+  mean_risk_log_odds: "meanRiskLogOdds",
   mean_engagement: "meanEngagement",
 };

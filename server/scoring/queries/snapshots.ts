@@ -81,7 +81,9 @@ export async function readSnapshots(
       (await readMemberRisks(warehouse, population, { snapshot, horizonDays, userFits }));
     const input = { snapshot, horizonDays, everyone, ...(memberRisks && { memberRisks }) };
     const sample = await readSample(warehouse, population, input, {
-      ...{ all: rowsOf(counted), maxRowsOfEach, isTraining: trainingDays.includes(cutoffDay) },
+      all: rowsOf(counted),
+      maxRowsOfEach,
+      isTraining: trainingDays.includes(cutoffDay),
     });
     const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
     const of = { cutoffDay, settings: population.settings };

@@ -280,7 +280,11 @@ async function byOldRules(again: Recomputation, later: RunBody, now: Subject): P
 }
 
 const noMembers = {
-  ...{ active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null },
+  active28: 0,
+  activePrevious28: 0,
+  active90: 0,
+  topShare: 0,
+  meanRiskLogOdds: null,
   meanEngagement: 0,
 };
 

@@ -175,7 +175,10 @@ async function servingModelOn(
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
-    ...{ choice, counts, trainedDay, backtest: trained.backtest },
+    choice,
+    counts,
+    trainedDay,
+    backtest: trained.backtest,
     observedBaseRate: trained.observedBaseRate ?? null,
     noDeparturesFrom: trained.noDeparturesFrom ?? null,
     bandFailures: trained.bandFailures ?? 0,
@@ -287,7 +290,10 @@ async function trainedModel(
 /** Rung 1 serves without a training. */
 function untrained(horizonDays: number): TrainedRungs {
   return {
-    ...{ rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
+    rungs: [],
+    churnedLabels: 0,
+    retainedLabels: 0,
+    bgbb: priorParameters,
     backtest: { horizonDays, folds: 0, results: [], isConverged: true },
   };
 }
@@ -337,8 +343,11 @@ async function train(
     backtestSteps(
       folds.map(
         (fold): Fold => ({
-          ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-          ...{ keyEvents, kept: kept?.rung, keptGroups },
+          scoring: at(fold.cutoffDay),
+          training: fold.trainingDays.map(at),
+          keyEvents,
+          kept: kept?.rung,
+          keptGroups,
         }),
       ),
       horizonDays,

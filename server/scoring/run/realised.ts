@@ -40,7 +40,9 @@ export async function realisedChurn(
     for (const { healthBand, ...one } of await ofRun(warehouse, asOfThen, kind, run)) {
       const { count, churned, involuntary } = sums.get(healthBand) ?? noOutcomes;
       sums.set(healthBand, {
-        ...{ healthBand, count: count + one.count, churned: churned + one.churned },
+        healthBand,
+        count: count + one.count,
+        churned: churned + one.churned,
         involuntary: involuntary + one.involuntary,
       });
     }

@@ -95,7 +95,10 @@ function resultsOfStored(results: readonly OlderResult[]): ModelResult[] {
   return results.filter(isOfModel).map(({ metrics, ...result }) => {
     const departures = Math.round(metrics.count * metrics.baseRate);
     return {
-      ...{ departures, involuntary: 0, retained: metrics.count - departures, ...result },
+      departures,
+      involuntary: 0,
+      retained: metrics.count - departures,
+      ...result,
       metrics: { calibrationSlopeError: null, biasError: null, ...metrics },
     };
   });

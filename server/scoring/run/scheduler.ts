@@ -326,7 +326,9 @@ export class Scheduler {
     }
     const runs = await listRuns(warehouse, id);
     const present = {
-      ...{ today, firstDay, key: settingsKey(organization.settings) },
+      today,
+      firstDay,
+      key: settingsKey(organization.settings),
       declaredOn: (day: number) => declaredKey(organization, day),
     };
     const due = dueDays(runs, present, (atMs) => zone.dayOf(atMs) >= today);
@@ -429,7 +431,11 @@ function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
   const none = { endedMs: never, tookMs: 0 };
   return {
-    ...{ hasEarlierEvents: false, lookedAtMs: never, readAtMs: never },
-    ...{ last: none, lastOfToday: none, overtaken: 0 },
+    hasEarlierEvents: false,
+    lookedAtMs: never,
+    readAtMs: never,
+    last: none,
+    lastOfToday: none,
+    overtaken: 0,
   };
 }

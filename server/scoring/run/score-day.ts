@@ -121,7 +121,13 @@ async function scoreKind(
   // Above every row of a run that was cut off, and above a mark that the last one is stale.
   const version = versionAbove(before?.version ?? 0);
   const insert = insertScoresQuery(population, {
-    ...{ snapshot, version, horizonDays, healthWeights, healthTraits, riskScale, model },
+    snapshot,
+    version,
+    horizonDays,
+    healthWeights,
+    healthTraits,
+    riskScale,
+    model,
     scale: scale.scale.scale,
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
     ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
@@ -130,7 +136,14 @@ async function scoreKind(
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
   const body: RunBody = {
     rowsVersion: version,
-    ...{ settings, settingsKey: runKey(organization), outages, ...scale, model, ...rest, riskScale, scored },
+    settings,
+    settingsKey: runKey(organization),
+    outages,
+    ...scale,
+    model,
+    ...rest,
+    riskScale,
+    scored,
     declaredOutages: declaredKey(organization, day),
     ...(beforeTraining && { awaitsTraining: true }),
     entities: await countScores(warehouse, id, kind, day, version),

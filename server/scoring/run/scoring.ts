@@ -144,7 +144,8 @@ export class Scoring implements ScoringService {
     const untilMs = performance.now() + longestMs;
     const organization = await this.#organization(id);
     const question = {
-      ...{ organization, day: organization.zone.dayOf(nowMs()) },
+      organization,
+      day: organization.zone.dayOf(nowMs()),
       before: await appliedSettings(host.warehouse, id, before),
       after: await appliedSettings(host.warehouse, id, after),
     };
@@ -167,7 +168,9 @@ export class Scoring implements ScoringService {
     const { host, ledger, nowMs } = this.#parts;
     return this.#inTurn(id, async () =>
       noticeChanges(host.warehouse, {
-        ...{ organization: id, today, nowMs: nowMs() },
+        organization: id,
+        today,
+        nowMs: nowMs(),
         dayOf: (atMs) => zone.dayOf(atMs),
         lastBulkLoadAtMs: await ledger.lastBulkLoadAtMs(id),
       }),
@@ -204,7 +207,11 @@ export class Scoring implements ScoringService {
       const { trainings } = this;
       const excluded = await excludedKey(host.warehouse, organization.id);
       const request = {
-        ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
+        organization: { ...organization, excluded },
+        day,
+        isOfPast,
+        nowMs,
+        trainings,
         report: (step: string) => report({ step }),
       };
       const events = () => eventsBefore(warehouse, organization.id, day);

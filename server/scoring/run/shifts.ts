@@ -62,15 +62,19 @@ async function storeShift(
        SETTINGS allow_simdjson = 0`,
       {
         ...parameters,
-        ...{ shiftOf: organization.id, shiftDay: run.day, shiftVersion: version },
+        shiftOf: organization.id,
+        shiftDay: run.day,
+        shiftVersion: version,
         shiftRows: run.body.rowsVersion,
-        ...{ wasHighFrom: before.body.riskScale.high, isHighFrom: run.body.riskScale.high },
+        wasHighFrom: before.body.riskScale.high,
+        isHighFrom: run.body.riskScale.high,
       },
       scoringLimits,
     );
   }
   await keepRecord(warehouse, key, {
-    ...{ day: run.day, version },
+    day: run.day,
+    version,
     body: { rowsVersion: version, settingsKey },
   });
 }

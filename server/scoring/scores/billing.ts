@@ -32,8 +32,16 @@ export interface BillingFeatures {
 
 /** The facts in the order of the array that stores them. It is empty without a subscription. */
 export const billingFacts = [
-  ...(["isPaying", "mrr", "isYearly", "ageDays", "daysToPeriodEnd"] as const),
-  ...(["endsAtMs", "hasFailedPayment", "isTrialEnding", "isDown", "isPastDue"] as const),
+  "isPaying",
+  "mrr",
+  "isYearly",
+  "ageDays",
+  "daysToPeriodEnd",
+  "endsAtMs",
+  "hasFailedPayment",
+  "isTrialEnding",
+  "isDown",
+  "isPastDue",
 ] as const satisfies readonly (keyof BillingFeatures)[];
 
 /** The fact of a stored array, in SQL over `billing`; null without a subscription. */

@@ -71,8 +71,14 @@ export function explain(
   const risk = scored?.risk ?? null;
   const health = healthOf(
     {
-      ...{ state, engagement: engagement?.score ?? null, risk, momentum },
-      ...{ adoption: features.adoption, traitValues, billing: features.billing, isUnused: hasNoUse },
+      state,
+      engagement: engagement?.score ?? null,
+      risk,
+      momentum,
+      adoption: features.adoption,
+      traitValues,
+      billing: features.billing,
+      isUnused: hasNoUse,
     },
     healthWeights,
     riskScale,
@@ -84,7 +90,12 @@ export function explain(
       : reasonsOf(features, scored, model.referenceLogOdds, previousVolume28);
   const { cell } = features;
   return {
-    ...{ state, engagement, momentum, risk, health, reasons },
+    state,
+    engagement,
+    momentum,
+    risk,
+    health,
+    reasons,
     endsAtMs: state === "canceling" ? (features.billing?.endsAtMs ?? null) : null,
     returnProbability:
       state === "churned" && target.by === "silence" && model !== null && cell !== null

@@ -112,7 +112,12 @@ export type FactsBeside = Pick<
   "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members" | "billing"
 >;
 export const noFacts: FactsBeside = {
-  ...{ hasLeft: false, traits: {}, numbers: {}, planIdleDays: null, account: null, members: null },
+  hasLeft: false,
+  traits: {},
+  numbers: {},
+  planIdleDays: null,
+  account: null,
+  members: null,
   billing: null,
 };
 

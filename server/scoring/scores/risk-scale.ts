@@ -34,7 +34,9 @@ function scaleOf(baseRate: number | null): RiskScale {
   if (baseRate === null) return absoluteRiskScale;
   const riskAt = (ratio: number) => (ratio * baseRate) / (1 + (ratio - 1) * baseRate);
   return {
-    ...{ medium: riskAt(mediumRatio), high: riskAt(highRatio), cap: riskAt(capRatio) },
+    medium: riskAt(mediumRatio),
+    high: riskAt(highRatio),
+    cap: riskAt(capRatio),
     evenOdds: (evenRatio * baseRate) / (1 - baseRate),
   };
 }

@@ -43,7 +43,8 @@ export function modelKey(
   const answered = [...ordinaryEvents, ...eventsOfTargets({ ...churnTargets, [kind]: silence })];
   const engagementEvents = [...new Set(answered.filter(waitsForAnswer))].toSorted();
   return settingsKey({
-    ...{ ...settings, churnTargets: ofKind },
+    ...settings,
+    churnTargets: ofKind,
     passiveEvents: passiveEvents.filter((event) => !waitsForAnswer(event)),
     ...(engagementEvents.length > 0 && { engagementEvents }),
   });

@@ -215,7 +215,9 @@ function calibrationLine(predictions: readonly Required<Prediction>[]): Calibrat
   });
   const [intercept, slope] = [at(weights, 0), at(weights, 1)];
   const fitted = predictions.map(({ label, cluster }, index) => ({
-    ...{ label, cluster, predicted: logistic(intercept + slope * at(xs, index)) },
+    label,
+    cluster,
+    predicted: logistic(intercept + slope * at(xs, index)),
   }));
   return { intercept, slope, covariance: lineCovariance(fitted, xs) };
 }

@@ -61,7 +61,9 @@ export function fitSbg(cohorts: readonly (readonly number[])[]): SbgFit | null {
   return {
     alpha: Math.exp(at(point, 0)),
     beta: Math.exp(at(point, 1)),
-    ...{ isConverged, isAtBound, covariance: covarianceAt(objective, at(point, 0), at(point, 1)) },
+    isConverged,
+    isAtBound,
+    covariance: covarianceAt(objective, at(point, 0), at(point, 1)),
   };
 }
 

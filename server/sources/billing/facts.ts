@@ -40,8 +40,13 @@ export function billingItems(
   const traits = facts.traits ?? {};
   const hasFacts = Object.keys(traits).length > 0 || account !== undefined;
   const identify: SourcedItem = {
-    ...{ type: "identify", ...person, atMs, messageId: `${id}:identify` },
-    ...{ email, traits, account },
+    type: "identify",
+    ...person,
+    atMs,
+    messageId: `${id}:identify`,
+    email,
+    traits,
+    account,
   };
   const tracks = facts.events.map((event) =>
     billingTrack(event, { ...person, atMs, messageId: event.id ?? `${id}:${event.event}` }, accountId),
@@ -59,7 +64,10 @@ export function billingTrack(
   accountId: string | undefined,
 ): SourcedItem {
   return {
-    ...{ type: "track", ...message, lastingDay, event },
+    type: "track",
+    ...message,
+    lastingDay,
+    event,
     ...(formerId !== undefined && { formerMessageId: formerId }),
     properties: fittedProperties(event, properties, accountId),
     // Cards are charged at night: billing events are no use of the product.

@@ -54,7 +54,9 @@ export function partiesOf({
 }: Customer): Pick<BillingMessage, "person" | "accountId"> {
   return {
     person: {
-      ...{ userId: namedIn(customData, userIdKeys) ?? userId, reference, customerId },
+      userId: namedIn(customData, userIdKeys) ?? userId,
+      reference,
+      customerId,
       anonymousId: customerId === undefined ? undefined : `${tool}:${customerId}`,
       email: email !== undefined && isEmailAddress(email) ? email : undefined,
       isOwnEmail: true,

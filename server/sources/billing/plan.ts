@@ -19,7 +19,10 @@ export function planTraits(
   status: string | undefined,
 ): JsonObject {
   return defined({
-    ...{ plan: name, planAmount: amount, planCurrency: currency, planInterval: interval },
+    plan: name,
+    planAmount: amount,
+    planCurrency: currency,
+    planInterval: interval,
     subscriptionStatus: status,
   });
 }
@@ -27,7 +30,10 @@ export function planTraits(
 /** The traits of a user whose subscription has ended. Null, not "free": a free plan may not exist. */
 export function endedTraits(status: string | undefined): JsonObject {
   return {
-    ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+    plan: null,
+    planAmount: null,
+    planCurrency: null,
+    planInterval: null,
     ...defined({ subscriptionStatus: status }),
   };
 }

@@ -38,7 +38,10 @@ function fieldsScheme(
   [separator, joint]: readonly [string, string],
 ): Scheme {
   return {
-    ...{ tool, header: `${tool}-Signature`, algorithm: "sha256", keysOf: asText },
+    tool,
+    header: `${tool}-Signature`,
+    algorithm: "sha256",
+    keysOf: asText,
     lacks: `it has no time, or no signature of the scheme ${signatureName}`,
     read: (header) => {
       const fields = header.split(separator).map((field) => field.trim().split("="));
@@ -61,7 +64,10 @@ export const paddleScheme = fieldsScheme("Paddle", ["ts", "h1"], [";", ":"]);
 /** Standard Webhooks: the headers `webhook-id`, `webhook-timestamp`, and `webhook-signature: v1,<base64> v1,<base64>`. */
 export function standardScheme(tool: string, keysOf: Scheme["keysOf"] = standardKeys): Scheme {
   return {
-    ...{ tool, header: "webhook-signature", algorithm: "sha256", keysOf },
+    tool,
+    header: "webhook-signature",
+    algorithm: "sha256",
+    keysOf,
     lacks: "webhook-id or webhook-timestamp is missing, or it has no signature of the version v1",
     read: (header, headers) => {
       const [id, seconds] = [headers.get("webhook-id"), headers.get("webhook-timestamp")];
@@ -92,7 +98,10 @@ export function headerScheme(
   { header, algorithm, encoding, prefix = "" }: HeaderSignature,
 ): Scheme {
   return {
-    ...{ tool, header, algorithm, keysOf: asText },
+    tool,
+    header,
+    algorithm,
+    keysOf: asText,
     lacks: `it has no ${algorithm} in ${encoding}${prefix === "" ? "" : ` after ${prefix}`}`,
     read: (sent) => {
       const texts = sent.split(/[\s,]+/).filter((text) => text.startsWith(prefix));
@@ -104,7 +113,9 @@ export function headerScheme(
 
 /** `X-Signature: <hex>` */
 export const lemonsqueezyScheme = headerScheme("LemonSqueezy", {
-  ...{ header: "X-Signature", algorithm: "sha256", encoding: "hex" },
+  header: "X-Signature",
+  algorithm: "sha256",
+  encoding: "hex",
 });
 
 const hashBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;

@@ -25,8 +25,12 @@ type TransferLedger = Pick<Ledger, "identities" | "findUser">;
 
 /** The traits of a user that tell of a subscription. They move with it. */
 const traitsOfPlan = [
-  ...(["plan", "planAmount", "planCurrency", "planInterval"] as const),
-  ...(["subscriptionStatus", "subscriptionEndsAt"] as const),
+  "plan",
+  "planAmount",
+  "planCurrency",
+  "planInterval",
+  "subscriptionStatus",
+  "subscriptionEndsAt",
 ] as const;
 
 /**
@@ -55,14 +59,22 @@ export async function translateTransfer(
   const ids = [...new Set(known.flatMap(({ traits }) => subscriptionIdsOf(traits)))];
   const aliases = visitors.map(({ party: { anonymousId } }) => ({
     type: "alias" as const,
-    ...{ previousId: anonymousId, userId: taker, atMs, messageId: `${id}:${anonymousId}` },
+    previousId: anonymousId,
+    userId: taker,
+    atMs,
+    messageId: `${id}:${anonymousId}`,
   }));
   const taken = (await ledger.findUser(organization, taker))?.user.traits ?? {};
   const giving = known.filter(({ traits }) => subscriptionIdsOf(traits).length > 0);
   const identify = (userId: string, traits: JsonObject) => ({
     type: "identify" as const,
-    ...{ userId, anonymousId: undefined, atMs, messageId: `${id}:identify:${userId}` },
-    ...{ email: undefined, traits, account: undefined },
+    userId,
+    anonymousId: undefined,
+    atMs,
+    messageId: `${id}:identify:${userId}`,
+    email: undefined,
+    traits,
+    account: undefined,
   });
   const items = [
     ...aliases,
@@ -74,7 +86,9 @@ export async function translateTransfer(
       billingTrack(
         { event: "subscription_changed", properties: { subscriptionId, isTransfer: true } },
         {
-          ...{ userId: taker, anonymousId: undefined, atMs },
+          userId: taker,
+          anonymousId: undefined,
+          atMs,
           messageId: `${id}:subscription_changed:${subscriptionId}`,
         },
         undefined,

@@ -18,7 +18,9 @@ export function readChargebee(body: unknown): ReadMessage {
   // A discount's end is compared with the time of the event. Without a time no discount has ended.
   const happened = { content, atMs: atMs ?? 0 };
   return {
-    ...{ id, type, atMs },
+    id,
+    type,
+    atMs,
     ...partiesOf(customerOf(content)),
     facts: (before) => reading(happened, before),
   };
@@ -33,7 +35,9 @@ function customerOf(content: JsonObject) {
       .find((found) => found !== undefined);
   const holders = [fieldOf(content, "subscription"), fieldOf(content, "customer")];
   return {
-    ...{ tool: "chargebee", customerId, reference: customerId },
+    tool: "chargebee",
+    customerId,
+    reference: customerId,
     email: textOf(content, "customer", "email"),
     customData: [...holders.map((holder) => fieldOf(holder, "meta_data")), ...holders.map(customFieldsOf)],
   };

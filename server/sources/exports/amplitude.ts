@@ -54,7 +54,11 @@ export function translateAmplitudeRow(row: JsonObject, context: ExportContext): 
   const named = { type: "identify" as const, ...person, atMs, ...traits, ...(account && { account }) };
   if (event === "$identify") return { items: [{ ...named, messageId }] };
   const item: SourcedItem = {
-    ...{ type: "track", ...person, atMs, messageId, ...(account && { account }) },
+    type: "track",
+    ...person,
+    atMs,
+    messageId,
+    ...(account && { account }),
     ...eventOf(event, row),
   };
   // A visitor's traits would fill the space for held items: they are on every event.

@@ -132,7 +132,10 @@ function track({ event, properties, at }: Read, { accountProperty }: ExportConte
     accountProperty === undefined ? undefined : idIn(properties[accountProperty], accountProperty);
   const isPage = event === "$mp_web_page_view";
   const item: SourcedItem = {
-    ...{ type: "track", ...person, ...at, ...(account !== undefined && { account: { id: account } }) },
+    type: "track",
+    ...person,
+    ...at,
+    ...(account !== undefined && { account: { id: account } }),
     event: isPage ? "page_viewed" : event,
     properties: withoutEnvelope(propertiesOf(properties)),
     // Events whose names begin with $ are recorded by Mixpanel's clients: sessions, clicks, first starts.

@@ -22,7 +22,11 @@ export function translatePosthogRow(row: JsonObject, { nowMs }: ExportContext): 
   const set = { ...objects.set, ...objectOf(row.$set) };
   const once = { ...objects.set_once, ...objectOf(row.$set_once) };
   const event = {
-    ...{ uuid: row.uuid, event: row.event, distinct_id: row.distinct_id, timestamp, properties },
+    uuid: row.uuid,
+    event: row.event,
+    distinct_id: row.distinct_id,
+    timestamp,
+    properties,
     $set: { ...person, ...objectOf(properties.$set), ...set },
     $set_once: once,
   };

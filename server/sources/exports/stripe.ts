@@ -47,13 +47,7 @@ interface TimedFacts extends CustomerFacts {
 /** Where an object says times. */
 const timesOf = {
   subscription: [["start_date"], ["created"], ["trial_end"], ["canceled_at"], ["ended_at"]],
-  invoice: [
-    ...[["created"], ["date"]],
-    ...[
-      ["status_transitions", "finalized_at"],
-      ["status_transitions", "paid_at"],
-    ],
-  ],
+  invoice: [["created"], ["date"], ["status_transitions", "finalized_at"], ["status_transitions", "paid_at"]],
 } as const;
 
 /** Translates an object, or a row of the dashboard's CSV. */
@@ -211,8 +205,13 @@ function itemsOf(
       ? []
       : [
           {
-            ...{ type: "identify", ...person, atMs: Math.min(nowMs, ...facts.map(atMsOf)), messageId: null },
-            ...{ email: created === undefined ? undefined : email, traits: {}, account },
+            type: "identify",
+            ...person,
+            atMs: Math.min(nowMs, ...facts.map(atMsOf)),
+            messageId: null,
+            email: created === undefined ? undefined : email,
+            traits: {},
+            account,
           },
         ];
   const items = facts.flatMap((fact): SourcedItem[] => {

@@ -114,8 +114,11 @@ function paid({ id, attributes }: Happened, before: Before): CustomerFacts | Ign
   if (!isPrice || subscriptionId === undefined) return payment;
   const plan = { name: undefined, amount, currency: textOf(attributes, "currency") };
   const subscription: Subscription = {
-    ...{ id: subscriptionId, plan: { ...plan, interval: undefined, quantity: undefined } },
-    ...{ status: undefined, currentPeriodEnd: undefined, endsAt: undefined },
+    id: subscriptionId,
+    plan: { ...plan, interval: undefined, quantity: undefined },
+    status: undefined,
+    currentPeriodEnd: undefined,
+    endsAt: undefined,
   };
   const priced = subscriptionFacts(subscription, before, ["subscription_changed"]);
   return { ...priced, events: [...priced.events, ...payment.events] };
@@ -124,7 +127,8 @@ function paid({ id, attributes }: Happened, before: Before): CustomerFacts | Ign
 function money(id: string, attributes: JsonObject): JsonObject {
   return {
     currency: textOf(attributes, "currency"),
-    ...{ subscriptionId: idOf(attributes, "subscription_id"), invoiceId: id },
+    subscriptionId: idOf(attributes, "subscription_id"),
+    invoiceId: id,
   };
 }
 
@@ -144,7 +148,9 @@ function subscriptionOf({ id, attributes, custom }: Happened): Subscription {
   return {
     id,
     plan: {
-      ...{ name: nameOf(attributes), amount: undefined, currency: undefined },
+      name: nameOf(attributes),
+      amount: undefined,
+      currency: undefined,
       interval: intervalOf(attributes, custom),
       quantity: numberOf(fieldOf(attributes, "first_subscription_item"), "quantity"),
     },

@@ -26,10 +26,13 @@ export function readLemonsqueezy(body: unknown): ReadMessage {
   return {
     // No id is sent of the message. An attempt that is repeated has the object as it was.
     id: `${type}:${kind}:${id}:${textOf(attributes, "updated_at") ?? ""}`,
-    ...{ type, atMs },
+    type,
+    atMs,
     ...partiesOf({
-      ...{ tool: "lemonsqueezy", customerId: idOf(attributes, "customer_id") },
-      ...{ email: textOf(attributes, "user_email"), customData: [custom] },
+      tool: "lemonsqueezy",
+      customerId: idOf(attributes, "customer_id"),
+      email: textOf(attributes, "user_email"),
+      customData: [custom],
     }),
     testMode: isTest ? "A purchase in LemonSqueezy's test mode is no money." : undefined,
     facts: (before) => reading(happened, before),

@@ -87,7 +87,10 @@ const translations: Readonly<Record<MixpanelCall, (message: JsonObject, delivery
 function row(message: JsonObject, holder: JsonObject, { receivedAtMs }: Delivery): Translated {
   const accountProperty = Object.keys(onlyAccounts(holder))[0];
   return translateMixpanelRow(message, {
-    ...{ nowMs: receivedAtMs, zone: undefined, accountProperty, createdCustomers: new Set<string>() },
+    nowMs: receivedAtMs,
+    zone: undefined,
+    accountProperty,
+    createdCustomers: new Set<string>(),
   });
 }
 

@@ -25,7 +25,9 @@ export function readPaddle(body: unknown): ReadMessage {
   };
   const atMs = msOf(body, "occurred_at");
   return {
-    ...{ id, type, atMs },
+    id,
+    type,
+    atMs,
     ...partiesOf(customer),
     testMode: whyTestMode(body, data),
     facts: (before) => reading(data, before),

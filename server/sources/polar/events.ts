@@ -64,12 +64,12 @@ export const polarEvents: Readonly<Record<string, Reading>> = {
     const [id, amount] = [textOf(data, "id"), amountOf(data, "total_amount")];
     if (amount === 0) return "An order of amount 0 is no payment.";
     const paid = {
-      ...{ amount, currency: textOf(data, "currency"), plan: textOf(data, "product", "name") },
-      ...{
-        origin: textOf(data, "billing_reason"),
-        subscriptionId: textOf(data, "subscription_id"),
-        invoiceId: id,
-      },
+      amount,
+      currency: textOf(data, "currency"),
+      plan: textOf(data, "product", "name"),
+      origin: textOf(data, "billing_reason"),
+      subscriptionId: textOf(data, "subscription_id"),
+      invoiceId: id,
     };
     return oneEvent("payment_succeeded", paid, `${id}:payment_succeeded`);
   },
@@ -147,8 +147,10 @@ function refunded({ data }: Happened): CustomerFacts | Ignored {
   const [id, amount, tax = 0] = [textOf(data, "id"), amountOf(data, "amount"), amountOf(data, "tax_amount")];
   const properties = {
     amount: amountOf({ whole: (amount ?? Number.NaN) + tax }, "whole"),
-    ...{ currency: textOf(data, "currency"), reason: textOf(data, "reason") },
-    ...{ subscriptionId: textOf(data, "subscription_id"), invoiceId: textOf(data, "order_id") },
+    currency: textOf(data, "currency"),
+    reason: textOf(data, "reason"),
+    subscriptionId: textOf(data, "subscription_id"),
+    invoiceId: textOf(data, "order_id"),
   };
   return oneEvent("payment_refunded", properties, `${id}:payment_refunded`);
 }

@@ -17,10 +17,14 @@ export function readPolar(body: unknown): ReadMessage {
   const atMs = msOf(body, "timestamp");
   const version = textOf(body, "timestamp") ?? textOf(data, "modified_at") ?? "";
   return {
-    ...{ id: `${type}:${id}:${version}`, type, atMs },
+    id: `${type}:${id}:${version}`,
+    type,
+    atMs,
     ...partiesOf({
-      ...{ tool: "polar", customerId: textOf(customer, "id") ?? textOf(data, "customer_id") },
-      ...{ email: textOf(customer, "email"), userId: textOf(customer, "external_id") },
+      tool: "polar",
+      customerId: textOf(customer, "id") ?? textOf(data, "customer_id"),
+      email: textOf(customer, "email"),
+      userId: textOf(customer, "external_id"),
       customData: [fieldOf(data, "metadata"), fieldOf(customer, "metadata")],
     }),
     // A discount's end is compared with the time of the event. Without a time no discount has ended.

@@ -105,7 +105,11 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
   const messageId = parseMessageId(sent.uuid || properties.$insert_id, "uuid");
   if (isInvalid(messageId)) return messageId;
   return {
-    ...{ event, distinctId, properties, atMs, messageId },
+    event,
+    distinctId,
+    properties,
+    atMs,
+    messageId,
     isNobody: visitor !== undefined,
     person:
       visitor !== undefined || isVisitor(distinctId, properties)

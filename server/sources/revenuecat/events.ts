@@ -101,7 +101,10 @@ function bought(event: JsonObject, status: string): Subscription {
   return {
     ...unpriced(event, status),
     plan: {
-      ...{ name: textOf(event, "product_id"), amount, currency, quantity: undefined },
+      name: textOf(event, "product_id"),
+      amount,
+      currency,
+      quantity: undefined,
       interval: amount === undefined ? undefined : interval,
     },
     endsAt: null,
@@ -111,11 +114,14 @@ function bought(event: JsonObject, status: string): Subscription {
 /** The state in other events, whose price may be that of another period. */
 function unpriced(event: JsonObject, status: string | undefined): Subscription {
   const plan: Plan = {
-    ...{ name: textOf(event, "product_id"), amount: undefined, currency: undefined },
-    ...{ interval: undefined, quantity: undefined },
+    name: textOf(event, "product_id"),
+    amount: undefined,
+    currency: undefined,
+    interval: undefined,
+    quantity: undefined,
   };
   const [id, currentPeriodEnd] = [subscriptionIdOf(event), endOf(event)];
-  return { ...{ id, plan, status, currentPeriodEnd }, endsAt: undefined };
+  return { id, plan, status, currentPeriodEnd, endsAt: undefined };
 }
 
 function subscriptionIdOf(event: JsonObject): string | undefined {

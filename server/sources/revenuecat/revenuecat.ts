@@ -27,7 +27,10 @@ export function readRevenuecat(body: unknown): ReadMessage {
   const reading = Object.hasOwn(revenuecatEvents, type) ? revenuecatEvents[type] : undefined;
   if (reading === undefined) return { ignored: `${type} is not used.` };
   return {
-    ...{ id, type, atMs, testMode },
+    id,
+    type,
+    atMs,
+    testMode,
     ...partiesOf(customerOf(event)),
     facts: (before) => reading(event, before),
   };

@@ -141,7 +141,10 @@ function translateMessage(
   const groupId = parseId(context.groupId, "context.groupId");
   if (isInvalid(groupId)) return groupId;
   const parsed: ParsedMessage = {
-    ...{ message, context, person, at: { atMs, messageId } },
+    message,
+    context,
+    person,
+    at: { atMs, messageId },
     account: accountOf(groupId, {}),
     isActivity: context.active !== false,
   };

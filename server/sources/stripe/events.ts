@@ -195,9 +195,15 @@ function subscriptionEvent(
   return {
     event,
     properties: defined({
-      ...{ plan, amount: price.amount, currency, interval: price.interval ?? interval, quantity },
-      ...{ subscriptionId: textOf(subscription, "id"), status },
-      ...{ discountEndsAt: instantOf(price.discountEndsAt), amountAfterDiscount: price.amountAfterDiscount },
+      plan,
+      amount: price.amount,
+      currency,
+      interval: price.interval ?? interval,
+      quantity,
+      subscriptionId: textOf(subscription, "id"),
+      status,
+      discountEndsAt: instantOf(price.discountEndsAt),
+      amountAfterDiscount: price.amountAfterDiscount,
       ...(price.isInvoiced && { isPricedByInvoice: true }),
       currentPeriodEnd: periodEndOf(subscription),
       endsAt: status !== undefined && isCancellationScheduled(subscription) ? endOf(subscription) : undefined,

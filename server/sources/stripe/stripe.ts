@@ -132,7 +132,8 @@ function eventOf(body: unknown): StripeEvent | undefined {
   if (id === undefined || type === undefined) return undefined;
   const object = fieldOf(body, "data", "object");
   return {
-    ...{ id, type },
+    id,
+    type,
     createdMs: msOf(body, "created"),
     object: isJsonObject(object) ? object : undefined,
     before: objectOf(fieldOf(body, "data", "previous_attributes")),

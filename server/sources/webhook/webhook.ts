@@ -192,13 +192,20 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
   const hasFacts = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
   const event = eventOf(read, mapping);
   const identify: SourcedItem = {
-    ...{ ...shared, type: "identify", email, traits, account },
+    ...shared,
+    type: "identify",
+    email,
+    traits,
+    account,
     // The message's id belongs to its event. The same traits again change nothing.
     messageId: event === undefined ? messageId : null,
   };
   if (event === undefined) return [identify];
   const track: SourcedItem = {
-    ...{ ...shared, type: "track", event, isActivity: mapping.isActivity ?? true },
+    ...shared,
+    type: "track",
+    event,
+    isActivity: mapping.isActivity ?? true,
     // The identify has the attributes.
     account: account && { id: account.id, name: account.name },
     properties: read.object(mapping.properties, "properties"),

@@ -141,7 +141,9 @@ const sources: Record<ExportTable, Source> = {
       { name: "accountId", value: knownAccount, json: jsonOrNull(knownAccount) },
       { name: "timestamp", value: "e.time", text: isoText("e.time") },
       ...["kind", "by", "text"].map((name) => ({
-        ...{ name, value: contactText(name), json: jsonOrNull(contactText(name)) },
+        name,
+        value: contactText(name),
+        json: jsonOrNull(contactText(name)),
       })),
     ],
   },
@@ -164,7 +166,9 @@ const sources: Record<ExportTable, Source> = {
       { name: "plan", value: "nullIf(s.plan, '')", json: jsonOrNull("nullIf(s.plan, '')") },
       // A CSV is for spreadsheets: 49.00. Other formats are for programs: 4900.
       {
-        ...{ name: "mrr", value: "s.mrr", json: "toString(s.mrr)" },
+        name: "mrr",
+        value: "s.mrr",
+        json: "toString(s.mrr)",
         text: amountInUnitsSql("s.mrr", "toString(s.currency)"),
       },
       { name: "currency", value: knownCurrency, json: jsonOrNull(knownCurrency) },

@@ -52,7 +52,9 @@ export async function* alertsOf({ ledger, organization, userId }: OfPerson): Pag
 export async function* alertStatesOf({ ledger, organization, user }: OfPerson): Pages {
   const states = await ledger.personData.alertStates(organization, user);
   yield states.map(({ restsUntil, firedOn, ...state }) => ({
-    ...{ ...state, restsUntil: dayOrNull(restsUntil), firedDay: dayOrNull(firedOn) },
+    ...state,
+    restsUntil: dayOrNull(restsUntil),
+    firedDay: dayOrNull(firedOn),
   }));
 }
 
@@ -60,7 +62,8 @@ export async function* alertStatesOf({ ledger, organization, user }: OfPerson): 
 export async function* callsOf({ ledger, organization, user }: OfPerson): Pages {
   const calls = await ledger.personData.calls(organization, user);
   yield calls.map(({ snoozedUntil, verdict, verdictAtMs }) => ({
-    ...{ snoozedUntil: dayOrNull(snoozedUntil), verdict },
+    snoozedUntil: dayOrNull(snoozedUntil),
+    verdict,
     verdictAt: verdictAtMs === null ? null : instant(verdictAtMs),
   }));
 }
@@ -77,7 +80,8 @@ export async function* messagesOf({ ledger, organization, user, userId }: OfPers
     const messages = await ledger.personData.deliveries(organization, user, after, page.messages);
     yield messages.map(({ body, createdAtMs, dueAtMs, attemptedAtMs, ...message }) => ({
       ...message,
-      ...{ createdAt: instant(createdAtMs), dueAt: instant(dueAtMs) },
+      createdAt: instant(createdAtMs),
+      dueAt: instant(dueAtMs),
       attemptedAt: attemptedAtMs === null ? null : instant(attemptedAtMs),
       content: contentAbout({ organization, user, userId }, body),
     }));
@@ -128,7 +132,12 @@ export async function* auditOf({ ledger, organization, user }: OfPerson): Pages 
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const entries = await ledger.personData.auditEntries(organization, user, before, page.audit);
     yield entries.map(({ id, atMs, person, action, summary, detail }) => ({
-      ...{ id, at: instant(atMs), by: person?.name ?? null, action, summary, detail },
+      id,
+      at: instant(atMs),
+      by: person?.name ?? null,
+      action,
+      summary,
+      detail,
     }));
     before = entries.at(-1)?.id ?? before;
     if (entries.length < page.audit) return;

@@ -134,10 +134,18 @@ function identitySections(found: UserAndAccount | undefined, { ids, held, warnin
     identity: found === undefined ? null : identityOf(found),
     linkedIds: ids.map(({ kind, id, atMs }) => ({ kind, id, linkedAt: instant(atMs) })),
     heldEvents: held.map(({ body, receivedAtMs, atMs }) => ({
-      ...{ timestamp: instant(atMs), receivedAt: instant(receivedAtMs), item: JSON.parse(body) as unknown },
+      timestamp: instant(atMs),
+      receivedAt: instant(receivedAtMs),
+      item: JSON.parse(body) as unknown,
     })),
     ingestionWarnings: warnings.map(({ kind, endpoint, detail, message, count, lastSeenMs, userId }) => ({
-      ...{ userId, kind, endpoint, detail, message, count, lastSeen: instant(lastSeenMs) },
+      userId,
+      kind,
+      endpoint,
+      detail,
+      message,
+      count,
+      lastSeen: instant(lastSeenMs),
     })),
   };
 }
@@ -145,7 +153,11 @@ function identitySections(found: UserAndAccount | undefined, { ids, held, warnin
 function identityOf({ user, account }: UserAndAccount) {
   const { userId, email, isAccountOwner, traits, firstIdentifiedAtMs, updatedAtMs, number } = user;
   return {
-    ...{ userId, number, email, isAccountOwner, traits },
+    userId,
+    number,
+    email,
+    isAccountOwner,
+    traits,
     account: account === null ? null : { id: account.accountId, name: account.name },
     firstIdentifiedAt: instant(firstIdentifiedAtMs),
     updatedAt: instant(updatedAtMs),

@@ -96,26 +96,46 @@ const commonColumns = ["id", "userId", "accountId"] as const;
 const noteColumns = [...commonColumns, "text", "createdBy", "createdAt", "updatedAt"];
 const taskColumns = [
   ...commonColumns,
-  ...[
-    "title",
-    "due",
-    "assignee",
-    "formerAssignee",
-    "createdBy",
-    "createdAt",
-    "updatedAt",
-    "doneAt",
-    "doneBy",
-  ],
+  "title",
+  "due",
+  "assignee",
+  "formerAssignee",
+  "createdBy",
+  "createdAt",
+  "updatedAt",
+  "doneAt",
+  "doneBy",
 ];
 
 const alertColumns = [
-  ...[...commonColumns, "source", "ruleId", "rule", "version", "firedDay", "firedAt", "before", "after"],
-  ...["reasons", "risk", "currency", "expectedLoss", "arm", "isSent", "closedDay", "closedWhy", "assignee"],
-  ...["snoozedUntil", "verdict", "verdictBy", "verdictAt", "note"],
+  ...commonColumns,
+  "source",
+  "ruleId",
+  "rule",
+  "version",
+  "firedDay",
+  "firedAt",
+  "before",
+  "after",
+  "reasons",
+  "risk",
+  "currency",
+  "expectedLoss",
+  "arm",
+  "isSent",
+  "closedDay",
+  "closedWhy",
+  "assignee",
+  "snoozedUntil",
+  "verdict",
+  "verdictBy",
+  "verdictAt",
+  "note",
 ];
 const columnsOf: Readonly<Record<WorkTable, readonly string[]>> = {
-  ...{ notes: noteColumns, tasks: taskColumns, alerts: alertColumns },
+  notes: noteColumns,
+  tasks: taskColumns,
+  alerts: alertColumns,
 };
 
 /** A note as a line of an export. */
@@ -131,10 +151,13 @@ export function taskLine(task: Task): Row {
   const { doneAtMs, doneBy } = task;
   const line = {
     ...about(task),
-    ...{ title, due: dayOrNull(dueDay) },
-    ...{ assignee: nameOf(assignee), formerAssignee },
+    title,
+    due: dayOrNull(dueDay),
+    assignee: nameOf(assignee),
+    formerAssignee,
     ...written(createdBy, createdAtMs, updatedAtMs),
-    ...{ doneAt: doneAtMs === null ? null : instant(doneAtMs), doneBy: nameOf(doneBy) },
+    doneAt: doneAtMs === null ? null : instant(doneAtMs),
+    doneBy: nameOf(doneBy),
   };
   return { id, line };
 }
@@ -149,12 +172,25 @@ export function alertLine(alert: Alert): Row {
     ...(entity.kind === "source"
       ? { id, userId: null, accountId: null, source: entity.source }
       : { ...about({ id, entity }), source: null }),
-    ...{ ruleId: rule.id, rule: rule.name, version },
-    ...{ firedDay: formatDay(firedDay), firedAt: instant(firedAtMs), before, after },
+    ruleId: rule.id,
+    rule: rule.name,
+    version,
+    firedDay: formatDay(firedDay),
+    firedAt: instant(firedAtMs),
+    before,
+    after,
     reasons: reasons.map(({ text }) => text).join("; "),
-    ...{ risk, expectedLoss, arm, isSent, closedDay: dayOrNull(closedDay), closedWhy },
-    ...{ assignee: nameOf(assignee), snoozedUntil: dayOrNull(snoozedUntil), verdict },
-    ...{ verdictBy: nameOf(verdictBy), verdictAt: verdictAtMs === null ? null : instant(verdictAtMs) },
+    risk,
+    expectedLoss,
+    arm,
+    isSent,
+    closedDay: dayOrNull(closedDay),
+    closedWhy,
+    assignee: nameOf(assignee),
+    snoozedUntil: dayOrNull(snoozedUntil),
+    verdict,
+    verdictBy: nameOf(verdictBy),
+    verdictAt: verdictAtMs === null ? null : instant(verdictAtMs),
     note: alert.note,
   };
   return { id, line };

@@ -127,7 +127,8 @@ class ChdbWarehouse implements Warehouse {
     limits: QueryLimits = {},
   ): Promise<Row[]> {
     const settings = {
-      ...{ ...this.#settings(limits), max_result_bytes: maxResultBytes },
+      ...this.#settings(limits),
+      max_result_bytes: maxResultBytes,
       // Threads that write an answer of a few rows cost more than they save.
       output_format_parallel_formatting: 0,
     };

@@ -241,7 +241,10 @@ class ClickHouseWarehouse implements ServerWarehouse {
       asker?.signal?.throwIfAborted();
       asker?.signal?.addEventListener("abort", stop, { once: true });
       return await this.#drain({
-        ...{ ...form, queryId, mayRepeat, signal: waiting.signal },
+        ...form,
+        queryId,
+        mayRepeat,
+        signal: waiting.signal,
         settings: { ...this.#settings(limits), ...settings },
         ...(database !== undefined && { database }),
       });

@@ -112,7 +112,9 @@ async function checkSettings({ warehouse }: Probing): Promise<Probed> {
   const wanted = new Map<string, string>(
     Object.entries({
       ...clusterSettings(warehouse.topology),
-      ...{ session_timezone: "UTC", mutations_sync: 2, lightweight_deletes_sync: 2 },
+      session_timezone: "UTC",
+      mutations_sync: 2,
+      lightweight_deletes_sync: 2,
     }).map(([name, value]) => [name, String(value)]),
   );
   const found = await warehouse.rowsOutside<{ name: string; value: string }>(

@@ -167,10 +167,7 @@ function isUtcDaySettled(utcDay: number, { before, after }: DuringCheck): boolea
 }
 
 function people({ populations, missing }: Acknowledged) {
-  return [
-    populations,
-    ...[missing?.users, missing?.accounts, missing?.userVersions, missing?.accountVersions],
-  ];
+  return [populations, missing?.users, missing?.accounts, missing?.userVersions, missing?.accountVersions];
 }
 
 /** A difference as a sentence. */

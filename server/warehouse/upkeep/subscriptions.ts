@@ -243,6 +243,13 @@ const changeColumns: readonly (readonly [
 ];
 
 const columnNames = [
-  ...["organization", "subscription", "version", "rules", "events", "events_hash", "of_users", "of_accounts"],
+  "organization",
+  "subscription",
+  "version",
+  "rules",
+  "events",
+  "events_hash",
+  "of_users",
+  "of_accounts",
   ...changeColumns.map(([column]) => column),
 ];

@@ -69,9 +69,14 @@ describe("a subscription", () => {
       notification("subscription.canceled", subscription({ status: "canceled" }), "2026-09-01T10:00:00Z"),
     ]);
     expect(statesOf(history)).toEqual([
-      ...["2026-05-01 trialing 0", "2026-05-11 active 32400", "2026-05-12 active 43200"],
-      ...["2026-05-13 past_due 43200", "2026-05-14 active 43200"],
-      ...["2026-07-01 paused 0", "2026-08-01 active 43200", "2026-09-01 canceled 0"],
+      "2026-05-01 trialing 0",
+      "2026-05-11 active 32400",
+      "2026-05-12 active 43200",
+      "2026-05-13 past_due 43200",
+      "2026-05-14 active 43200",
+      "2026-07-01 paused 0",
+      "2026-08-01 active 43200",
+      "2026-09-01 canceled 0",
     ]);
   });
 
@@ -92,8 +97,10 @@ describe("a subscription", () => {
       ),
     ]);
     expect(statesOf(history)).toEqual([
-      ...["2026-05-01 active 5000", "2026-06-01 active 10000"],
-      ...["2026-06-30 past_due 10000", "2026-07-10 canceled 0"],
+      "2026-05-01 active 5000",
+      "2026-06-01 active 10000",
+      "2026-06-30 past_due 10000",
+      "2026-07-10 canceled 0",
     ]);
   });
 
@@ -142,8 +149,11 @@ describe("a subscription", () => {
       ),
     ]);
     expect(statesOf(history)).toEqual([
-      ...["2026-05-01 trialing 0", "2026-05-11 active 14700", "2026-06-11 past_due 14700"],
-      ...["2026-06-14 active 21000", "2026-07-11 canceled 0"],
+      "2026-05-01 trialing 0",
+      "2026-05-11 active 14700",
+      "2026-06-11 past_due 14700",
+      "2026-06-14 active 21000",
+      "2026-07-11 canceled 0",
     ]);
   });
 
@@ -166,14 +176,18 @@ describe("a subscription", () => {
       ),
     ]);
     expect(statesOf(history)).toEqual([
-      ...["2026-05-01 active 5000", "2026-06-01 active 10000"],
-      ...["2026-07-01 past_due 10000", "2026-07-20 canceled 0"],
+      "2026-05-01 active 5000",
+      "2026-06-01 active 10000",
+      "2026-07-01 past_due 10000",
+      "2026-07-20 canceled 0",
     ]);
   });
 
   test("of RevenueCat is bought again after it ended or was paused, also while no user is known", async () => {
     const at = (days: number) => ({
-      ...{ event_timestamp_ms: startMs + days * day, transaction_id: `t${days}`, store: "PLAY_STORE" },
+      event_timestamp_ms: startMs + days * day,
+      transaction_id: `t${days}`,
+      store: "PLAY_STORE",
     });
     const renewal = (days: number) => {
       const period = { purchased_at_ms: startMs + days * day, expiration_at_ms: startMs + (days + 30) * day };
@@ -189,8 +203,11 @@ describe("a subscription", () => {
       renewal(130),
     ]);
     expect(statesOf(history)).toEqual([
-      ...["2026-05-01 active 799", "2026-06-01 canceled 0", "2026-06-10 active 799"],
-      ...["2026-08-09 paused 0", "2026-09-08 active 799"],
+      "2026-05-01 active 799",
+      "2026-06-01 canceled 0",
+      "2026-06-10 active 799",
+      "2026-08-09 paused 0",
+      "2026-09-08 active 799",
     ]);
   });
 });

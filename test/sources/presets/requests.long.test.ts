@@ -68,7 +68,10 @@ describe("a webhook with a preset takes", () => {
     await sent(...rest.slice(0, 2), ...(created === undefined ? [] : [created]), ...rest, ...cycle);
     const events = await eventsOf(server, name);
     expect(names(events)).toEqual([
-      ...["subscription_started", "payment_succeeded", "cancellation_scheduled", "subscription_changed"],
+      "subscription_started",
+      "payment_succeeded",
+      "cancellation_scheduled",
+      "subscription_changed",
       "cancellation_withdrawn",
     ]);
     for (const { userId, messageId } of events) {
@@ -77,8 +80,12 @@ describe("a webhook with a preset takes", () => {
     expect(events[1]?.properties).toMatchObject({ amount: 46_980, currency: "USD", subscriptionId: "sub_1" });
     const [ada] = await server.exported("users", name);
     expect(ada?.properties).toEqual({
-      ...{ plan: "Team", planAmount: 43_200, planCurrency: "USD", planInterval: "month" },
-      ...{ subscriptionStatus: "active", subscriptionEndsAt: null },
+      plan: "Team",
+      planAmount: 43_200,
+      planCurrency: "USD",
+      planInterval: "month",
+      subscriptionStatus: "active",
+      subscriptionEndsAt: null,
     });
   });
 
@@ -95,7 +102,8 @@ describe("a webhook with a preset takes", () => {
     expect(names(events).sort()).toEqual(["payment_failed", "payment_succeeded", "subscription_started"]);
     const [ada] = await server.exported("users", name);
     expect(ada).toMatchObject({
-      ...{ userId: "ada", account: { id: "acme" } },
+      userId: "ada",
+      account: { id: "acme" },
       properties: { plan: "team-EUR-monthly", planAmount: 10_000, subscriptionStatus: "active" },
     });
   });
@@ -110,8 +118,11 @@ describe("a webhook with a preset takes", () => {
     );
     const events = await eventsOf(server, name);
     expect(names(events).sort()).toEqual([
-      ...["payment_refunded", "payment_succeeded", "payment_succeeded"],
-      ...["subscription_started", "subscription_started"],
+      "payment_refunded",
+      "payment_succeeded",
+      "payment_succeeded",
+      "subscription_started",
+      "subscription_started",
     ]);
     expect(new Set(events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
   });

@@ -72,8 +72,24 @@ export async function traitsOf(preset: WebhookPreset, body: unknown, known?: Kno
 
 /** Values of every wrong kind. */
 const oddValues: readonly unknown[] = [
-  ...[null, true, false, 0, -1, 1.5, 1e308, "", "x", "1".repeat(400), "undefined", "2026-13-45T99:99:99Z"],
-  ...[[], [null], [[[]]], {}, { id: {} }, { __proto__: null, constructor: 1 }],
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e308,
+  "",
+  "x",
+  "1".repeat(400),
+  "undefined",
+  "2026-13-45T99:99:99Z",
+  [],
+  [null],
+  [[[]]],
+  {},
+  { id: {} },
+  { __proto__: null, constructor: 1 },
 ];
 
 /** Copies of a payload in which one value, at any depth, is replaced. */

@@ -36,15 +36,30 @@ export interface Draft extends Fields {
 }
 
 const initial: Fields = {
-  ...{ band: "high", below: "40", by: "10", days: "14", state: "inactive", segment: "", event: "" },
-  ...{ percent: "50", source: "" },
+  band: "high",
+  below: "40",
+  by: "10",
+  days: "14",
+  state: "inactive",
+  segment: "",
+  event: "",
+  percent: "50",
+  source: "",
 };
 
 /** A blank rule. */
 export const blank: Draft = {
   ...initial,
-  ...{ name: "", scope: "accounts", scopeSegment: "", kind: "riskBand", cooldownDays: "" },
-  ...{ cap: String(ruleLimits.defaultCap), when: "08:00", destinations: [], holdOut: "0", exemptions: {} },
+  name: "",
+  scope: "accounts",
+  scopeSegment: "",
+  kind: "riskBand",
+  cooldownDays: "",
+  cap: String(ruleLimits.defaultCap),
+  when: "08:00",
+  destinations: [],
+  holdOut: "0",
+  exemptions: {},
   includeCurrent: false,
 };
 
@@ -70,10 +85,16 @@ export function ofRule(rule: Rule): Draft {
   const { name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare } = rule;
   return {
     ...initial,
-    ...{ name, scope: scope.kind, scopeSegment: scope.segment === undefined ? "" : String(scope.segment) },
+    name,
+    scope: scope.kind,
+    scopeSegment: scope.segment === undefined ? "" : String(scope.segment),
     ...typedCondition(condition),
-    ...{ cooldownDays: cooldownDays === null ? "" : String(cooldownDays), cap: String(cap), when },
-    ...{ destinations, holdOut: String(Math.round(1_000 * holdOutShare) / 10), includeCurrent: false },
+    cooldownDays: cooldownDays === null ? "" : String(cooldownDays),
+    cap: String(cap),
+    when,
+    destinations,
+    holdOut: String(Math.round(1_000 * holdOutShare) / 10),
+    includeCurrent: false,
     exemptions: { ...(holdOutShare > 0 && { mrrAbove: null }), ...rule.exemptions },
   };
 }
@@ -116,8 +137,14 @@ export function previewOf(draft: Draft): Changes["POST /api/alert-rules/preview"
 export function bodyOf(draft: Draft): Body {
   const { name, cap, when, destinations, holdOut, exemptions, includeCurrent } = draft;
   return {
-    ...{ name, ...previewOf(draft), cap: Number(cap), when, destinations: [...destinations], exemptions },
-    ...{ holdOutShare: Number(holdOut) / 100, includeCurrent: includeCurrent && !isMoment(draft) },
+    name,
+    ...previewOf(draft),
+    cap: Number(cap),
+    when,
+    destinations: [...destinations],
+    exemptions,
+    holdOutShare: Number(holdOut) / 100,
+    includeCurrent: includeCurrent && !isMoment(draft),
   };
 }
 

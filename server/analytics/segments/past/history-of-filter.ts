@@ -4,14 +4,32 @@ import { callChangeDays, monthDays } from "../../../scoring/scoring.ts";
 
 /** For each condition: the reason why it has no history, as the end of a sentence; null for the others. */
 const missing: Readonly<Record<keyof Filter, string | null>> = {
-  ...{ traits: null, verdict: null, state: null, healthBand: null, riskBand: null, isPresent: null },
-  ...{ seenWithinDays: null, notSeenForDays: null, activeFrom: null, activeTo: null, lifecycle: null },
-  ...{ mrrFrom: null, mrrTo: null, subscriptionPlan: null, subscriptionStatus: null },
+  traits: null,
+  verdict: null,
+  state: null,
+  healthBand: null,
+  riskBand: null,
+  isPresent: null,
+  seenWithinDays: null,
+  notSeenForDays: null,
+  activeFrom: null,
+  activeTo: null,
+  lifecycle: null,
+  mrrFrom: null,
+  mrrTo: null,
+  subscriptionPlan: null,
+  subscriptionStatus: null,
   renewsWithinDays: null,
-  ...{ events: null, segments: null },
+  events: null,
+  segments: null,
   owner: "only present owners are stored",
-  ...{ healthBandBefore: null, moved: null, toCall: null, comparedWithDays: null },
-  ...{ usageFellPercent: null, healthFellPoints: null, healthFellDays: null },
+  healthBandBefore: null,
+  moved: null,
+  toCall: null,
+  comparedWithDays: null,
+  usageFellPercent: null,
+  healthFellPoints: null,
+  healthFellDays: null,
 };
 
 /** Days between the scores of a condition and those that it compares them with; 0 for conditions that compare none. */

@@ -23,8 +23,17 @@ import { earlierRuns, type PastRun, type PastScores, readRuns } from "./past-sco
 /** States and bands as numbers: arrays of texts would take ten times the memory. */
 const codes: Readonly<Record<State | HealthBand | "", number>> = {
   "": 0,
-  ...{ churned: 1, at_risk: 2, watch: 3, healthy: 4, onboarding: 5, none: 6 },
-  ...{ no_data: 7, active: 8, inactive: 9, canceling: 10, new: 11 },
+  churned: 1,
+  at_risk: 2,
+  watch: 3,
+  healthy: 4,
+  onboarding: 5,
+  none: 6,
+  no_data: 7,
+  active: 8,
+  inactive: 9,
+  canceling: 10,
+  new: 11,
 };
 const codeOf = (name: keyof typeof codes) => String(codes[name]);
 const movedConditions = movedConditionsBy(codeOf);
@@ -51,7 +60,8 @@ export function fellInPast(
   days: number,
 ): Promise<DaySets> {
   return changedWhere(warehouse, past, {
-    ...{ lookbackDays: days, column: columnOfFall[of] },
+    lookbackDays: days,
+    column: columnOfFall[of],
     ...condition(fallCondition(of, "{fellBy:Float64}"), { fellBy: by }),
   });
 }
@@ -150,8 +160,11 @@ function changesSql(past: PastScores, asked: ChangeCondition): Sql {
         GROUP BY entity)`,
     parameters: {
       ...asked.parameters,
-      ...{ organization: past.organization, firstDay: first, lastDay: last },
-      ...{ names: Object.keys(codes), codes: Object.values(codes) },
+      organization: past.organization,
+      firstDay: first,
+      lastDay: last,
+      names: Object.keys(codes),
+      codes: Object.values(codes),
       bits: readRuns(past).map(({ bits }) => bits),
       laterDays: later.map(({ day }) => day),
       // Without an earlier run there is nothing between the two.

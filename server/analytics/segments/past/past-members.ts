@@ -67,8 +67,15 @@ export class PastMembers {
     if (filter === null) return constant(entities, await this.#parts.numbersOf(id));
     let members = new DaySets(entities).not();
     for (const condition of [
-      ...[this.#scores, this.#verdict, this.#changes, this.#seen, this.#activity, this.#payers],
-      ...[this.#traits, this.#events, this.#segments],
+      this.#scores,
+      this.#verdict,
+      this.#changes,
+      this.#seen,
+      this.#activity,
+      this.#payers,
+      this.#traits,
+      this.#events,
+      this.#segments,
     ]) {
       for (const sets of await condition.call(this, kind, filter)) members = members.and(sets);
     }

@@ -34,7 +34,10 @@ export function renewingInPast(warehouse: Warehouse, past: PastPayers, withinDay
         FROM (${[periods, ...attributes].map(({ text }) => text).join(" UNION ALL ")}))
       GROUP BY entity`,
     parameters: {
-      ...{ ...periods.parameters, ...renewing.parameters, ...placeParameters(past), ...bitsBelow(past) },
+      ...periods.parameters,
+      ...renewing.parameters,
+      ...placeParameters(past),
+      ...bitsBelow(past),
       ...zoneParameters(payers.transitions),
     },
   });

@@ -43,8 +43,11 @@ export async function traitInPast(
             AND JSONHas(traits, {trait0:String})))
       GROUP BY entity`,
     parameters: {
-      ...{ ...holds.parameters, ...placeParameters(past), ...bitsBelow(past) },
-      ...{ organization: past.organization, days: past.days.length },
+      ...holds.parameters,
+      ...placeParameters(past),
+      ...bitsBelow(past),
+      organization: past.organization,
+      days: past.days.length,
     },
   });
 }

@@ -76,8 +76,16 @@ export const revenueHandlers = {
       ...head,
       cells: cohorts.flatMap(({ cohort, cells, kind, value, payers, entryMrr }) =>
         cells.map(({ mrr, ratio, interval }, period) => ({
-          ...{ kind, value, cohortDay: formatDay(periods[cohort]?.fromDay ?? 0), payers, entryMrr },
-          ...{ period, mrr, ratio, low: interval?.low ?? null, high: interval?.high ?? null },
+          kind,
+          value,
+          cohortDay: formatDay(periods[cohort]?.fromDay ?? 0),
+          payers,
+          entryMrr,
+          period,
+          mrr,
+          ratio,
+          low: interval?.low ?? null,
+          high: interval?.high ?? null,
           isComplete: periods[cohort + period]?.isComplete === true,
         })),
       ),
@@ -100,7 +108,9 @@ export const revenueHandlers = {
     const laterMs = nowMs() + callListLimits.endDays * msPerDay;
     const { rows, withoutRisk, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
-      ...{ ...asked, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
+      ...asked,
+      nowMs: nowMs(),
+      highRisk: riskScaleOfRun(run).high,
       controls: [...controls.keys()],
       scored: run && {
         run: rowsOf(organization.id, query.kind, run),
@@ -118,7 +128,9 @@ export const revenueHandlers = {
       ...sums,
       withoutRisk: withoutRisk.map((each) => ({ ...each })),
       atRisk: rows.map(({ risk, scheduled, ...payer }) => ({
-        ...{ ...payer, churnRisk: risk, scheduledMrr: scheduled },
+        ...payer,
+        churnRisk: risk,
+        scheduledMrr: scheduled,
       })),
     };
   },
@@ -157,18 +169,31 @@ function periodAnswer({ movements, retention, endPayers }: PeriodRevenue) {
   const { startMrr, endMrr, expansion, contraction, churned, reactivated } = movements;
   const { transferredIn, transferredOut } = movements;
   return {
-    ...{ startMrr, startPayers: retention.payers },
-    ...{ newMrr: movements.new.mrr, newPayers: movements.new.payers },
-    ...{ reactivatedMrr: reactivated.mrr, reactivatedPayers: reactivated.payers },
-    ...{ expansionMrr: expansion.mrr, expansionPayers: expansion.payers },
-    ...{ transferredInMrr: transferredIn.mrr, transferredInPayers: transferredIn.payers },
-    ...{ contractionMrr: contraction.mrr, contractionPayers: contraction.payers },
-    ...{ churnedMrr: churned.mrr, churnedPayers: churned.payers },
-    ...{ transferredOutMrr: transferredOut.mrr, transferredOutPayers: transferredOut.payers },
+    startMrr,
+    startPayers: retention.payers,
+    newMrr: movements.new.mrr,
+    newPayers: movements.new.payers,
+    reactivatedMrr: reactivated.mrr,
+    reactivatedPayers: reactivated.payers,
+    expansionMrr: expansion.mrr,
+    expansionPayers: expansion.payers,
+    transferredInMrr: transferredIn.mrr,
+    transferredInPayers: transferredIn.payers,
+    contractionMrr: contraction.mrr,
+    contractionPayers: contraction.payers,
+    churnedMrr: churned.mrr,
+    churnedPayers: churned.payers,
+    transferredOutMrr: transferredOut.mrr,
+    transferredOutPayers: transferredOut.payers,
     churnedInvoluntarilyMrr: movements.churnedInvoluntarily.mrr,
     churnedInvoluntarilyPayers: movements.churnedInvoluntarily.payers,
-    ...{ endMrr, endPayers, nrr: retention.nrr, grr: retention.grr, logoChurn: retention.churn },
-    ...{ voluntaryLogoChurn: retention.voluntaryChurn, involuntaryLogoChurn: retention.involuntaryChurn },
+    endMrr,
+    endPayers,
+    nrr: retention.nrr,
+    grr: retention.grr,
+    logoChurn: retention.churn,
+    voluntaryLogoChurn: retention.voluntaryChurn,
+    involuntaryLogoChurn: retention.involuntaryChurn,
   };
 }
 

@@ -120,7 +120,8 @@ async function subscriptionsAnswer(
   }
   const question = {
     ...(await usersQuestion(context, today(context))),
-    ...{ run: run && rowsOf(organization.id, kind, run), earlier: undefined },
+    run: run && rowsOf(organization.id, kind, run),
+    earlier: undefined,
   };
   const own = { ...billing, payers: { ...billing.payers, withExcluded: true } };
   const [fieldsOf, [row], found] = await Promise.all([
@@ -148,7 +149,11 @@ function subscriptionAnswer({
 }: SubscriptionNow): Subscriptions["subscriptions"][number] {
   const { status, mrr, isInvoluntary } = now;
   return {
-    ...{ subscriptionId, status, mrr, isInvoluntary, isUnconfirmed: more.isUnconfirmed },
+    subscriptionId,
+    status,
+    mrr,
+    isInvoluntary,
+    isUnconfirmed: more.isUnconfirmed,
     plan: now.plan ?? null,
     ...currencyOf(now.currency),
     quantity: now.quantity ?? null,
@@ -166,13 +171,13 @@ function entryAnswer({
   before,
 }: PayerSubscriptions["history"][number]): Subscriptions["history"][number] {
   return {
-    ...{ subscriptionId, what, at: instant(now.fromMs) },
-    ...{
-      plan: now.plan ?? null,
-      planBefore: before?.plan ?? null,
-      mrr: now.mrr,
-      mrrBefore: before?.mrr ?? 0,
-    },
+    subscriptionId,
+    what,
+    at: instant(now.fromMs),
+    plan: now.plan ?? null,
+    planBefore: before?.plan ?? null,
+    mrr: now.mrr,
+    mrrBefore: before?.mrr ?? 0,
     ...currencyOf(now.currency),
     currencyBefore: before?.currency ?? null,
     currencyDigitsBefore: currencyDigits(before?.currency ?? ""),

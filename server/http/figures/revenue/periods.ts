@@ -40,8 +40,11 @@ export function revenuePeriods(
       zone.startOfDay(firstOfMonth(first + month + 1)),
     );
     return {
-      ...{ fromDay, toDay: Math.min(endDay - 1, toDay), isComplete: endMs === nextMs },
-      ...{ monthsMs: [startMs, ...later.filter((ms) => ms < endMs)], endMs },
+      fromDay,
+      toDay: Math.min(endDay - 1, toDay),
+      isComplete: endMs === nextMs,
+      monthsMs: [startMs, ...later.filter((ms) => ms < endMs)],
+      endMs,
     };
   });
 }

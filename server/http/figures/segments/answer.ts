@@ -10,6 +10,7 @@ export function segmentAnswer(
   return {
     ...segment,
     usedBy: segmentsWith(segments, segment.id).map(({ id, name }) => ({ id, name })),
-    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
   };
 }

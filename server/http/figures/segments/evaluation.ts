@@ -165,7 +165,10 @@ async function membersOf(
 async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promise<EntitySet> {
   return userSet(context.warehouse, {
     ...(await usersQuestion(context, today(context))),
-    ...{ run: undefined, earlier: undefined, search: "", sets: [{ set, isIn: true }] },
+    run: undefined,
+    earlier: undefined,
+    search: "",
+    sets: [{ set, isIn: true }],
   });
 }
 
@@ -201,7 +204,9 @@ class Evaluation {
       const toDay = today(this.#context);
       const { warehouse, organization } = this.#context;
       const sets = await eventSets(warehouse, kind, {
-        ...{ organization: organization.id, toDay, conditions: done.map(([, condition]) => condition) },
+        organization: organization.id,
+        toDay,
+        conditions: done.map(([, condition]) => condition),
       });
       for (const [index, [key]] of done.entries()) {
         const set = sets[index];

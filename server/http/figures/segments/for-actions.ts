@@ -18,9 +18,17 @@ interface Stores {
 
 /** The conditions that follow from scores. */
 const ofScores = [
-  ...(["verdict", "state", "healthBand", "riskBand", "isPresent"] as const),
-  ...(["healthBandBefore", "moved", "toCall", "usageFellPercent", "healthFellPoints"] as const),
-] satisfies readonly (keyof Filter)[];
+  "verdict",
+  "state",
+  "healthBand",
+  "riskBand",
+  "isPresent",
+  "healthBandBefore",
+  "moved",
+  "toCall",
+  "usageFellPercent",
+  "healthFellPoints",
+] as const satisfies readonly (keyof Filter)[];
 
 /** Reads a segment of a rule, evaluated as for a list. */
 export function segmentsForRules(stores: Stores): RuleDeciderParts["segmentOf"] {
@@ -57,7 +65,10 @@ export function segmentsForKeeper(stores: Stores): SegmentKeeperParts["evaluate"
 function contextsOf(stores: Stores): (organization: Organization) => SelectionContext {
   const passive = new PassiveEventsOfOrganizations();
   return (organization) => ({
-    ...{ ...stores, organization, zone: zoneOf(organization.timezone), actor: serviceItself },
+    ...stores,
+    organization,
+    zone: zoneOf(organization.timezone),
+    actor: serviceItself,
     passiveEvents: () => passive.of(stores, organization.id),
   });
 }

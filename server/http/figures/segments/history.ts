@@ -34,7 +34,9 @@ export const segmentHistoryHandlers = {
     const { warehouse, organization, query } = context;
     const head = await headOf(context);
     const rows = await segmentChangesOf(warehouse, {
-      ...{ organization: organization.id, segment: head.segment.id, limit: query.limit },
+      organization: organization.id,
+      segment: head.segment.id,
+      limit: query.limit,
       of: head.segment.kind === "users" ? "user" : "account",
       before: positionOf(query.before),
     });
@@ -42,7 +44,10 @@ export const segmentHistoryHandlers = {
     return {
       ...head,
       changes: rows.map(({ id, label, atMs, entered, cause }) => ({
-        ...{ entityId: id, entityLabel: label, at: instant(atMs), cause },
+        entityId: id,
+        entityLabel: label,
+        at: instant(atMs),
+        cause,
         change: entered ? ("entered" as const) : ("left" as const),
       })),
       next: last === undefined || rows.length < query.limit ? null : `${last.evaluation}-${last.entity}`,

@@ -55,7 +55,9 @@ async function pastMembers(
   const { id } = organization;
   const [fromDay = 0, toDay = 0] = [days[0], days.at(-1)];
   return new PastMembers({
-    ...{ warehouse, segments, passiveEvents: await context.passiveEvents() },
+    warehouse,
+    segments,
+    passiveEvents: await context.passiveEvents(),
     past: { organization: id, days, startsMs: days.map((day) => zone.startOfDay(day)) },
     numbersOf: (segment) => ledger.segments.numbers(id, segment),
     runsOf: (kind) => runsOf(context, kind, { fromDay: fromDay - earlierDays, toDay }),

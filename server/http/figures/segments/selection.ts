@@ -117,7 +117,7 @@ async function scoresOf(context: SelectionContext, kind: EntityKind, filter: Lis
   const falls = await comparedFalls(context, kind, filter, newest);
   const billing = await billingOf(context, kind, newest);
   return {
-    scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, falls, ...call },
+    scores: { run: undefined, earlier: undefined, ...runs, ofAccounts, riskLimits, falls, ...call },
     newest,
     head,
     billing,

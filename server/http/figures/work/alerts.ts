@@ -24,7 +24,10 @@ export const alertsHandlers = {
     const { ledger, organization, query, actor } = context;
     const { state, rule, segment, limit, offset } = query;
     const filter = {
-      ...{ state, rule, today: today(context), entity: entityOf(query) },
+      state,
+      rule,
+      today: today(context),
+      entity: entityOf(query),
       assignee: assigneeOf(query.assignee, actor),
     };
     const question = { ...filter, limit, offset };
@@ -161,12 +164,29 @@ export function alertAnswer(alert: Alert) {
   const [entityId, entityLabel] =
     entity.kind === "source" ? [entity.source, entity.source] : [entity.id, entity.label];
   return {
-    ...{ id, rule, version, entityKind: entity.kind, entityId, entityLabel },
-    ...{ firedDay: formatDay(alert.firedDay), firedAt: instant(alert.firedAtMs), before, after },
-    ...{ reasons: alert.reasons.map(({ text }) => text), risk, expectedLoss, arm, isSent },
-    ...{ closedDay: dayOrNull(alert.closedDay), closedWhy, assignee },
-    ...{ snoozedUntil: dayOrNull(alert.snoozedUntil), verdict, verdictBy },
-    ...{ verdictAt: instantOrNull(alert.verdictAtMs), note },
+    id,
+    rule,
+    version,
+    entityKind: entity.kind,
+    entityId,
+    entityLabel,
+    firedDay: formatDay(alert.firedDay),
+    firedAt: instant(alert.firedAtMs),
+    before,
+    after,
+    reasons: alert.reasons.map(({ text }) => text),
+    risk,
+    expectedLoss,
+    arm,
+    isSent,
+    closedDay: dayOrNull(alert.closedDay),
+    closedWhy,
+    assignee,
+    snoozedUntil: dayOrNull(alert.snoozedUntil),
+    verdict,
+    verdictBy,
+    verdictAt: instantOrNull(alert.verdictAtMs),
+    note,
   };
 }
 

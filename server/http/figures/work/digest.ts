@@ -11,13 +11,22 @@ export const digestHandlers = {
     const { entered, left, top, precision, changes, data, alerts } = digest;
     const { period, kind, currency, movedBySettings, insideBySettings } = digest;
     return {
-      ...{ period, day: formatDay(digest.day), kind, currency, hasNews: hasNews(digest) },
-      ...{ movedBySettings, insideBySettings },
-      ...{ scoredDay: dayOrNull(digest.scoredDay), sinceDay: dayOrNull(digest.sinceDay) },
-      ...{ hasModel: digest.hasModel, lacksData: digest.lacksData },
+      period,
+      day: formatDay(digest.day),
+      kind,
+      currency,
+      hasNews: hasNews(digest),
+      movedBySettings,
+      insideBySettings,
+      scoredDay: dayOrNull(digest.scoredDay),
+      sinceDay: dayOrNull(digest.sinceDay),
+      hasModel: digest.hasModel,
+      lacksData: digest.lacksData,
       entered: { total: entered.total, named: entered.named.map(entityAnswer) },
       left: { total: left.total, named: left.named.map(entityAnswer) },
-      ...{ top: top.map(entityAnswer), alerts: { ...alerts }, changes: [...changes] },
+      top: top.map(entityAnswer),
+      alerts: { ...alerts },
+      changes: [...changes],
       precision: { ...precision, interval: precision.interval === null ? null : { ...precision.interval } },
       data: {
         ...data,

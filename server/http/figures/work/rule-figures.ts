@@ -30,8 +30,13 @@ function figuresAnswer(
 ) {
   const { untouched, touched, baseRate } = figures;
   return {
-    ...{ id, name, fired, since: formatDay(sinceDay), perWeek },
-    ...{ untouched: outcomesAnswer(untouched), touched: outcomesAnswer(touched) },
+    id,
+    name,
+    fired,
+    since: formatDay(sinceDay),
+    perWeek,
+    untouched: outcomesAnswer(untouched),
+    touched: outcomesAnswer(touched),
     weeks: weeks.map((week) => ({ monday: formatDay(week.monday), fired: week.fired })),
     baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
     holdOut: experiment === undefined ? null : holdOutAnswer(experiment, zone),
@@ -49,7 +54,10 @@ function holdOutAnswer(
   const count = (wanted: string) =>
     entries.reduce((sum, one) => sum + (one.arm === wanted ? one.entries : 0), 0);
   return {
-    ...{ share, horizonDays, since: formatDay(zone.dayOf(beganAtMs)) },
-    ...{ treated: count("treated"), controls: count("control") },
+    share,
+    horizonDays,
+    since: formatDay(zone.dayOf(beganAtMs)),
+    treated: count("treated"),
+    controls: count("control"),
   };
 }

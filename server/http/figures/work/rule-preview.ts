@@ -37,14 +37,20 @@ export const rulePreviewHandlers = {
       const { days, weeks, precision, baseRate, ...counts } = await previewRule(
         { warehouse, findSegment: segmentsInPast({ ...context, warehouse }) },
         {
-          ...{ organization: { id, zone }, horizonDays, today: today(context) },
-          ...{ scope: body.scope, condition: conditionOf(body.condition) },
+          organization: { id, zone },
+          horizonDays,
+          today: today(context),
+          scope: body.scope,
+          condition: conditionOf(body.condition),
           cooldownDays: body.cooldownDays ?? null,
         },
       );
       return {
-        ...{ fromDay: dayOrNull(days[0] ?? null), toDay: dayOrNull(days.at(-1) ?? null) },
-        ...{ scoredDays: days.length, horizonDays, ...counts },
+        fromDay: dayOrNull(days[0] ?? null),
+        toDay: dayOrNull(days.at(-1) ?? null),
+        scoredDays: days.length,
+        horizonDays,
+        ...counts,
         weeks: weeks.map(({ monday, fired }) => ({ monday: formatDay(monday), fired })),
         precision: {
           ...precision,

@@ -204,8 +204,13 @@ function contactOf({ zone }: Pick<OrganizationContext, "zone">, row: AccountTime
   const isKind = contactKinds.some((known) => known === kind);
   const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
   return {
-    ...{ id, timestamp: instant(timeMs), day: formatDay(zone.dayOf(timeMs)) },
-    ...{ kind: isKind ? (kind as ContactKind) : null, by: textOrNull(by), text: textOrNull(text) },
-    ...{ userId, userLabel },
+    id,
+    timestamp: instant(timeMs),
+    day: formatDay(zone.dayOf(timeMs)),
+    kind: isKind ? (kind as ContactKind) : null,
+    by: textOrNull(by),
+    text: textOrNull(text),
+    userId,
+    userLabel,
   };
 }

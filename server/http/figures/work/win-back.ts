@@ -62,7 +62,10 @@ export const winBackHandlers = {
     );
     const page = sorted.slice(offset, offset + limit);
     return {
-      ...{ day: head.day, days, reportingCurrency, total: owned.length },
+      day: head.day,
+      days,
+      reportingCurrency,
+      total: owned.length,
       lastMrr: reportingCurrency === null ? null : owned.reduce((sum, one) => sum + (mrrOf(one) ?? 0), 0),
       churned: await detailed(context, run, page, { paid, sinceMs }, owners),
     };
@@ -153,14 +156,12 @@ async function detailed(
     const { mrr = null, plan = null } = paid.get(entity) ?? {};
     return [
       {
-        ...{
-          id,
-          label,
-          churnedDay: formatDay(days.get(entity) ?? churnedDay),
-          lastSeenDay: dayOrNull(lastDay),
-          lastMrr: mrr,
-          plan,
-        },
+        id,
+        label,
+        churnedDay: formatDay(days.get(entity) ?? churnedDay),
+        lastSeenDay: dayOrNull(lastDay),
+        lastMrr: mrr,
+        plan,
         ...newestReason({ ...of, hasPaid: paid.has(entity), sinceMs }),
         ...ownerFields(owners, traits, accountOwner),
       },
@@ -177,7 +178,8 @@ async function describedBy(
   const kind: EntityKind = query.kind;
   const question = {
     ...(await usersQuestion(context, today(context))),
-    ...{ run: rowsOf(organization.id, kind, run), earlier: undefined },
+    run: rowsOf(organization.id, kind, run),
+    earlier: undefined,
   };
   const entities = churned.map(({ entity }) => entity);
   if (kind === "user") {

@@ -85,7 +85,10 @@ export function segmentChangedNote(before: Segment, after: Segment): AuditNote {
       ? `The segment ${before.name} of ${kind} is called ${after.name} now`
       : `Changed the segment ${after.name} of ${kind}`,
     detail: {
-      ...{ id, kind, from: before.name, to: after.name },
+      id,
+      kind,
+      from: before.name,
+      to: after.name,
       content: after.contentAtMs !== before.contentAtMs,
     },
   };

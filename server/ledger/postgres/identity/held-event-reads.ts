@@ -45,7 +45,9 @@ export async function findLinksTo(
   return grouped(
     keys,
     found.map(({ organization, userId, id }) => ({
-      ...{ organization, id: restored(userId), value: personOf(restored(id)) },
+      organization,
+      id: restored(userId),
+      value: personOf(restored(id)),
     })),
   );
 }
@@ -84,7 +86,9 @@ export async function findHeldEvents(
 
 function itemOf({ receivedAtMs, atMs, accountId, body }: HeldEvent): HeldEvent {
   return {
-    ...{ receivedAtMs, atMs, body: restored(body) },
+    receivedAtMs,
+    atMs,
+    body: restored(body),
     accountId: accountId === null ? null : restored(accountId),
   };
 }
@@ -95,6 +99,8 @@ export async function findLabels(tx: Tx, keys: readonly Key[]): Promise<readonly
     SELECT organization, event, label
     FROM event_labels JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, event) USING (organization, event)`;
   return found.map(({ organization, event, label }) => ({
-    ...{ organization, id: restored(event), value: restored(label) },
+    organization,
+    id: restored(event),
+    value: restored(label),
   }));
 }

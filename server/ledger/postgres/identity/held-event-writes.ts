@@ -173,7 +173,9 @@ function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
 function writeLabels(queries: Queries, labels: HeldEventWrites["labels"]): Statement<readonly object[]>[] {
   if (labels.length === 0) return [];
   const rows = labels.map(({ organization, event, label }) => ({
-    ...{ organization, event: storable(event), label: storable(label) },
+    organization,
+    event: storable(event),
+    label: storable(label),
   }));
   return [
     queries`

@@ -33,8 +33,10 @@ export function linkStatements(
   { nowMs, maxWaiting }: { readonly nowMs: number; readonly maxWaiting: number },
 ) {
   const rows = links.map(({ link, ...person }) => ({
-    ...{ organization: person.organization, id: storable(personText(person)) },
-    ...{ userId: link === null ? null : storable(link.userId), atMs: link?.atMs ?? null },
+    organization: person.organization,
+    id: storable(personText(person)),
+    userId: link === null ? null : storable(link.userId),
+    atMs: link?.atMs ?? null,
   }));
   const given = tx`
     ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json)

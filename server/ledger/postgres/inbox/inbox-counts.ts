@@ -145,8 +145,11 @@ async function countFrom(tx: Tx, from: Position, uptoSeq: number): Promise<Posit
       FROM ${tx(tableOf(segment))} WHERE seq > ${from.seq} AND seq <= ${uptoSeq}`;
     if (counted === undefined || counted.seq === null) continue;
     position = {
-      ...{ segment, seq: counted.seq, inboxId: position.inboxId + counted.count },
-      ...{ rows: position.rows + counted.rows, bytes: position.bytes + counted.bytes },
+      segment,
+      seq: counted.seq,
+      inboxId: position.inboxId + counted.count,
+      rows: position.rows + counted.rows,
+      bytes: position.bytes + counted.bytes,
     };
   }
   return position;

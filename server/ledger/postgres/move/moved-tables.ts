@@ -69,6 +69,12 @@ export const movedTables: readonly MovedTable[] = [
 
 /** Tables that move-in.ts moves with code of its own. */
 export const otherTables: readonly string[] = [
-  ...["inbox", "inbox_position", "frozen_batches"],
-  ...["message_ids", "message_id_runs", "message_id_kinds", "erasure_key", "ledger_place"],
+  "inbox",
+  "inbox_position",
+  "frozen_batches",
+  "message_ids",
+  "message_id_runs",
+  "message_id_kinds",
+  "erasure_key",
+  "ledger_place",
 ];

@@ -27,7 +27,8 @@ export async function findFacts(tx: Tx, keys: readonly Key[]): Promise<readonly 
         THEN (SELECT key FROM erasure_key) END AS "erasureKey"
     FROM unnest(${keys.map(({ organization }) => organization)}::bigint[]) AS given (organization)`;
   return found.map(({ organization, hasHeldEvents, erasureKey }) => ({
-    ...{ organization, id: "" },
+    organization,
+    id: "",
     value: { hasHeldEvents, erasureKey: erasureKey === null ? null : Buffer.from(erasureKey, "hex") },
   }));
 }
@@ -71,7 +72,9 @@ export async function findEmails(tx: Tx, keys: readonly Key[]): Promise<readonly
   const users = grouped(
     wanted,
     found.map(({ organization, key, userId }) => ({
-      ...{ organization, id: restored(key), value: restored(userId) },
+      organization,
+      id: restored(key),
+      value: restored(userId),
     })),
   );
   // An address that was looked up in two spellings needs two results.

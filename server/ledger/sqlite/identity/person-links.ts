@@ -133,9 +133,7 @@ export class PersonLinks {
     const room = waits ? Math.min(ofUser, this.#maxWaiting - waiting) : ofUser;
     const kept = all.slice(0, Math.max(0, room));
     for (const { link, ...person } of kept) {
-      this.#statements.insert.run(
-        ...([organization, personText(person), userId, link.atMs, nowMs, Number(waits)] as const),
-      );
+      this.#statements.insert.run(organization, personText(person), userId, link.atMs, nowMs, Number(waits));
     }
     if (waits) this.#statements.addWaiting.run(kept.length, organization);
     return kept.length;

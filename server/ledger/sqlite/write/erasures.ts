@@ -67,7 +67,9 @@ export class SqliteErasures extends ErasureStore {
 
   protected async countInboxRows(erasures: readonly Erasure[]): Promise<ReadonlyMap<number, number>> {
     const numbered = erasures.map(({ id, organization, user, account }) => ({
-      ...{ id, organization, number: user > 0 ? user : account },
+      id,
+      organization,
+      number: user > 0 ? user : account,
     }));
     const counted = new RowsOf(numbered);
     const isOfAccounts = erasures.some(({ account }) => account > 0);

@@ -113,7 +113,8 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
               AND user_number + account_number > ${afterNumber}
             ORDER BY user_number, account_number, source LIMIT ${limit}`;
           return rows.map(({ userNumber, accountNumber, source, ...state }) => ({
-            ...{ ...state, entity: entityOfNumbers(userNumber, accountNumber, source) },
+            ...state,
+            entity: entityOfNumbers(userNumber, accountNumber, source),
           }));
         })(),
       ),

@@ -61,10 +61,19 @@ export function* addAlerts(of: OfRule, fired: readonly DrawnAlert[], nowMs: numb
   if (fired.length === 0) return;
   const given = records(
     fired.map((alert) => ({
-      ...{ ...numbersOf(alert.entity), day: alert.day, eventId: alert.eventId ?? "", before: alert.before },
-      ...{ after: alert.after, reasons: JSON.stringify(alert.reasons.slice(0, ruleLimits.reasons)) },
-      ...{ risk: alert.risk, loss: alert.expectedLoss, drawn: alert.account, arm: alert.arm },
-      ...{ controlUntil: alert.controlUntil, sent: alert.isSent ? 1 : 0, assignee: alert.assignee ?? null },
+      ...numbersOf(alert.entity),
+      day: alert.day,
+      eventId: alert.eventId ?? "",
+      before: alert.before,
+      after: alert.after,
+      reasons: JSON.stringify(alert.reasons.slice(0, ruleLimits.reasons)),
+      risk: alert.risk,
+      loss: alert.expectedLoss,
+      drawn: alert.account,
+      arm: alert.arm,
+      controlUntil: alert.controlUntil,
+      sent: alert.isSent ? 1 : 0,
+      assignee: alert.assignee ?? null,
     })),
     firedTypes,
   );
@@ -126,8 +135,10 @@ export function* findUnsent(
 function unsentAlert(row: UnsentRow): UnsentAlert {
   const { userNumber, accountNumber, source, eventId, reasons, ...alert } = row;
   return {
-    ...{ ...alert, entity: entityOfNumbers(userNumber, accountNumber, source) },
-    ...{ eventId: eventId === "" ? null : eventId, reasons: JSON.parse(reasons) as readonly AlertReason[] },
+    ...alert,
+    entity: entityOfNumbers(userNumber, accountNumber, source),
+    eventId: eventId === "" ? null : eventId,
+    reasons: JSON.parse(reasons) as readonly AlertReason[],
   };
 }
 
@@ -185,7 +196,8 @@ export function* findOpenMoments(
       AND id > ${after}
     ORDER BY id LIMIT ${limit}`;
   return rows.map(({ userNumber, accountNumber, ...moment }) => ({
-    ...{ ...moment, entity: entityOfNumbers(userNumber, accountNumber, "") },
+    ...moment,
+    entity: entityOfNumbers(userNumber, accountNumber, ""),
   }));
 }
 

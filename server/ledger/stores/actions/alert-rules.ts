@@ -217,7 +217,9 @@ function* findRules(
     WHERE organization = ${organization} AND ${isOpen(today)} AND ${isNamed(organization, today)}
     GROUP BY rule`;
   return rows.map(({ settings, ...row }) => ({
-    ...{ ...row, ...settings, destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination) },
+    ...row,
+    ...settings,
+    destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination),
     openAlerts: open.find(({ rule }) => rule === row.id)?.open ?? 0,
   }));
 }
@@ -248,8 +250,17 @@ function settingsOf(rule: AlertRule): AlertRuleSettings {
   const { name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare } = rule;
   const { exemptions, isPaused, includeCurrent } = rule;
   return {
-    ...{ name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare },
-    ...{ exemptions, isPaused, includeCurrent },
+    name,
+    scope,
+    condition,
+    cooldownDays,
+    cap,
+    when,
+    destinations,
+    holdOutShare,
+    exemptions,
+    isPaused,
+    includeCurrent,
   };
 }
 

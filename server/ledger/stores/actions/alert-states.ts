@@ -75,10 +75,19 @@ export function* keepStates(
   if (states.length === 0) return;
   const given = records(
     states.map(({ entity, hasLeft, daysOut, restsUntil, firedOn, value }) => ({
-      ...{ ...numbersOf(entity), hasLeft: hasLeft ? 1 : 0, daysOut, restsUntil, firedOn, value },
+      ...numbersOf(entity),
+      hasLeft: hasLeft ? 1 : 0,
+      daysOut,
+      restsUntil,
+      firedOn,
+      value,
     })),
     {
-      ...{ ...numberTypes, hasLeft: "bigint", daysOut: "bigint", restsUntil: "bigint", firedOn: "bigint" },
+      ...numberTypes,
+      hasLeft: "bigint",
+      daysOut: "bigint",
+      restsUntil: "bigint",
+      firedOn: "bigint",
       value: "double precision",
     },
   );

@@ -185,8 +185,10 @@ const weightRow = new RowOf<AlertWeight>({
 });
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
 const workRow = new RowOf<WorkOnCall>({
-  ...{ user: integer("user_number"), account: integer("account_number") },
-  ...{ snoozedUntil: nullable(integer()), verdictAtMs: nullable(integer()) },
+  user: integer("user_number"),
+  account: integer("account_number"),
+  snoozedUntil: nullable(integer()),
+  verdictAtMs: nullable(integer()),
 });
 
 /** One page. Alerts are counted and chosen by an index that has all columns of the filter, and only those of the page are joined with their
@@ -299,7 +301,8 @@ function* findFired(
       ${rule === undefined ? part`` : part`AND rule = ${rule}`}
     ORDER BY id DESC LIMIT ${limit}`;
   return rows.map(({ userNumber, accountNumber, source, ...record }) => ({
-    ...{ ...record, entity: entityOfNumbers(userNumber, accountNumber, source) },
+    ...record,
+    entity: entityOfNumbers(userNumber, accountNumber, source),
   }));
 }
 
@@ -315,7 +318,10 @@ function* changeAlert(
   const [row] = yield* select(alertRow)`${joined} ${where}`;
   if (row === undefined) return undefined;
   const before = {
-    ...{ assignee: row.assigneeId, snoozedUntil: row.snoozedUntil, verdict: row.verdict, note: row.note },
+    assignee: row.assigneeId,
+    snoozedUntil: row.snoozedUntil,
+    verdict: row.verdict,
+    note: row.note,
   };
   const after = { ...before, ...change };
   const names = Object.keys(before) as (keyof typeof before)[];
@@ -336,7 +342,9 @@ function* changeAlert(
 
 /** A row of `calls_set_aside`. */
 export const callRow = new RowOf<PersonCall>({
-  ...{ snoozedUntil: nullable(integer()), verdict: nullable(word()), verdictAtMs: nullable(integer()) },
+  snoozedUntil: nullable(integer()),
+  verdict: nullable(word()),
+  verdictAtMs: nullable(integer()),
 });
 
 function* setCallAside(
@@ -384,11 +392,27 @@ function alertOf(row: AlertRow): Alert {
   const { id, version, firedDay, firedAtMs, before, after, risk, expectedLoss, arm, controlUntil } = row;
   const { isSent, closedDay, closedWhy, snoozedUntil, verdict, verdictAtMs, note, source } = row;
   return {
-    ...{ id, rule: { id: row.ruleId, name: row.ruleName }, version, firedDay, firedAtMs },
+    id,
+    rule: { id: row.ruleId, name: row.ruleName },
+    version,
+    firedDay,
+    firedAtMs,
     entity: source === "" ? namedEntity(row) : { kind: "source", source },
-    ...{ eventId: row.eventId === "" ? null : row.eventId, before, after, risk, expectedLoss },
+    eventId: row.eventId === "" ? null : row.eventId,
+    before,
+    after,
+    risk,
+    expectedLoss,
     reasons: JSON.parse(row.reasons) as readonly AlertReason[],
-    ...{ arm, controlUntil, isSent, closedDay, closedWhy, snoozedUntil, verdict, verdictAtMs, note },
+    arm,
+    controlUntil,
+    isSent,
+    closedDay,
+    closedWhy,
+    snoozedUntil,
+    verdict,
+    verdictAtMs,
+    note,
     assignee: namedPerson(row.assigneeId, row.assigneeName),
     verdictBy: namedPerson(row.judgeId, row.judge),
   };

@@ -120,8 +120,12 @@ function* findRow(
 function noteOf(row: NoteRow): Note {
   const { id, createdAtMs, updatedAtMs } = row;
   return {
-    ...{ id, entity: namedEntity(row), text: row.text },
-    ...{ createdBy: namedPerson(row.creatorId, row.creator), createdAtMs, updatedAtMs },
+    id,
+    entity: namedEntity(row),
+    text: row.text,
+    createdBy: namedPerson(row.creatorId, row.creator),
+    createdAtMs,
+    updatedAtMs,
   };
 }
 

@@ -47,8 +47,10 @@ const numberRow = new RowOf<{ readonly number: number }>({ number: integer() });
 const numbersRow = new RowOf<Pick<Block, "numbers">>({ numbers: json() });
 const newestErasure = new RowOf<{ readonly id: number }>({ id: integer("coalesce(max(id), 0)") });
 const placedRow = new RowOf<Block & Pick<Segment, "id" | "name">>({
-  ...{ id: integer("segments.id"), name: text("segments.name") },
-  ...{ block: integer("segment_blocks.block"), numbers: json("segment_blocks.numbers") },
+  id: integer("segments.id"),
+  name: text("segments.name"),
+  block: integer("segment_blocks.block"),
+  numbers: json("segment_blocks.numbers"),
 });
 
 /** How many users or accounts a row of `segments` has, as SQL. */
@@ -74,7 +76,8 @@ export async function findMembers(
       ? await findNumbers(engine, { organization, kind, numbers }, content.numbers)
       : await findIds(engine, { organization, kind, numbers }, content.ids);
   const blocks = [...numbers].map(([block, ofBlock]) => ({
-    ...{ block, numbers: [...ofBlock].sort((a, b) => a - b) },
+    block,
+    numbers: [...ofBlock].sort((a, b) => a - b),
   }));
   await engine.nextTurn();
   return { blocks, unknownIds, afterErasure };

@@ -12,7 +12,9 @@ const ruleRow = new RowOf<{ readonly name: string; readonly settings: NamesSegme
   settings: json<NamesSegments>(),
 });
 const segmentRow = new RowOf<{ readonly id: number; readonly kind: SegmentKind; readonly name: string }>({
-  ...{ id: integer(), kind: word(), name: text() },
+  id: integer(),
+  kind: word(),
+  name: text(),
 });
 
 function namedBy({ scope, condition, exemptions }: NamesSegments) {

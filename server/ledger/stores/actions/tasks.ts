@@ -68,7 +68,9 @@ const taskRow = new RowOf<TaskRow>({
 });
 const idRow = new RowOf<Pick<Task, "id">>({ id: integer() });
 const openRow = new RowOf<OpenTask>({
-  ...{ user: integer("user_number"), account: integer("account_number"), title: text() },
+  user: integer("user_number"),
+  account: integer("account_number"),
+  title: text(),
   dueDay: nullable(integer()),
 });
 const joined = part`FROM tasks ${entityOf("tasks")}
@@ -230,10 +232,17 @@ function* findRow(
 function taskOf(row: TaskRow): Task {
   const { id, title, dueDay, formerAssignee, createdAtMs, updatedAtMs, doneAtMs } = row;
   return {
-    ...{ id, entity: namedEntity(row), title, dueDay },
-    ...{ assignee: namedPerson(row.assigneeId, row.assigneeName), formerAssignee },
-    ...{ createdBy: namedPerson(row.creatorId, row.creator), createdAtMs, updatedAtMs },
-    ...{ doneAtMs, doneBy: namedPerson(row.doerId, row.doer) },
+    id,
+    entity: namedEntity(row),
+    title,
+    dueDay,
+    assignee: namedPerson(row.assigneeId, row.assigneeName),
+    formerAssignee,
+    createdBy: namedPerson(row.creatorId, row.creator),
+    createdAtMs,
+    updatedAtMs,
+    doneAtMs,
+    doneBy: namedPerson(row.doerId, row.doer),
   };
 }
 

@@ -114,7 +114,8 @@ export abstract class ErasureStore implements Erasures {
     if (begun === undefined || erasure === undefined) return undefined;
     const { names, accountId } = begun.deleted;
     return {
-      ...{ ...erasure, names },
+      ...erasure,
+      names,
       ofAccount:
         ofAccount === undefined || accountId === undefined ? null : { accountId, erasure: ofAccount },
     };
@@ -246,7 +247,10 @@ function* countUsers(found: readonly CountedErasure[], inboxRows: ReadonlyMap<nu
       versionRows.versions -= sums.versionSum + rejected.versionRows.versions;
       for (const day of [...days, ...rejected.dayCounts]) dayCounts.push(day);
       counted.push({
-        ...{ id, versions: sums.versions, days: sums.days, inboxRows: inboxRows.get(id) ?? 0 },
+        id,
+        versions: sums.versions,
+        days: sums.days,
+        inboxRows: inboxRows.get(id) ?? 0,
         events: days.reduce((sum, { events }) => sum + events, 0),
         rejectedEvents: taken.get(user)?.length ?? 0,
         ofAccounts: JSON.stringify(accounts),
@@ -269,8 +273,13 @@ interface Counted extends Pick<Erasure, "id" | "events" | "rejectedEvents" | "in
 
 function markCounted(counted: readonly Counted[]) {
   const given = records(counted, {
-    ...{ id: "bigint", events: "bigint", versions: "bigint", rejectedEvents: "bigint" },
-    ...{ inboxRows: "bigint", days: "bigint", ofAccounts: "text" },
+    id: "bigint",
+    events: "bigint",
+    versions: "bigint",
+    rejectedEvents: "bigint",
+    inboxRows: "bigint",
+    days: "bigint",
+    ofAccounts: "text",
   });
   return run`
     UPDATE erasures SET state = 'counted', events = given.events,

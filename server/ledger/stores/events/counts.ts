@@ -33,8 +33,14 @@ const populationsRow = new RowOf<Totals & StoredVersionRows>({
   versions: nullable(integer("version_row_sum")),
 });
 const nobody = {
-  ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
-  ...{ rows: 0, versions: 0, accountRows: 0, accountRowSum: 0 },
+  users: 0,
+  userVersions: 0,
+  accounts: 0,
+  accountVersions: 0,
+  rows: 0,
+  versions: 0,
+  accountRows: 0,
+  accountRowSum: 0,
 };
 
 /** The days of an organization, with the sums of all writers. */
@@ -63,7 +69,10 @@ const slot = {
 /** Adds to the days, or subtracts negative numbers. */
 export function addDayCounts(dayCounts: readonly DayCount[]) {
   const given = records(dayCounts, {
-    ...{ organization: "bigint", utcDay: "bigint", events: "bigint", checksum: "bigint" },
+    organization: "bigint",
+    utcDay: "bigint",
+    events: "bigint",
+    checksum: "bigint",
   });
   return run`
     INSERT INTO day_counts AS stored (organization, utc_day${slot.column}, events, checksum)

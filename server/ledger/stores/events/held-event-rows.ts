@@ -125,7 +125,9 @@ function* drop(
   if (rows.length === 0) return 0;
   yield* run`DELETE FROM held_events WHERE id IN (SELECT id FROM ${records(rows, { id: "bigint" })})`;
   const removed = [...Map.groupBy(rows, ({ person }) => person)].map(([person, own]) => ({
-    ...{ person, items: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) },
+    person,
+    items: own.length,
+    bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
   }));
   yield* subtract(organization, removed);
   const bodies = rows.map(({ body }) => body);

@@ -116,8 +116,15 @@ export function* addRejectedEvents(
 
 function insert({ number, year, schema }: Batch, rows: readonly object[], nowMs: number) {
   const given = records(rows, {
-    ...{ table: "text", row: "text", reason: "text", bytes: "bigint", organization: "bigint" },
-    ...{ utcDay: "bigint", checksum: "bigint", number: "bigint", version: "bigint" },
+    table: "text",
+    row: "text",
+    reason: "text",
+    bytes: "bigint",
+    organization: "bigint",
+    utcDay: "bigint",
+    checksum: "bigint",
+    number: "bigint",
+    version: "bigint",
   });
   return run`
     INSERT INTO rejected_events (at_ms, batch, year, schema, warehouse_table, row, reason, bytes, organization, utc_day,

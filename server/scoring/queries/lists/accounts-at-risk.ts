@@ -64,8 +64,13 @@ export async function accountsAtRisk(
   };
   const position = activityPosition(activityOrder);
   const rows = await warehouse.rows<AccountRow>(queryBy(position.sql, payers !== undefined), {
-    ...{ ...ofRun, ...position.parameters, ...payerParameters(payers) },
-    ...{ earlierDay, earlierVersion, controls: [...controls], limit },
+    ...ofRun,
+    ...position.parameters,
+    ...payerParameters(payers),
+    earlierDay,
+    earlierVersion,
+    controls: [...controls],
+    limit,
   });
   return {
     total: rows[0]?.total ?? 0,

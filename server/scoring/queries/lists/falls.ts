@@ -38,8 +38,11 @@ export function fallQuery({ kind, ...run }: OfRun, earlier: OfRun, { of, by }: F
       WHERE ${fallCondition(of, `{${of}FellBy:Float64}`)}`,
     parameters: {
       organization: run.organization,
-      ...{ [`${of}Day`]: run.day, [`${of}Version`]: run.rowsVersion, [`${of}FellBy`]: by },
-      ...{ [`${of}EarlierDay`]: earlier.day, [`${of}EarlierVersion`]: earlier.rowsVersion },
+      [`${of}Day`]: run.day,
+      [`${of}Version`]: run.rowsVersion,
+      [`${of}FellBy`]: by,
+      [`${of}EarlierDay`]: earlier.day,
+      [`${of}EarlierVersion`]: earlier.rowsVersion,
     },
   };
 }

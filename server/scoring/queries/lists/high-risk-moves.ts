@@ -46,8 +46,12 @@ export function highRiskMoves(
      WHERE isHigh != wasHigh
      ORDER BY direction, ifNull(risk, riskBefore) DESC, entity LIMIT {limit:UInt32} BY direction`,
     {
-      ...{ ...ofRun, highRisk: now.highRisk, highRiskBefore: before.highRisk, limit },
-      ...{ earlierDay: before.run.day, earlierVersion: before.run.rowsVersion },
+      ...ofRun,
+      highRisk: now.highRisk,
+      highRiskBefore: before.highRisk,
+      limit,
+      earlierDay: before.run.day,
+      earlierVersion: before.run.rowsVersion,
     },
   );
 }

@@ -56,7 +56,8 @@ export async function moversBetween(warehouse: Warehouse, question: MoversQuesti
   const { run, earlier, state, limit } = question;
   const { sql, parameters } = scoresWithChange(run, earlier);
   const rows = await warehouse.rows<Row>(queryOf(run.kind, sql, state), {
-    ...{ ...parameters, limit },
+    ...parameters,
+    limit,
     ...(state !== undefined && { state }),
   });
   return rows.map(({ activeDays28Before, idleDaysBefore, activeMembers28Before, hasLeftBefore, ...row }) => {
@@ -65,8 +66,10 @@ export async function moversBetween(warehouse: Warehouse, question: MoversQuesti
       ...mover,
       now: { activeDays28, idleDays, activeMembers28, hasLeft },
       before: {
-        ...{ activeDays28: activeDays28Before, idleDays: idleDaysBefore },
-        ...{ activeMembers28: activeMembers28Before, hasLeft: hasLeftBefore },
+        activeDays28: activeDays28Before,
+        idleDays: idleDaysBefore,
+        activeMembers28: activeMembers28Before,
+        hasLeft: hasLeftBefore,
       },
     };
   });

@@ -17,7 +17,8 @@ const leastChanges = 30;
 export async function usualChange(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<number | null> {
   const { organization, day } = run;
   const [row] = await warehouse.rows<{ changes: number; usual: number | null }>(sql[kind], {
-    ...{ organization, day },
+    organization,
+    day,
   });
   return row === undefined || row.changes < leastChanges ? null : row.usual;
 }

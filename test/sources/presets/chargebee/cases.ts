@@ -15,7 +15,10 @@ const state = { subscriptionId: "sub_1", ...plan, currentPeriodEnd: endsAt, reso
 const trial = { subscriptionId: "sub_1", ...plan, trialEndsAt, resourceVersion, status: "trialing" };
 const isPaused = { ...state, status: "paused" };
 const ended = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
   subscriptionStatus: "cancelled",
 };
 const links = { "chargebee:cus_1": "ada" };
@@ -28,19 +31,27 @@ const cancelled = { status: "cancelled", cancelled_at: endSeconds };
 const trialOver = of({ trial_end: Date.parse(trialEndsAt) / 1_000 });
 
 const scheduled = of({
-  ...{ status: "non_renewing", cancelled_at: endSeconds, cancel_reason_code: "Too expensive" },
+  status: "non_renewing",
+  cancelled_at: endSeconds,
+  cancel_reason_code: "Too expensive",
   current_term_end: endSeconds - 86_400,
 });
 const toEnd = {
-  ...{ ...state, currentPeriodEnd: "2026-05-31T10:00:00.000Z", endsAt },
-  ...{ reason: "Too expensive", feedback: "Too expensive" },
+  ...state,
+  currentPeriodEnd: "2026-05-31T10:00:00.000Z",
+  endsAt,
+  reason: "Too expensive",
+  feedback: "Too expensive",
 };
 const isToEnd = { subscriptionStatus: "non_renewing", subscriptionEndsAt: endsAt };
 
 const subscriptions: readonly PresetCase[] = [
   ...[
-    ...["subscription_created", "subscription_started", "subscription_reactivated"],
-    ...["subscription_created_with_backdating", "subscription_reactivated_with_backdating"],
+    "subscription_created",
+    "subscription_started",
+    "subscription_reactivated",
+    "subscription_created_with_backdating",
+    "subscription_reactivated_with_backdating",
   ].flatMap((type): PresetCase[] => [
     [type, of(), started],
     [`${type} of a trial`, content(inTrial()), startedTrial],
@@ -57,12 +68,11 @@ const subscriptions: readonly PresetCase[] = [
     some("subscription_paused"),
   ],
   [
-    ...([
-      "subscription_created with an end",
-      of({ status: "non_renewing", cancelled_at: endSeconds }),
-    ] as const),
-    ...([started, ["cancellation_scheduled", { ...state, endsAt }]] as const),
-  ],
+    "subscription_created with an end",
+    of({ status: "non_renewing", cancelled_at: endSeconds }),
+    started,
+    ["cancellation_scheduled", { ...state, endsAt }],
+  ] as const,
   ["subscription_created in future", of({ status: "future" }), "not started"],
   ["subscription_changed in future", of({ status: "future" }), "not started"],
   ["subscription_activated after a trial", trialOver, ["trial_converted", state]],
@@ -92,14 +102,12 @@ const subscriptions: readonly PresetCase[] = [
   ["subscription_resumed", of(), ["subscription_resumed", state]],
   ["subscription_cancellation_scheduled", scheduled, ["cancellation_scheduled", toEnd], { traits: isToEnd }],
   [
-    ...(["subscription_cancellation_scheduled, no date", of({ status: "non_renewing" })] as const),
+    "subscription_cancellation_scheduled, no date",
+    of({ status: "non_renewing" }),
     some("cancellation_scheduled", { endsAt }),
   ],
   ["subscription_scheduled_cancellation_removed", of(), ["cancellation_withdrawn", state]],
-  [
-    ...(["subscription_scheduled_cancellation_removed", of()] as const),
-    ...[{ traits: { subscriptionEndsAt: null } }, wasToEnd],
-  ],
+  ["subscription_scheduled_cancellation_removed", of(), { traits: { subscriptionEndsAt: null } }, wasToEnd],
   ...["subscription_cancelled", "subscription_canceled_with_backdating", "subscription_deleted"].flatMap(
     (type): PresetCase[] => {
       const unpaid = some("subscription_canceled", { reason: "payment_failed" });
@@ -171,11 +179,13 @@ const amounts: readonly PresetCase[] = [
   ["subscription_created, a discount that ends", three, some("subscription_started", afterDiscount)],
   ["subscription_created, a discount once", discounts({ ...limited, duration_type: "one_time" }), started],
   [
-    ...(["subscription_created of the first catalog", content(ofFirstCatalog())] as const),
+    "subscription_created of the first catalog",
+    content(ofFirstCatalog()),
     ["subscription_started", { ...state, plan: "team" }],
   ],
   [
-    ...(["subscription_created with a plan alone", content(oldest)] as const),
+    "subscription_created with a plan alone",
+    content(oldest),
     ["subscription_started", { subscriptionId: "sub_1", plan: "team", quantity: 1 }],
   ],
 ];
@@ -194,19 +204,20 @@ const reversal = { transaction: transaction({ type: "payment_reversal", subscrip
 const payments: readonly PresetCase[] = [
   ["payment_succeeded", chargebee.paid(), ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }]],
   [
-    ...(["payment_succeeded after which nothing is due", withDue(chargebee.paid(), 0)] as const),
+    "payment_succeeded after which nothing is due",
+    withDue(chargebee.paid(), 0),
     ["subscription_changed", { ...state, status: "active" }],
     ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }],
   ],
   [
-    ...(["payment_failed after which an invoice is due", withDue(chargebee.failed(), 1)] as const),
-    ...([
-      ["subscription_changed", { ...state, status: "past_due" }],
-      ["payment_failed", failed],
-    ] as const),
-  ],
+    "payment_failed after which an invoice is due",
+    withDue(chargebee.failed(), 1),
+    ["subscription_changed", { ...state, status: "past_due" }],
+    ["payment_failed", failed],
+  ] as const,
   [
-    ...(["payment_succeeded of a subscription that has ended", ofEnded] as const),
+    "payment_succeeded of a subscription that has ended",
+    ofEnded,
     ["payment_succeeded", { ...paid, currentPeriodEnd: endsAt }],
   ],
   ["payment_succeeded with nothing", ofNothing, "amount 0"],
@@ -232,7 +243,11 @@ const payments: readonly PresetCase[] = [
 
 const visitor = { anonymousId: "chargebee:cus_1" };
 const first = {
-  ...{ type: "identify", userId: "42", ...visitor, account: { id: "acme" }, email: "ada@example.com" },
+  type: "identify",
+  userId: "42",
+  ...visitor,
+  account: { id: "acme" },
+  email: "ada@example.com",
   atMs: startSeconds * 1_000,
   traits: { plan: "team-EUR-monthly", planAmount: 10_000, subscriptionStatus: "active" },
 };

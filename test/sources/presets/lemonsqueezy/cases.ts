@@ -17,7 +17,10 @@ const payment = { currency: "EUR", subscriptionId: "11", invoiceId: "21" };
 const price = ["subscription_changed", { subscriptionId: "11", amount: 14_700, currency: "EUR" }] as const;
 const success = ["payment_succeeded", { ...payment, amount: 17_493 }] as const;
 const ended = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
   subscriptionStatus: "expired",
 };
 
@@ -70,9 +73,13 @@ const subscriptions: readonly PresetCase[] = [
     { traits: { subscriptionEndsAt: endsAt, subscriptionStatus: "cancelled" } },
   ],
   [
-    ...(["subscription_updated when an end is withdrawn", subscription(), wasToEnd, changed] as const),
-    ...([["cancellation_withdrawn", state], { traits: { subscriptionEndsAt: null } }] as const),
-  ],
+    "subscription_updated when an end is withdrawn",
+    subscription(),
+    wasToEnd,
+    changed,
+    ["cancellation_withdrawn", state],
+    { traits: { subscriptionEndsAt: null } },
+  ] as const,
   ["subscription_updated, expired", subscription({ status: "expired" }), "subscription_expired says"],
   ["subscription_cancelled", ending(), some("cancellation_scheduled", { endsAt })],
   ["subscription_cancelled without an end", ending({ ends_at: null }), "without an end"],

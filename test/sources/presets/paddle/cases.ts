@@ -15,11 +15,17 @@ const { currentPeriodEnd: _, ...withoutPeriod } = isPaused;
 const converted = { ...state, amount: 32_400, currentPeriodEnd: trialEndsAt };
 const trial = { ...converted, trialEndsAt, status: "trialing" };
 const pastDue = {
-  ...{ plan: "Team", planAmount: 43_200, planCurrency: "USD", planInterval: "month" },
+  plan: "Team",
+  planAmount: 43_200,
+  planCurrency: "USD",
+  planInterval: "month",
   subscriptionStatus: "past_due",
 };
 const ended = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
   subscriptionStatus: "canceled",
 };
 const links = { "paddle:ctm_1": "ada" };
@@ -39,8 +45,10 @@ const subscriptions: readonly PresetCase[] = [
   ["subscription.imported, paused", paused, some("subscription_started"), some("subscription_paused")],
   ["subscription.imported, canceled", canceled, some("subscription_canceled")],
   [
-    ...(["subscription.imported with an end", ending()] as const),
-    ...[some("subscription_started"), some("cancellation_scheduled", { endsAt })],
+    "subscription.imported with an end",
+    ending(),
+    some("subscription_started"),
+    some("cancellation_scheduled", { endsAt }),
   ],
   ["subscription.trialing", trialing(), ["trial_started", trial]],
   ["subscription.activated", trialing({ status: "active" }), ["trial_converted", converted]],
@@ -50,9 +58,13 @@ const subscriptions: readonly PresetCase[] = [
   ["subscription.updated, of whose end a trait tells", ending(), { traits: { subscriptionEndsAt: endsAt } }],
   ["subscription.updated in a trial", trialing(), ["subscription_changed", { endsAt: null, ...trial }]],
   [
-    ...(["subscription.updated when an end is withdrawn", subscription(), wasToEnd, changed] as const),
-    ...([["cancellation_withdrawn", state], { traits: { subscriptionEndsAt: null } }] as const),
-  ],
+    "subscription.updated when an end is withdrawn",
+    subscription(),
+    wasToEnd,
+    changed,
+    ["cancellation_withdrawn", state],
+    { traits: { subscriptionEndsAt: null } },
+  ] as const,
   ["subscription.updated, paused", paused, ["subscription_changed", { endsAt: null, ...isPaused }]],
   [
     "subscription.updated at a part of a second",
@@ -67,7 +79,8 @@ const subscriptions: readonly PresetCase[] = [
   ],
   // The event is the payment's.
   [
-    ...(["subscription.past_due", subscription({ status: "past_due" })] as const),
+    "subscription.past_due",
+    subscription({ status: "past_due" }),
     ["subscription_changed", { endsAt: null, ...hasEnded, status: "past_due" }],
     { allTraits: pastDue },
   ],
@@ -124,7 +137,10 @@ const visitor = { userId: undefined, anonymousId: "paddle:ctm_1" };
 const byAddress = { "ada@example.com": ["ada"] };
 const ofAda = { known: { emails: byAddress, links: { "paddle:ctm_1": "mailto:ada@example.com" } } };
 const first = {
-  ...{ type: "identify", userId: "42", anonymousId: "paddle:ctm_1", account: { id: "acme" } },
+  type: "identify",
+  userId: "42",
+  anonymousId: "paddle:ctm_1",
+  account: { id: "acme" },
   traits: { plan: "Team", planAmount: 43_200, subscriptionStatus: "active" },
   atMs: Date.parse("2026-05-01T10:00:00.123Z"),
 };

@@ -16,7 +16,10 @@ const wasToEnd = { known: { users: { ada: { subscriptionEndsAt: endsAt } }, link
 const changed = ["subscription_changed", { endsAt: null, ...state }] as const;
 const canceled = ending({ status: "canceled", ended_at: "2026-05-20T10:00:00Z" });
 const ended = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
   subscriptionStatus: "canceled",
 };
 
@@ -46,9 +49,13 @@ const subscriptions: readonly PresetCase[] = [
   ["subscription.updated, canceled", canceled, "subscription.revoked says"],
   ["subscription.updated with an end", ending(), ["cancellation_scheduled", { ...state, endsAt, ...why }]],
   [
-    ...(["subscription.updated when an end is withdrawn", subscription(), wasToEnd, changed] as const),
-    ...([["cancellation_withdrawn", state], { traits: { subscriptionEndsAt: null } }] as const),
-  ],
+    "subscription.updated when an end is withdrawn",
+    subscription(),
+    wasToEnd,
+    changed,
+    ["cancellation_withdrawn", state],
+    { traits: { subscriptionEndsAt: null } },
+  ] as const,
   [
     "subscription.past_due",
     subscription({ status: "past_due" }),
@@ -100,7 +107,9 @@ const discounts: readonly PresetCase[] = [
     "subscription.updated with a discount of some months",
     discount({ duration: "repeating", duration_in_months: 3 }),
     some("subscription_changed", {
-      ...{ amount: 8_000, amountAfterDiscount: 10_000, discountEndsAt: "2026-08-01T10:00:00.000Z" },
+      amount: 8_000,
+      amountAfterDiscount: 10_000,
+      discountEndsAt: "2026-08-01T10:00:00.000Z",
     }),
   ],
   [

@@ -11,18 +11,20 @@ const inTrial = { ...state, currency: "EUR", currentPeriodEnd: trialEndsAt, tria
 const payment = { plan: "pro.monthly", currency: "EUR", store: "APP_STORE", invoiceId: "2000", amount: 999 };
 const ofPeriod = { ...payment, subscriptionId: "1000" };
 const active = {
-  ...{
-    subscriptionIds: ["1000"],
-    plan: "pro.monthly",
-    planAmount: 799,
-    planCurrency: "EUR",
-    planInterval: "month",
-  },
+  subscriptionIds: ["1000"],
+  plan: "pro.monthly",
+  planAmount: 799,
+  planCurrency: "EUR",
+  planInterval: "month",
   subscriptionStatus: "active",
 };
 const ended = {
-  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
-  ...{ subscriptionStatus: "canceled", subscriptionEndsAt: null },
+  plan: null,
+  planAmount: null,
+  planCurrency: null,
+  planInterval: null,
+  subscriptionStatus: "canceled",
+  subscriptionEndsAt: null,
 };
 const toEnd = { plan: "pro.monthly", subscriptionEndsAt: endsAt };
 const pastDue = { plan: "pro.monthly", subscriptionStatus: "past_due" };
@@ -57,12 +59,15 @@ const subscriptions: readonly PresetCase[] = [
   ["NON_RENEWING_PURCHASE of nothing", { price_in_purchased_currency: 0 }, "price 0"],
   ["SUBSCRIPTION_EXTENDED", { price_in_purchased_currency: 0 }, ["subscription_changed", state]],
   [
-    ...(["CANCELLATION", unsubscribe, { allTraits: toEnd }] as const),
+    "CANCELLATION",
+    unsubscribe,
+    { allTraits: toEnd },
     ["cancellation_scheduled", { ...state, endsAt, reason: "unsubscribe" }],
   ],
   ["UNCANCELLATION", {}, ["cancellation_withdrawn", state]],
   [
-    ...(["CANCELLATION with a negative price", refund().event] as const),
+    "CANCELLATION with a negative price",
+    refund().event,
     ["payment_refunded", { ...ofPeriod, reason: "customer_support" }],
   ],
   ["CANCELLATION for a payment", { cancel_reason: "BILLING_ERROR" }, "BILLING_ISSUE"],
@@ -150,12 +155,16 @@ const gave = {
   subscriptionIds: ["1000"],
 };
 const parties = (from: readonly unknown[], to: readonly unknown[]) => ({
-  ...{ app_user_id: undefined, original_app_user_id: undefined, aliases: undefined },
-  ...{ transferred_from: from, transferred_to: to },
+  app_user_id: undefined,
+  original_app_user_id: undefined,
+  aliases: undefined,
+  transferred_from: from,
+  transferred_to: to,
 });
 const passed = ["subscription_changed", { subscriptionId: "1000", isTransfer: true }] as const;
 const givesTraits = {
-  ...{ type: "identify", userId: "giver" },
+  type: "identify",
+  userId: "giver",
   traits: { plan: null, planAmount: null, subscriptionStatus: "transferred", subscriptionIds: null },
 };
 const takesTraits = {
@@ -169,11 +178,16 @@ const becomesTaker = { type: "alias", previousId: visitor, userId: "taker" };
 
 const transfers: readonly PresetCase[] = [
   [
-    ...(["TRANSFER", parties(["giver"], [anonymousId, "taker"]), passed, knownGiver] as const),
+    "TRANSFER",
+    parties(["giver"], [anonymousId, "taker"]),
+    passed,
+    knownGiver,
     { items: [givesTraits, takesTraits, takes] },
   ],
   [
-    ...(["TRANSFER of a linked visitor", parties([anonymousId], ["taker"]), passed] as const),
+    "TRANSFER of a linked visitor",
+    parties([anonymousId], ["taker"]),
+    passed,
     {
       known: { ...knownGiver.known, links: { [visitor]: "giver" } },
       items: [givesTraits, takesTraits, takes],
@@ -202,8 +216,15 @@ export const revenuecatCases: PresetCases = {
   known: { users: { ada: {} } },
   cases: [...subscriptions, ...amounts, ...intervals, ...people, ...transfers],
   unused: [
-    ...["PRODUCT_CHANGE", "SUBSCRIPTION_PAUSED", "TRANSFER", "SUBSCRIBER_ALIAS", "REFUND_REVERSED"],
-    ...["TEMPORARY_ENTITLEMENT_GRANT", "INVOICE_ISSUANCE", "EXPERIMENT_ENROLLMENT", "constructor"],
+    "PRODUCT_CHANGE",
+    "SUBSCRIPTION_PAUSED",
+    "TRANSFER",
+    "SUBSCRIBER_ALIAS",
+    "REFUND_REVERSED",
+    "TEMPORARY_ENTITLEMENT_GRANT",
+    "INVOICE_ISSUANCE",
+    "EXPERIMENT_ENROLLMENT",
+    "constructor",
   ],
   data: {},
   noPayloads: [{ event: [] }, { event: { id: "e" } }, { id: "e", type: "RENEWAL" }],

@@ -27,7 +27,9 @@ import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
 
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
 const addedRow = new RowOf<Pick<Delivery, "id" | "destination" | "messageId">>({
-  ...{ id: integer(), destination: integer(), messageId: text() },
+  id: integer(),
+  destination: integer(),
+  messageId: text(),
 });
 
 const keptMs = destinationLimits.keptDays * 86_400_000;
