@@ -1,16 +1,18 @@
 /**
- * The cost of alert rules in the run of a day: how much later scores are there, and whether `/track` waits longer. Organizations of
- * the same users have all scores but those of today, and rules that are decided through yesterday. About 20 users come inside of
- * each rule today. A service starts on a copy of this folder with rules and on one without, one after the other, and each goes first
- * in every second round. It scores today by its own schedule, and gets a constant load of events meanwhile. Alerts go to a webhook
- * that never answers. On a Monday the run of the day also trains models.
+ * The cost of alert rules in the run of a day: how much later scores are there, and whether `/track` waits
+ * longer. Organizations of the same users have all scores but those of today, and rules that are decided
+ * through yesterday. About 20 users come inside of each rule today. A service starts on a copy of this folder
+ * with rules and on one without, one after the other, and each goes first in every second round. It scores
+ * today by its own schedule, and gets a constant load of events meanwhile. Alerts go to a webhook that never
+ * answers. On a Monday the run of the day also trains models.
  *
  *   cli/with-bun bench/alert-rules.ts [rounds, 5] [users, 50,000] [events, 2,000,000] [requests a second, 200]
  *     [organizations, 5] [rules, 100]
  *
- * Users, events and rules are those of each organization. The service looks for scores to decide every ten seconds. Small
- * organizations are scored before that, so their time of scoring says nothing about rules. The run
- * `bench/alert-rules.ts 1 500 20000 100 2 20` shows in one or two minutes that all works. No day of UTC may begin meanwhile.
+ * Users, events and rules are those of each organization. The service looks for scores to decide every ten
+ * seconds. Small organizations are scored before that, so their time of scoring says nothing about rules. The
+ * run `bench/alert-rules.ts 1 500 20000 100 2 20` shows in one or two minutes that all works. No day of UTC
+ * may begin meanwhile.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -135,7 +137,8 @@ class Side {
     return [...lines].map(([line]) => JSON.parse(line) as ScoredRun);
   }
 
-  /** Waits until all organizations are scored and these rules are decided, and for this time from the first run's start. */
+  /** Waits until all organizations are scored and these rules are decided, and for this time from the first
+   * run's start. */
   async measure(rulesToDecide: number, leastMs: number): Promise<Omit<Measured, "attempts">> {
     const cpuBefore = this.#server.cpuSeconds();
     const giveUpMs = nowMs() + longestMs;
@@ -205,8 +208,8 @@ interface Round {
   readonly isRulesFirst: boolean;
 }
 
-/** Each side goes first in every second round. The one without rules is measured as long as the other one, of the last round if it
- * goes first. */
+/** Each side goes first in every second round. The one without rules is measured as long as the other one, of
+ * the last round if it goes first. */
 async function measureRound(folders: Folders, receiver: Receiver, last: Round | undefined): Promise<Round> {
   const about = { token: folders.token, receiver };
   const measureRules = () => measured(folders.withRules, about, { rules: organizations * rules, leastMs: 0 });

@@ -1,7 +1,7 @@
 /**
- * The cost of the dashboard's main figures in ONE organization of 100,000 users with 60 event names, loaded through
- * the loader and never optimized by hand. Each is compared with the same figure from raw events, and with its aim.
- * Also the fit of BG/BB. Scoring runs are measured by nights.ts.
+ * The cost of the dashboard's main figures in ONE organization of 100,000 users with 60 event names, loaded
+ * through the loader and never optimized by hand. Each is compared with the same figure from raw events, and
+ * with its aim. Also the fit of BG/BB. Scoring runs are measured by nights.ts.
  *
  *   cli/with-bun bench/analytics.ts [millions of events …, 1 5 20 by default]
  *

@@ -1,6 +1,7 @@
 /**
- * Bytes an event: of its row, in PostgreSQL (inbox, message ids, write-ahead log) by the size of groups, and in the warehouse
- * with its rollups, with parts and merges. Bytes are exact on any machine; nothing here is a time.
+ * Bytes an event: of its row, in PostgreSQL (inbox, message ids, write-ahead log) by the size of groups, and
+ * in the warehouse with its rollups, with parts and merges. Bytes are exact on any machine; nothing here is a
+ * time.
  *
  *   cli/with-bun bench/bytes.ts [thousands of events, 60 by default]
  */
@@ -52,7 +53,8 @@ async function measureGroups(url: string, size: number, count: number): Promise<
   await sql.end();
 }
 
-/** Hashes of message ids fall on any page of their index, and the first change of a page after a checkpoint is logged whole. */
+/** Hashes of message ids fall on any page of their index, and the first change of a page after a checkpoint
+ * is logged whole. */
 async function firstAfterCheckpoint(sql: Sql, node: Node, id: number, size: number, compression: string) {
   await sql.unsafe(`ALTER SYSTEM SET wal_compression = ${compression}`);
   await sql`SELECT pg_reload_conf()`;

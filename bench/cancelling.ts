@@ -1,7 +1,8 @@
 /**
- * What a company with few cancellations gets, week by week: whether it has a churn risk, how good it is forward, and whether what the
- * page promises came true. Companies are simulated contracts that train, judge and choose a model on each Monday as the service does.
- * Log losses are ratios to that of the base rate in hindsight, and excess AUCs to that of the true probability on the same rows.
+ * What a company with few cancellations gets, week by week: whether it has a churn risk, how good it is
+ * forward, and whether what the page promises came true. Companies are simulated contracts that train, judge
+ * and choose a model on each Monday as the service does. Log losses are ratios to that of the base rate in
+ * hindsight, and excess AUCs to that of the true probability on the same rows.
  *
  *   nice -n 15 cli/with-bun bench/cancelling.ts [accounts, 300] [first seed, 101] [seeds, 3] [Mondays, 8]
  *

@@ -1,7 +1,7 @@
 /**
  * A real log through the API: the CDNOW purchases of 1997 and 1998. Every customer is identified and every
- * transaction tracked with its date, and all of it is sent twice. Prints the warehouse's contents after each pass
- * (they are equal), and compares the weekly retention table from bitmaps with one from raw events.
+ * transaction tracked with its date, and all of it is sent twice. Prints the warehouse's contents after each
+ * pass (they are equal), and compares the weekly retention table from bitmaps with one from raw events.
  *
  *   cli/with-bun bench/cdnow.ts [path of CDNOW_master.txt]
  */

@@ -1,6 +1,6 @@
 /**
- * Durable events a second from one process: each in a request of its own, one after the other and 64 at once, and
- * through the client, in alternating rounds. Also the cost of a call for the application.
+ * Durable events a second from one process: each in a request of its own, one after the other and 64 at once,
+ * and through the client, in alternating rounds. Also the cost of a call for the application.
  *
  *   cli/with-bun bench/client.ts [rounds] [seconds a round]
  */

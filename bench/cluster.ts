@@ -1,6 +1,7 @@
 /**
- * Durable groups of track rows a second: one, two and three nodes on one PostgreSQL, and SQLite in the same run. A
- * group has 64 events with message ids, in one commit; each node has four senders that wait for their commits.
+ * Durable groups of track rows a second: one, two and three nodes on one PostgreSQL, and SQLite in the same
+ * run. A group has 64 events with message ids, in one commit; each node has four senders that wait for their
+ * commits.
  *
  *   cli/with-bun bench/cluster.ts [seconds]
  */

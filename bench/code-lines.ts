@@ -1,6 +1,6 @@
 /**
- * Counts lines of code by directory: no blank lines, no comments, no generated files. With a revision it prints that
- * revision's lines beside those of the working tree.
+ * Counts lines of code by directory: no blank lines, no comments, no generated files. With a revision it
+ * prints that revision's lines beside those of the working tree.
  *
  *     cli/with-bun bench/code-lines.ts [REVISION]
  */

@@ -1,11 +1,13 @@
 /**
- * How well contracts' ends are predicted when they show in the mix of use, in seats and in payments, not in silence.
- * Each seed's model is compared with the same model trained on twenty times as many accounts of another seed, with
- * the true probability, and with idle days alone. The rows with a scheduled end are left out of all figures.
+ * How well contracts' ends are predicted when they show in the mix of use, in seats and in payments, not in
+ * silence. Each seed's model is compared with the same model trained on twenty times as many accounts of
+ * another seed, with the true probability, and with idle days alone. The rows with a scheduled end are left
+ * out of all figures.
  *
  *   cli/with-bun bench/contracts.ts [seeds, 10 by default] [accounts, 2400] [times as many, 20] [groups]
  *
- * `groups` adds what the AUC and the log loss lose without each group of features in turn, which doubles the time of a seed.
+ * `groups` adds what the AUC and the log loss lose without each group of features in turn, which doubles the
+ * time of a seed.
  */
 
 import { featureGroups } from "../server/scoring/churn/columns.ts";

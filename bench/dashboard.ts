@@ -1,10 +1,11 @@
 /**
- * The cost of the pages in three tables: the size of their scripts, the time until they are usable in a browser on
- * this machine, and the time of the endpoints behind them for ONE organization of 100,000 users.
+ * The cost of the pages in three tables: the size of their scripts, the time until they are usable in a
+ * browser on this machine, and the time of the endpoints behind them for ONE organization of 100,000 users.
  *
  *   cli/with-bun bench/dashboard.ts [users of the demonstration, 2000] [users of the large organization, 100000] [its millions of events, 5]
  *
- * The design asks for one second until the first page is usable. 5 million events take about two minutes to load.
+ * The design asks for one second until the first page is usable. 5 million events take about two minutes to
+ * load.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * Seconds until a webhook has 1,000 waiting messages: alone, and beside a destination that hangs and one that answers 500, with
- * 1,000 messages each. And how late other work of the sending process is meanwhile. Receivers are in a process of their own.
+ * Seconds until a webhook has 1,000 waiting messages: alone, and beside a destination that hangs and one that
+ * answers 500, with 1,000 messages each. And how late other work of the sending process is meanwhile.
+ * Receivers are in a process of their own.
  *
  *   cli/with-bun bench/deliveries.ts [messages] [milliseconds of an answer] [postgres]
  */

@@ -1,6 +1,6 @@
 /**
- * Whether the accounts of the demonstration get a churn risk on each start day: departures, the model that serves and what its back-test
- * says. Without a server: simulated, and trained as the service does.
+ * Whether the accounts of the demonstration get a churn risk on each start day: departures, the model that
+ * serves and what its back-test says. Without a server: simulated, and trained as the service does.
  *
  *   nice -n 15 cli/with-bun bench/demonstration-models.ts [every, 1 by default: each nth of the 90 start days and seeds]
  *

@@ -1,6 +1,7 @@
 /**
- * What `rekindle demo` shows at once on each start day: the churn risk of accounts, MRR at risk, who is to be called, segments, alerts, owners,
- * tasks, notes, contacts and a view. A day on which something is missing says what.
+ * What `rekindle demo` shows at once on each start day: the churn risk of accounts, MRR at risk, who is to be
+ * called, segments, alerts, owners, tasks, notes, contacts and a view. A day on which something is missing
+ * says what.
  *
  *   cli/with-bun bench/demonstration.ts [every, 1 by default: each nth of the 90 start days and seeds; 10 tries all seeds]
  */

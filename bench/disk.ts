@@ -1,6 +1,6 @@
 /**
- * The disk space of a million events, rollups included and after the engine's own merges, and the loader's cost:
- * `cli/with-bun bench/disk.ts`
+ * The disk space of a million events, rollups included and after the engine's own merges, and the loader's
+ * cost: `cli/with-bun bench/disk.ts`
  */
 import { eventWithId, eventWithoutId, users } from "./load/events.ts";
 import { Installation } from "./load/installation.ts";

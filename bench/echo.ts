@@ -1,5 +1,5 @@
-/** How fast a bare JSON echo is on Bun and on Node, on this machine: `cli/with-bun bench/echo.ts [seconds]`. A third
- * server, which only reads lengths, shows that the load generator does not limit the other two. */
+/** How fast a bare JSON echo is on Bun and on Node, on this machine: `cli/with-bun bench/echo.ts [seconds]`.
+ * A third server, which only reads lengths, shows that the load generator does not limit the other two. */
 import { join } from "node:path";
 import { alternate, formatTable } from "./load/alternate.ts";
 import { runLoad } from "./load/load.ts";

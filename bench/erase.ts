@@ -1,6 +1,7 @@
 /**
- * The time until 1,000 users who are erased at once are in no store, in one organization of 100,000 users, and how long an
- * event waits for the loader meanwhile. Ledger, loader and upkeep are the service's own, in one process.
+ * The time until 1,000 users who are erased at once are in no store, in one organization of 100,000 users,
+ * and how long an event waits for the loader meanwhile. Ledger, loader and upkeep are the service's own, in
+ * one process.
  *
  *   cli/with-bun bench/erase.ts [millions of events, 2 by default] [users, 1000 by default]
  */
@@ -28,7 +29,8 @@ const toDay = Date.UTC(2026, 5, 1) / msPerDay;
 const eventsOfStep = 10;
 const stepMs = 100;
 
-/** Writes the users who will be erased, and the counts of all events, as if the ledger had acknowledged them. */
+/** Writes the users who will be erased, and the counts of all events, as if the ledger had acknowledged
+ * them. */
 async function known(ledger: Ledger, analysis: Analysis, organization: number): Promise<string[]> {
   const numbers = Array.from(
     { length: erasedUsers },

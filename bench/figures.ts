@@ -1,6 +1,7 @@
 /**
- * The time of every figure: random users of an organization are loaded into a warehouse, and every query runs nine
- * times. `cli/with-bun bench/figures.ts [events] [users] [word of a query's name]`, 2 million and 100,000 by default.
+ * The time of every figure: random users of an organization are loaded into a warehouse, and every query runs
+ * nine times. `cli/with-bun bench/figures.ts [events] [users] [word of a query's name]`, 2 million and
+ * 100,000 by default.
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { activeDays } from "../server/analytics/activity/active-days.ts";

@@ -1,6 +1,6 @@
 /**
- * How long after an import the first scores are there, the first model, and the Mondays of 52 weeks: the service's own schedule
- * after `rekindle import` of users and events in 54 weeks.
+ * How long after an import the first scores are there, the first model, and the Mondays of 52 weeks: the
+ * service's own schedule after `rekindle import` of users and events in 54 weeks.
  *
  *   cli/with-bun bench/first-scores.ts [events, 20,000,000] [users, 100,000] [longest minutes to wait, 60]
  *

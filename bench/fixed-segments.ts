@@ -1,6 +1,6 @@
 /**
- * How long a fixed segment holds up other requests while it is stored in SQLite, and is deleted: by numbers, as a retention cell is saved, and
- * by ids, as a CSV is.
+ * How long a fixed segment holds up other requests while it is stored in SQLite, and is deleted: by numbers,
+ * as a retention cell is saved, and by ids, as a CSV is.
  *
  *   cli/with-bun bench/fixed-segments.ts [users of the organization, 100,000 by default] [repeats, 9]
  */
@@ -25,7 +25,8 @@ const spread = (count: number) =>
 interface Took {
   /** The longest time in which no other work of the process ran. */
   readonly longestMs: number;
-  /** Processor time of the process in the stretch that took most of it. Other work on the machine affects it least. */
+  /** Processor time of the process in the stretch that took most of it. Other work on the machine affects it
+   * least. */
   readonly longestCpuMs: number;
   readonly wholeMs: number;
 }

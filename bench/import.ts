@@ -1,7 +1,7 @@
 /**
- * A real log through `rekindle import`: the CDNOW purchases of 1997 and 1998, as users and as events, with the
- * importer killed at three points, then run to its end, then run again. Prints the counts after each run, and
- * how long single track requests take while another import runs. Ends with 1 when a count is wrong.
+ * A real log through `rekindle import`: the CDNOW purchases of 1997 and 1998, as users and as events, with
+ * the importer killed at three points, then run to its end, then run again. Prints the counts after each run,
+ * and how long single track requests take while another import runs. Ends with 1 when a count is wrong.
  *
  *   cli/with-bun bench/import.ts [path of CDNOW_master.txt]
  */

@@ -1,7 +1,7 @@
 /**
- * The cost of intake: durable `/track` requests a second and their latency at 64 connections, compared with a bare
- * echo on Bun and on Node, in alternating rounds. Alone, and with the loader, its rollups and three readers. Also how
- * soon an event is visible, and memory.
+ * The cost of intake: durable `/track` requests a second and their latency at 64 connections, compared with a
+ * bare echo on Bun and on Node, in alternating rounds. Alone, and with the loader, its rollups and three
+ * readers. Also how soon an event is visible, and memory.
  *
  *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
  */

@@ -1,6 +1,6 @@
 /**
- * The time of one organization's `/track` while another organization's source request of 10,000 aliases is stored,
- * and without it: rounds of both alternate, and requests are due at fixed times.
+ * The time of one organization's `/track` while another organization's source request of 10,000 aliases is
+ * stored, and without it: rounds of both alternate, and requests are due at fixed times.
  *
  *   cli/with-bun bench/large-request.ts [rounds] [requests a second] [postgres]
  */
@@ -34,7 +34,8 @@ async function sendLarge(url: string, token: string): Promise<void> {
   if (!response.ok) throw new Error(`the large request was answered ${response.status}`);
 }
 
-/** Sends large requests one after another until the load ends. @returns how long each took, in milliseconds */
+/** Sends large requests one after another until the load ends. @returns how long each took, in
+ * milliseconds */
 async function largeUntil(load: Promise<LoadResult>, send: () => Promise<void>): Promise<number[]> {
   let isOver = false;
   const over = load.finally(() => {

@@ -1,6 +1,6 @@
 /**
- * The cost of late events: 10 events a second that are spread over 60 days, beside 10 a second of today. Two services on copies of
- * one data folder get them in the same seconds. Nothing may be trained meanwhile.
+ * The cost of late events: 10 events a second that are spread over 60 days, beside 10 a second of today. Two
+ * services on copies of one data folder get them in the same seconds. Nothing may be trained meanwhile.
  *
  *   cli/with-bun bench/late-events.ts [minutes, 10] [users, 100,000] [events, 20,000,000]
  *

@@ -1,7 +1,7 @@
 /**
- * The cost of subscriptions in lists of 100,000 users in 12,500 accounts: a page of 100 rows and the number of all, with
- * and without subscriptions. 15,000 subscriptions are paid by accounts; then 100,000 by users without one. Each has 12 changes.
- * Processor time says most on a busy machine.
+ * The cost of subscriptions in lists of 100,000 users in 12,500 accounts: a page of 100 rows and the number
+ * of all, with and without subscriptions. 15,000 subscriptions are paid by accounts; then 100,000 by users
+ * without one. Each has 12 changes. Processor time says most on a busy machine.
  *
  *   cli/with-bun bench/lists.ts [millions of events, 1 by default]
  */

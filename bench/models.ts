@@ -1,5 +1,6 @@
 /**
- * Writes docs/models.md, which compares our models' figures with published ones, from the data beside the checkout.
+ * Writes docs/models.md, which compares our models' figures with published ones, from the data beside the
+ * checkout.
  *
  *   npm run models
  */

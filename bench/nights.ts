@@ -1,12 +1,14 @@
 /**
- * The cost of a night in one organization: wall time, processor time and peak memory, users and accounts apart. Three nights
- * without training are measured, a first training whose Mondays are not stored yet, and a training with all of them.
+ * The cost of a night in one organization: wall time, processor time and peak memory, users and accounts
+ * apart. Three nights without training are measured, a first training whose Mondays are not stored yet, and a
+ * training with all of them.
  *
  *   cli/with-bun bench/nights.ts [users, 100,000] [events, 20,000,000] [weeks, 26] [events for the loader, 2,000,000]
  *
- * 8 users have an account. The engine makes the rows. A smaller history of the same kind is loaded through the loader first,
- * and its time is extrapolated. Nights run in a process of their own, with ledger, loader and upkeep as in the service. All
- * takes about 7 minutes with the default sizes, and an hour with 1,000,000 users and 100,000,000 events.
+ * 8 users have an account. The engine makes the rows. A smaller history of the same kind is loaded through
+ * the loader first, and its time is extrapolated. Nights run in a process of their own, with ledger, loader
+ * and upkeep as in the service. All takes about 7 minutes with the default sizes, and an hour with 1,000,000
+ * users and 100,000,000 events.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -146,7 +148,8 @@ async function measureNights(dataDir: string, weeks: number): Promise<void> {
   });
 }
 
-/** How long the loader would take. Its rows are made in the same thread, so it is an upper bound, but for the larger merges. */
+/** How long the loader would take. Its rows are made in the same thread, so it is an upper bound, but for the
+ * larger merges. */
 async function measureLoader(users: number, events: number, loadedEvents: number, days: number) {
   if (loadedEvents === 0) return;
   const part = Math.min(1, loadedEvents / events);

@@ -1,6 +1,7 @@
 /**
- * Which requests of many organizations share a commit on PostgreSQL: requests a second and their latency with one
- * organization and with many, in alternating rounds. Each sender waits for its answer and picks an organization at random.
+ * Which requests of many organizations share a commit on PostgreSQL: requests a second and their latency with
+ * one organization and with many, in alternating rounds. Each sender waits for its answer and picks an
+ * organization at random.
  *
  *   shared     organizations share commits, and a commit locks every organization whose people it changes (as the product does)
  *   apart      no two organizations share a commit

@@ -1,7 +1,7 @@
 /**
- * The document of everything about a person: one user with many events, exported by the command line of a running service. Its
- * seconds and bytes, and the most memory of the service's processes before and while it is written, beside the same for a user
- * with a hundredth of the events.
+ * The document of everything about a person: one user with many events, exported by the command line of a
+ * running service. Its seconds and bytes, and the most memory of the service's processes before and while it
+ * is written, beside the same for a user with a hundredth of the events.
  *
  *   cli/with-bun bench/person.ts [events, 1,000,000]
  */

@@ -1,6 +1,7 @@
 /**
- * Pictures of every page, wide, narrow and dark, from the demonstration's data: `npm run pictures [part of a name]…`.
- * They go to pictures/, which git ignores. `npm run pictures readme` takes those of the README, into docs/pictures/.
+ * Pictures of every page, wide, narrow and dark, from the demonstration's data: `npm run pictures [part of a
+ * name]…`. They go to pictures/, which git ignores. `npm run pictures readme` takes those of the README, into
+ * docs/pictures/.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Processor time of a service with little to do: both processes, when idle and at 10 and 100 events a second, beside
- * another checkout in alternating rounds. And how long after its 201 an event is in the warehouse.
+ * Processor time of a service with little to do: both processes, when idle and at 10 and 100 events a second,
+ * beside another checkout in alternating rounds. And how long after its 201 an event is in the warehouse.
  *
  *   cli/with-bun bench/quiet.ts BASELINE [seconds] [rounds]
  */

@@ -1,6 +1,6 @@
 /**
- * The cost of retention from bitmaps, compared with the same query on raw events in the same run: 26 weeks of 100,000
- * users with 60 event names, all together and split by plan as of entry. The answers are compared.
+ * The cost of retention from bitmaps, compared with the same query on raw events in the same run: 26 weeks of
+ * 100,000 users with 60 event names, all together and split by plan as of entry. The answers are compared.
  *
  *   cli/with-bun bench/retention.ts [millions of events, 1 by default] [folder to keep the warehouse in]
  */

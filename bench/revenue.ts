@@ -1,7 +1,8 @@
 /**
- * The cost of figures of revenue: 200,000 subscriptions of 150,000 accounts with 5 changes each. MRR and movements of 12 months,
- * of 5 years, by plan and by attribute, and in two currencies; cohorts; MRR at risk; some of them of a segment with half of the
- * accounts. Beside them, in the same run, reading all changes in one sum.
+ * The cost of figures of revenue: 200,000 subscriptions of 150,000 accounts with 5 changes each. MRR and
+ * movements of 12 months, of 5 years, by plan and by attribute, and in two currencies; cohorts; MRR at risk;
+ * some of them of a segment with half of the accounts. Beside them, in the same run, reading all changes in
+ * one sum.
  *
  *   cli/with-bun bench/revenue.ts [thousands of subscriptions, 200 by default]
  */
@@ -27,7 +28,8 @@ const nowMonth = 66;
 const folder = mkdtempSync(join(tmpdir(), "rekindle-revenue-"));
 let warehouse = await openChdbWarehouse({ folder });
 
-/** Begins at any time of five and a half years, changes each 50 days on average, and ends in one of three histories. */
+/** Begins at any time of five and a half years, changes each 50 days on average, and ends in one of three
+ * histories. */
 function load(organization: number, currencies: string): Promise<void> {
   const index = "arrayEnumerate(range(5))";
   const begin = `toInt64(${monthMs(0)}) + toInt64(cityHash64(number, 1) % ${66 * 30}) * 86400000`;
@@ -68,8 +70,8 @@ for (const organization of [1, 2]) {
   );
 }
 
-// The billing events behind the changes, of an organization that no question reads: queries of a warehouse with few rows have one
-// thread. Rows are counted at the start.
+// The billing events behind the changes, of an organization that no question reads: queries of a warehouse
+// with few rows have one thread. Rows are counted at the start.
 await warehouse.command(
   `INSERT INTO billing_events (organization, subscription, event, id)
    SELECT 3, concat('sub_', toString(number % {subscriptions:UInt32})), 'subscription_updated', generateUUIDv4(number)

@@ -1,6 +1,6 @@
 /**
- * The cost of previewing alert rules: users with scores of 91 days, made by the engine, some of which come inside. Prints the time
- * of each kind of condition, and how many entities left the engine.
+ * The cost of previewing alert rules: users with scores of 91 days, made by the engine, some of which come
+ * inside. Prints the time of each kind of condition, and how many entities left the engine.
  *
  *   cli/with-bun bench/rule-preview.ts [users, 100,000] [only conditions with this text]
  */
@@ -90,7 +90,8 @@ async function fill(warehouse: Warehouse): Promise<void> {
   await storeRuns(warehouse, { organization, kind: "user", days: scored });
 }
 
-/** Users with a plan that changed for some of them, activity, and a subscription each that was changed twice. */
+/** Users with a plan that changed for some of them, activity, and a subscription each that was changed
+ * twice. */
 async function fillSubjects(warehouse: Warehouse): Promise<void> {
   const bound = { organization, users, today };
   const at = (daysAgo: string) =>

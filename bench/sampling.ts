@@ -1,7 +1,7 @@
 /**
- * The cost of a sample of training rows: the log loss above that of the true probabilities, of a ridge regression on 50,000 of
- * 2.6 million rows, taken in three ways. 100,000 entities at 26 cut-offs have 20 normal features that move slowly, and each has a
- * tendency to leave that no feature knows.
+ * The cost of a sample of training rows: the log loss above that of the true probabilities, of a ridge
+ * regression on 50,000 of 2.6 million rows, taken in three ways. 100,000 entities at 26 cut-offs have 20
+ * normal features that move slowly, and each has a tendency to leave that no feature knows.
  *
  *   cli/with-bun bench/sampling.ts [rounds, 3]
  */

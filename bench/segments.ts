@@ -1,6 +1,6 @@
 /**
- * 50 segments with conditions on events, evaluated at once as the record of members does, beside one of them: the conditions share one pass
- * over the rollup. Processor time says most on a busy machine.
+ * 50 segments with conditions on events, evaluated at once as the record of members does, beside one of them:
+ * the conditions share one pass over the rollup. Processor time says most on a busy machine.
  *
  *   cli/with-bun bench/segments.ts [users, 100,000 by default] [millions of events of a year, 5]
  */
@@ -21,7 +21,8 @@ const toDay = Math.floor(Date.now() / msPerDay);
 const count = 50;
 const repeats = 9;
 
-/** Half of them ask for users who did an event so often, the others for users who did not. Each fifth has two conditions. */
+/** Half of them ask for users who did an event so often, the others for users who did not. Each fifth has two
+ * conditions. */
 function eventsOf(at: number): EventCondition[] {
   const one = (event: number): EventCondition => ({
     event: `event_${event}`,

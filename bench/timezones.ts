@@ -1,10 +1,11 @@
 /**
- * The cost of many active organizations west of Greenwich: 1,000 in America/Los_Angeles with 10 events a second in all, beside
- * 1,000 in UTC. Two services get their events in the same seconds.
+ * The cost of many active organizations west of Greenwich: 1,000 in America/Los_Angeles with 10 events a
+ * second in all, beside 1,000 in UTC. Two services get their events in the same seconds.
  *
  *   cli/with-bun bench/timezones.ts [minutes, 5] [organizations, 1,000]
  *
- * All organizations have scores of today from the start. It refuses to run over a midnight of either timezone.
+ * All organizations have scores of today from the start. It refuses to run over a midnight of either
+ * timezone.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +26,8 @@ const aimPercent = 5;
 /** The first look at each organization after a start is no part of the figures. */
 const settleMs = 60_000 + 150 * organizations;
 
-/** Creates the organizations with users and events of the days before, and scores all. @returns their tokens */
+/** Creates the organizations with users and events of the days before, and scores all. @returns their
+ * tokens */
 function prepare(dataDir: string, timezone: string): Promise<readonly string[]> {
   return withOpened(dataDir, async (opened) => {
     const startedMs = performance.now();

@@ -1,12 +1,12 @@
 /**
- * How long other work waits while an organization is scored, with training and back-tests, week after week of its
- * past. Meanwhile another organization's users are erased, it is scored and checked, figures are read, and events are
- * sent and looked up.
+ * How long other work waits while an organization is scored, with training and back-tests, week after week of
+ * its past. Meanwhile another organization's users are erased, it is scored and checked, figures are read,
+ * and events are sent and looked up.
  *
  *   cli/with-bun bench/training.ts [users, 300 by default] [seconds, 90]
  *
- * The users are those of `rekindle demo` over a year, sent through the API. A run that is unfinished at the end is
- * not waited for.
+ * The users are those of `rekindle demo` over a year, sent through the API. A run that is unfinished at the
+ * end is not waited for.
  */
 import { msPerDay } from "../server/calendar/zone.ts";
 import { fetchSocket } from "../server/process/control.ts";

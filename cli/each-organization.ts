@@ -13,8 +13,8 @@ const exitCodes = {
   undone: 2,
 } as const;
 
-/** Works on the organization of this name, or on all without one. The failure of one is printed on standard error,
- * and the others follow. The exit code tells the overall result.
+/** Works on the organization of this name, or on all without one. The failure of one is printed on standard
+ * error, and the others follow. The exit code tells the overall result.
  * @param work returns whether it was done
  * @throws Unreachable when the server is gone: all others would fail alike */
 export async function eachOrganization(

@@ -1,8 +1,8 @@
 /**
  * Checks whether the service of this machine or container is healthy: `cli/with-bun cli/health.ts`, with the
- * service's own environment. Exit code 0 or 1, with a message on stderr. It requests the public port. Where none is
- * open, on a node with the role analysis, it uses the socket in the data folder. It is a program of its own because
- * it runs every few seconds.
+ * service's own environment. Exit code 0 or 1, with a message on stderr. It requests the public port. Where
+ * none is open, on a node with the role analysis, it uses the socket in the data folder. It is a program of
+ * its own because it runs every few seconds.
  */
 import { type Config, readConfig } from "../server/config.ts";
 import { fetchSocket, messageOf, socketPath } from "../server/process/process.ts";
@@ -13,7 +13,8 @@ const patienceMs = 4_000;
 /** Bun's codes for a refused connection, in this version and others. */
 const refused = new Set(["ECONNREFUSED", "ConnectionRefused"]);
 
-/** Resolves with the status of the answer. Listening on every address, the service is reached on the loopback one. */
+/** Resolves with the status of the answer. Listening on every address, the service is reached on the loopback
+ * one. */
 async function ask(config: Config): Promise<number> {
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const limit = { signal: AbortSignal.timeout(patienceMs) };

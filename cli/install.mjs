@@ -1,10 +1,10 @@
 /**
  * Installs what package-lock.json asks for: `node cli/install.mjs production` the packages of the service,
- * `development` those of tests and benchmarks, too. cli/with-bun calls it when they are not there, and npm before
- * `npm start`. It is JavaScript for Node, because there is no Bun yet.
+ * `development` those of tests and benchmarks, too. cli/with-bun calls it when they are not there, and npm
+ * before `npm start`. It is JavaScript for Node, because there is no Bun yet.
  *
- * Packages are added beside those that are there: a service that runs in the same checkout goes on, and finds its
- * files when it starts a process. Only without a whole installation `npm ci` makes one from nothing.
+ * Packages are added beside those that are there: a service that runs in the same checkout goes on, and finds
+ * its files when it starts a process. Only without a whole installation `npm ci` makes one from nothing.
  */
 import { spawn } from "node:child_process";
 import {
@@ -74,7 +74,8 @@ function note(need) {
   } catch {}
 }
 
-/** The packages by their folder; undefined without the file. @param path a package-lock.json or npm's list of what it installed */
+/** The packages by their folder; undefined without the file. @param path a package-lock.json or npm's list of
+ * what it installed */
 function packagesOf(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : undefined;
 }
@@ -91,8 +92,8 @@ function isComplete(need, wanted, present) {
 }
 
 /**
- * Removes packages that an installation had begun to write when it was killed: they are not in npm's list. npm would
- * take them for whole, as it looks at their package.json alone.
+ * Removes packages that an installation had begun to write when it was killed: they are not in npm's list.
+ * npm would take them for whole, as it looks at their package.json alone.
  */
 function removeUnfinished(wanted, present) {
   for (const path of Object.keys(wanted)) {
@@ -153,8 +154,8 @@ function announcement(need, wanted, present) {
 }
 
 /**
- * Takes the lock: a link whose target is the holder's process id, made in one step with its holder. Waits while
- * another process has it.
+ * Takes the lock: a link whose target is the holder's process id, made in one step with its holder. Waits
+ * while another process has it.
  */
 async function lock() {
   const sinceMs = Date.now();
@@ -201,8 +202,8 @@ function isAlive(id) {
 }
 
 /**
- * Looks again while holding a lock of its own. Of two that found the same dead holder, the slower one would otherwise
- * remove the lock that the faster one has taken since.
+ * Looks again while holding a lock of its own. Of two that found the same dead holder, the slower one would
+ * otherwise remove the lock that the faster one has taken since.
  */
 function removeAbandonedLock() {
   const removal = `${installing}.removal`;

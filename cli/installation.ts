@@ -1,7 +1,7 @@
 /**
- * The installation that a command works on. While a server runs, that is its ledger through the control socket.
- * Otherwise it is the ledger itself, under the lock that a server would take. With a cluster's ledger the command is
- * a node while it runs.
+ * The installation that a command works on. While a server runs, that is its ledger through the control
+ * socket. Otherwise it is the ledger itself, under the lock that a server would take. With a cluster's ledger
+ * the command is a node while it runs.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
@@ -74,7 +74,8 @@ export async function withInstallation<Result>(
   if (lock === undefined) return withServer(config, work);
   if (lock.openFilesWarning !== undefined) process.stderr.write(`rekindle: ${lock.openFilesWarning}\n`);
   refuseMoved(config.dataDir);
-  // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the time.
+  // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the
+  // time.
   const { openSqliteLedger } = await import("../server/ledger/sqlite/sqlite.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {

@@ -1,6 +1,6 @@
 /**
- * Writes standard output to its end. `process.exit` drops output that a slow reader of a pipe has not taken yet
- * (beyond the 64 KiB of a pipe). A failed write, on a full disk for example, gives no error otherwise.
+ * Writes standard output to its end. `process.exit` drops output that a slow reader of a pipe has not taken
+ * yet (beyond the 64 KiB of a pipe). A failed write, on a full disk for example, gives no error otherwise.
  */
 import { controlCharacter } from "../contract/names.ts";
 
@@ -8,9 +8,9 @@ import { controlCharacter } from "../contract/names.ts";
 const writeRaw = process.stderr.write.bind(process.stderr);
 
 /**
- * Escapes control characters in all output: token names come from other users and could control the terminal. A
- * control character becomes its JSON escape, such as \u001b, so that JSON stays the same JSON. Line breaks stay; in a
- * cell or a name `printable` escapes them.
+ * Escapes control characters in all output: token names come from other users and could control the terminal.
+ * A control character becomes its JSON escape, such as \u001b, so that JSON stays the same JSON. Line breaks
+ * stay; in a cell or a name `printable` escapes them.
  */
 export function escapeOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {

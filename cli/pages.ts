@@ -1,7 +1,7 @@
 /**
- * The dashboard's pages, built when needed: `dashboard/dist/` has a folder named after the hash of the sources. A
- * build is made beside it and renamed, so that simultaneous starts do not disturb each other, and a named folder is
- * complete.
+ * The dashboard's pages, built when needed: `dashboard/dist/` has a folder named after the hash of the
+ * sources. A build is made beside it and renamed, so that simultaneous starts do not disturb each other, and
+ * a named folder is complete.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -14,8 +14,8 @@ const dist = join(root, "dashboard", "dist");
 const maxBuildMs = 10 * 60_000;
 const hashCharacters = 16;
 
-/** The folder with the pages to serve; they are built first when their sources have changed. Undefined when the build
- * fails: the reason is on stderr, and the service still takes writes. */
+/** The folder with the pages to serve; they are built first when their sources have changed. Undefined when
+ * the build fails: the reason is on stderr, and the service still takes writes. */
 export async function builtPages(): Promise<string | undefined> {
   // A published package has the pages and not their sources.
   if (!existsSync(join(root, "dashboard", "build.ts"))) return publishedPages();
@@ -78,7 +78,8 @@ function mayBeInWork(unfinished: string): boolean {
   return Math.abs(Date.now() - madeMs) < maxBuildMs;
 }
 
-/** Of everything that the pages are made of: their own files, the contract, and the versions of the libraries. */
+/** Of everything that the pages are made of: their own files, the contract, and the versions of the
+ * libraries. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
   const own = ["dashboard", "contract"].flatMap((folder) =>

@@ -41,8 +41,8 @@ export async function addressOf({ config, served }: Installation): Promise<strin
   return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
 }
 
-/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that
- * does. Without an address, prints a hint when people sign in here and the organization has no members.
+/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link
+ * that does. Without an address, prints a hint when people sign in here and the organization has no members.
  * @throws Refusal as `MemberStore.makeOwner` and `MemberStore.invite` do */
 export async function addOwner(
   installation: Installation,

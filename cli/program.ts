@@ -53,7 +53,8 @@ const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
 };
 
 /** The command with this subcommand, or with all when there is no such one.
- * @param time of what commands write down themselves: of the demonstration, of tokens, invitations and versions */
+ * @param time of what commands write down themselves: of the demonstration, of tokens, invitations and
+ * versions */
 export async function rekindleProgram(name: string | undefined, time: Time = systemTime): Promise<Command> {
   const program = new Command("rekindle")
     .description("Keeps companies from losing their customers.")

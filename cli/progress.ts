@@ -1,4 +1,5 @@
-/** How far long work is, on standard error: one line that changes on a terminal, elsewhere a line now and then. */
+/** How far long work is, on standard error: one line that changes on a terminal, elsewhere a line now and
+ * then. */
 import { clearLine } from "./output.ts";
 import { grouped } from "./print.ts";
 

@@ -7,7 +7,8 @@ import type { ScoreSummary, ScoringService } from "../server/scoring/scoring.ts"
 import type { Installation } from "./installation.ts";
 import { Progress } from "./progress.ts";
 
-/** Scores an organization as of today, with a line of progress. The schedule would wait until nothing more is loaded.
+/** Scores an organization as of today, with a line of progress. The schedule would wait until nothing more is
+ * loaded.
  * @returns a sentence about it; undefined when no server runs, or when there is nothing to score yet */
 export async function scoreLoaded(
   { analysis }: Pick<Installation, "analysis">,

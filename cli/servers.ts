@@ -1,5 +1,5 @@
-/** doctor's checks of a cluster's servers, before anything is opened on them: opening a ledger would report only the
- * first fault. */
+/** doctor's checks of a cluster's servers, before anything is opened on them: opening a ledger would report
+ * only the first fault. */
 import type { ClusterConfig } from "../server/config.ts";
 import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
 import { messageOf, type Probed, systemTime } from "../server/process/process.ts";

@@ -1,5 +1,5 @@
-/** Reads the values that `rekindle settings set` takes. Text of another form is refused here; the ledger checks names
- * and the limits of numbers. */
+/** Reads the values that `rekindle settings set` takes. Text of another form is refused here; the ledger
+ * checks names and the limits of numbers. */
 import { InvalidArgumentError } from "commander";
 import type { ChurnTarget } from "../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../contract/api/health-traits.ts";

@@ -1,5 +1,5 @@
-/** Builds the package `rekindle-client`: `cli/with-bun client/build.ts [FOLDER]`, by default into client/dist. One file of
- * code, its declarations, which need nothing else, and the license. */
+/** Builds the package `rekindle-client`: `cli/with-bun client/build.ts [FOLDER]`, by default into
+ * client/dist. One file of code, its declarations, which need nothing else, and the license. */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

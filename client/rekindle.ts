@@ -5,7 +5,8 @@
  *                                                              ↑            │ not answered: wait, the same items again
  *                                                              └────────────┘
  *
- * Only globals of every runtime are used, and only from the first item on: some edge runtimes forbid them before.
+ * Only globals of every runtime are used, and only from the first item on: some edge runtimes forbid them
+ * before.
  */
 import { batchItems, bodyBytes, messageIdMemoryHours } from "../contract/batch-limits.ts";
 import { timestampAliases } from "../contract/timestamp-aliases.ts";
@@ -92,8 +93,8 @@ export class Rekindle {
     }
   }
 
-  /** Sends the queued items. Resolves with true when all of them are answered. Resolves with false after `limitMs`, or as
-   * soon as the next attempt is later than that; the items stay queued. Never rejects. */
+  /** Sends the queued items. Resolves with true when all of them are answered. Resolves with false after
+   * `limitMs`, or as soon as the next attempt is later than that; the items stay queued. Never rejects. */
   flush(limitMs = 10_000): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isSent: boolean) => {
@@ -110,8 +111,8 @@ export class Rekindle {
     });
   }
 
-  /** Sends the queued items, for `limitMs` at most, and closes the client. onDrop gets unsent and later items. Resolves with
-   * true when all items were answered. Never rejects. */
+  /** Sends the queued items, for `limitMs` at most, and closes the client. onDrop gets unsent and later
+   * items. Resolves with true when all items were answered. Never rejects. */
   async close(limitMs = 5_000): Promise<boolean> {
     this.#isClosing = true;
     // Closing: retry now, ignore the backoff.
@@ -186,7 +187,8 @@ export class Rekindle {
     }
   }
 
-  /** Halved after a failure, doubled after a success, so that a slow line or a limit on items lets batches through. */
+  /** Halved after a failure, doubled after a success, so that a slow line or a limit on items lets batches
+   * through. */
   #failed(sent: number, { failure, waitMs, isTooMuch }: Unanswered): void {
     if (isTooMuch) this.#batchItems = Math.ceil(sent / 2);
     const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures++);
@@ -252,7 +254,8 @@ export class Rekindle {
     this.#call(this.#options.onDrop, `dropped an item: ${why}`, JSON.parse(queued.text), why);
   }
 
-  /** Calls the application back, or warns. Errors of a callback, and of the promise that it returns, are ignored. */
+  /** Calls the application back, or warns. Errors of a callback, and of the promise that it returns, are
+   * ignored. */
   async #call<A extends unknown[]>(
     callback: ((...args: A) => unknown) | undefined,
     warning: string,

@@ -1,5 +1,6 @@
-/** The items that an application sends, and the answers to it. test/client/types.test.ts compares these types with the contract.
- * They are written out here because a published declaration must not need the contract's library. */
+/** The items that an application sends, and the answers to it. test/client/types.test.ts compares these types
+ * with the contract. They are written out here because a published declaration must not need the contract's
+ * library. */
 
 /** Traits of a user: six that have a meaning, and any others. Those stored are kept; null overwrites. */
 export interface Traits {
@@ -13,7 +14,8 @@ export interface Traits {
   readonly [trait: string]: unknown;
 }
 
-/** Attributes of an account: three that have a meaning, and any others. Those stored are kept; null overwrites. */
+/** Attributes of an account: three that have a meaning, and any others. Those stored are kept; null
+ * overwrites. */
 export interface AccountAttributes {
   /** E-mail address of the team member who looks after the account. */
   readonly owner?: string | null;
@@ -36,7 +38,8 @@ export interface Account {
 interface Message {
   /** Of the user in your system: at most 256 characters. */
   readonly userId: string | number;
-  /** When it happened: a Date, an ISO 8601 date-time with Z or an offset, or a date. Default: when the method is called. */
+  /** When it happened: a Date, an ISO 8601 date-time with Z or an offset, or a date. Default: when the method
+   * is called. */
   readonly timestamp?: string | Date | null;
   /** The same one within 24 hours is stored once. Default: a random one. */
   readonly messageId?: string | null;
@@ -63,8 +66,8 @@ export type Item = ({ readonly type: "identify" } & Identify) | ({ readonly type
 
 /** Why something was not stored, or not yet. */
 export interface Failure {
-  /** The service's name of the error, or ours: `invalid_item` cannot be sent at all, `unreachable` was not answered in
-   * time, `unexpected_answer` did not come from the service. */
+  /** The service's name of the error, or ours: `invalid_item` cannot be sent at all, `unreachable` was not
+   * answered in time, `unexpected_answer` did not come from the service. */
   readonly name:
     | "validation_error"
     | "invalid_write_key"
@@ -82,8 +85,8 @@ export interface Failure {
   readonly willRetry: boolean;
 }
 
-/** Why an item was dropped. `full`: the queue is full. `closed`: the client is closed. `expired`: the item was first sent 23 hours
- * ago without an answer, and another try might store it twice. */
+/** Why an item was dropped. `full`: the queue is full. `closed`: the client is closed. `expired`: the item
+ * was first sent 23 hours ago without an answer, and another try might store it twice. */
 export type DropReason = "full" | "closed" | "expired";
 
 export interface Options {
@@ -101,8 +104,8 @@ export interface Options {
   readonly maxQueueBytes?: number;
   /** How long the service may take for an answer. Default 10,000. */
   readonly timeoutMs?: number;
-  /** Called for each refused item, and without an item for each attempt that failed. Default: warns on the console, at
-   * most once a minute. */
+  /** Called for each refused item, and without an item for each attempt that failed. Default: warns on the
+   * console, at most once a minute. */
   readonly onError?: (failure: Failure, item?: Item) => void;
   /** Called for each item that is dropped. Default: warns on the console, at most once a minute. */
   readonly onDrop?: (item: Item, reason: DropReason) => void;

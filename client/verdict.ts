@@ -1,4 +1,5 @@
-/** The result of a POST /batch for each of its items. Pure, except that a Retry-After with a date needs the clock. */
+/** The result of a POST /batch for each of its items. Pure, except that a Retry-After with a date needs the
+ * clock. */
 import type { Failure } from "./types.ts";
 
 /** A failure, before it is known whether it is final. */
@@ -28,8 +29,8 @@ interface Body extends Partial<Problem> {
   readonly rejected?: Answered["refused"];
 }
 
-/** The verdict on a request with so many items. Only 201 with `success` means that items are stored: a proxy's 200 does not.
- * Throws when an answer of the service is malformed. */
+/** The verdict on a request with so many items. Only 201 with `success` means that items are stored: a
+ * proxy's 200 does not. Throws when an answer of the service is malformed. */
 export function judge(status: number, text: string, headers: Headers, items: number): Answered | Unanswered {
   const body = parse(text);
   if (status === 201 && body.success) return { refused: (body.rejected ?? []).map((one) => ({ ...one })) };

@@ -1,5 +1,5 @@
-/** The limits that senders of batches need, apart from the others because the client carries them with it: each has a name of
- * its own, which its build makes short. */
+/** The limits that senders of batches need, apart from the others because the client carries them with it:
+ * each has a name of its own, which its build makes short. */
 
 /** Of a request, and of each item of a batch, after inflating. */
 export const bodyBytes = 256 * 1024;

@@ -1,9 +1,10 @@
-/** Says in words what is wrong with a value that its schema refuses: the field by its path, how, and what to send
- * instead, which is the `x-send` of the field's schema. */
+/** Says in words what is wrong with a value that its schema refuses: the field by its path, how, and what to
+ * send instead, which is the `x-send` of the field's schema. */
 import type { TSchema } from "typebox";
 import type { Validator } from "typebox/compile";
 
-/** The error of a value that its schema refuses, as a sentence. @param value for which `validator.Check` is false */
+/** The error of a value that its schema refuses, as a sentence. @param value for which `validator.Check` is
+ * false */
 export function explainInvalid(schema: TSchema, validator: Validator, value: unknown): string {
   const { path, keyword, isName } = firstError(validator, value);
   if (keyword === "unknown") return `${shownPath(path)} is not known: leave it out.`;

@@ -6,8 +6,8 @@ export const limits = {
   ...batchLimits,
   /** Of a connected source's request: four times what Segment takes. */
   sourceItems: 10_000,
-  /** Of a connected source's request that has its token nowhere but in the body, which has to be read to know whose it
-   * is: twice what Segment takes, 16 times what a beacon can carry. */
+  /** Of a connected source's request that has its token nowhere but in the body, which has to be read to know
+   * whose it is: twice what Segment takes, 16 times what a beacon can carry. */
   openBodyBytes: 1024 * 1024,
   identifierCharacters: 256,
   emailCharacters: 320,

@@ -16,7 +16,8 @@ export const liveLimits = {
   /** Kept for the next watcher. */
   recentItems: 100,
   watchersOfOrganization: 5,
-  /** Pages of one person in all organizations. Fewer than an organization's, so that no member locks colleagues out. */
+  /** Pages of one person in all organizations. Fewer than an organization's, so that no member locks
+   * colleagues out. */
   watchersOfPerson: 3,
   watchers: 50,
 } as const;

@@ -12,7 +12,8 @@ export const peopleLimits = {
   membersPerOrganization: 1_000,
   /** Open ones, of one organization. */
   invitationsPerOrganization: 200,
-  /** That one person makes, in 24 hours and in all organizations: their mails have words of the person's choice. */
+  /** That one person makes, in 24 hours and in all organizations: their mails have words of the person's
+   * choice. */
   invitationsPerDay: 100,
   /** Mails with invitations to one address, in 24 hours, whoever sends them. */
   invitationMailsPerAddress: 3,

@@ -1,9 +1,10 @@
 /**
- * People as JSON Schema: who signs in, of which organizations they are members, what they may do there, and what
- * of an organization is kept in its settings. Bodies and answers of the routes that intake answers itself.
+ * People as JSON Schema: who signs in, of which organizations they are members, what they may do there, and
+ * what of an organization is kept in its settings. Bodies and answers of the routes that intake answers
+ * itself.
  *
- * Every refusal has the one format of errors. 401 means either that nobody is signed in or that the role has no right;
- * GET /api/session, which needs no right, tells which.
+ * Every refusal has the one format of errors. 401 means either that nobody is signed in or that the role has
+ * no right; GET /api/session, which needs no right, tells which.
  */
 import Type, { type Static } from "typebox";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./api/schema.ts";
@@ -18,11 +19,12 @@ export const sessionCookie = "rekindle_session";
 /** The cookie of a browser in which a person has signed in: guesses from elsewhere cannot hold it up. */
 export const deviceCookie = "rekindle_device";
 
-/** Its name where people come by https: browsers take a cookie of such a name from this very host only, and by https. */
+/** Its name where people come by https: browsers take a cookie of such a name from this very host only, and
+ * by https. */
 export const secureSessionCookie = `__Host-${sessionCookie}`;
 
-/** The header, and its value, that every request of a session other than GET and HEAD must have: a form of another
- * site cannot send it. */
+/** The header, and its value, that every request of a session other than GET and HEAD must have: a form of
+ * another site cannot send it. */
 export const sessionHeader = { name: "X-Rekindle", value: "dashboard" } as const;
 
 /** The query parameter that says which of the person's organizations is meant. */
@@ -100,7 +102,8 @@ export const SessionAnswer = Type.Object({
 });
 export type SessionAnswer = Static<typeof SessionAnswer>;
 
-/** Email and password are changed only with the current password. A new password signs out everywhere else. */
+/** Email and password are changed only with the current password. A new password signs out everywhere
+ * else. */
 export const PersonChangeBody = closedObject(
   {
     name: Type.Optional(name),

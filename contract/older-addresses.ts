@@ -1,5 +1,5 @@
-/** Queries of page addresses from before version 1.0, when some parameters and values had other names. Saved views and
- * bookmarks keep such queries. They are translated when they are read. */
+/** Queries of page addresses from before version 1.0, when some parameters and values had other names. Saved
+ * views and bookmarks keep such queries. They are translated when they are read. */
 
 const names: ReadonlyMap<string, string> = new Map([
   ["colour", "healthBand"],

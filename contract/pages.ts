@@ -1,5 +1,5 @@
-/** The addresses of the dashboard's pages. The server answers these with the application. The application's router and its
- * navigation take them from here. A name after `$` stands for one part of the path. */
+/** The addresses of the dashboard's pages. The server answers these with the application. The application's
+ * router and its navigation take them from here. A name after `$` stands for one part of the path. */
 export const pages = {
   home: "/",
   claim: "/claim",

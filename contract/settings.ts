@@ -1,7 +1,7 @@
 /**
- * An organization's settings, on which its scores and figures depend: what they are before anything is set, what can
- * be changed, and how changes are told. A change is a JSON merge patch (RFC 7396): what is not sent stays, lists are
- * replaced whole, and null puts back what an organization starts with.
+ * An organization's settings, on which its scores and figures depend: what they are before anything is set,
+ * what can be changed, and how changes are told. A change is a JSON merge patch (RFC 7396): what is not sent
+ * stays, lists are replaced whole, and null puts back what an organization starts with.
  */
 import Type, { type Static } from "typebox";
 import { ChurnTarget, SentChurnTarget, silence } from "./api/churn-targets.ts";

@@ -20,7 +20,8 @@ export const sourceSettingLimits = {
 const { pathCharacters, keysPerTable, keyCharacters } = sourceSettingLimits;
 
 const aPath = "a path such as data.user.id, items[0].name or $.account.id";
-/** Keys with dots between, places in brackets; `$` is the whole body. The server's reader of paths takes the same. */
+/** Keys with dots between, places in brackets; `$` is the whole body. The server's reader of paths takes the
+ * same. */
 const pathPattern =
   '^(\\$|[^.\\[\\]"\\s]+|\\[(\\d{1,4}|"([^"\\\\\\u0000-\\u001f]|\\\\["\\\\/bfnrt])*")\\])' +
   '(\\.[^.\\[\\]"\\s]+|\\[(\\d{1,4}|"([^"\\\\\\u0000-\\u001f]|\\\\["\\\\/bfnrt])*")\\])*$';
@@ -54,7 +55,8 @@ const pathOrTable = (description: string) =>
     },
   );
 
-/** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole body. */
+/** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole
+ * body. */
 export const WebhookMapping = closedObject(
   {
     items: Type.Optional(path("of the list of items, or of the one item. Without it the body is the item.")),

@@ -17,7 +17,8 @@ async function main(folder: string): Promise<void> {
   await build({
     configFile: false,
     root: import.meta.dir,
-    // Scripts and styles find each other by relative addresses, so that they work below a path, too (PUBLIC_URL).
+    // Scripts and styles find each other by relative addresses, so that they work below a path, too
+    // (PUBLIC_URL).
     base: "./",
     logLevel: "warn",
     plugins: [tailwindcss()],

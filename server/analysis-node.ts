@@ -1,6 +1,7 @@
 /**
- * Analysis as a node of a cluster. It answers questions; while it leads it also does the work: loading, rebuilds, erasures,
- * checks, scores. Whether it leads is decided in the ledger (server/ledger/postgres/cluster/leadership.ts).
+ * Analysis as a node of a cluster. It answers questions; while it leads it also does the work: loading,
+ * rebuilds, erasures, checks, scores. Whether it leads is decided in the ledger
+ * (server/ledger/postgres/cluster/leadership.ts).
  */
 
 import { Refusal } from "../contract/refusal.ts";

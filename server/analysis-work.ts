@@ -71,8 +71,8 @@ export class AnalysisWork {
   readonly #segments: SegmentKeeper;
   readonly #looks: readonly Looks[];
 
-  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests and the record of
-   * who is in segments; loading and upkeep have begun with analysis. */
+  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests
+   * and the record of who is in segments; loading and upkeep have begun with analysis. */
   constructor({ analysis, ledger, address, time, log }: WorkParts) {
     const { nowMs } = time;
     this.analysis = analysis;
@@ -105,7 +105,8 @@ export class AnalysisWork {
     for (const looks of this.#looks) looks.start(time.intervals.actionsMs);
   }
 
-  /** Work that fails for an organization at this moment. Bound, because a route has it without this object. */
+  /** Work that fails for an organization at this moment. Bound, because a route has it without this
+   * object. */
   readonly failures = (organization: number): readonly Failure[] =>
     Object.entries(this.#failing()).flatMap(([of, work]) => {
       const sinceMs = work.failingSinceMs(organization);

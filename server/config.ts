@@ -1,4 +1,5 @@
-/** The only reader of the environment. A wrong value stops the start with the variable's name and the mend. */
+/** The only reader of the environment. A wrong value stops the start with the variable's name and the
+ * mend. */
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 
@@ -13,9 +14,11 @@ export interface Config {
   readonly basePath: string;
   /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** With it /metrics is read from other machines, as `Authorization: Bearer`; null: from this machine only. */
+  /** With it /metrics is read from other machines, as `Authorization: Bearer`; null: from this machine
+   * only. */
   readonly metricsToken: string | null;
-  /** Whether pages load pictures of users and accounts from other hosts, which then see who looks at what when. */
+  /** Whether pages load pictures of users and accounts from other hosts, which then see who looks at what
+   * when. */
   readonly remoteImages: boolean;
   /** Private services that owners may send messages to. */
   readonly privateDestinations: readonly PrivateDestination[];
@@ -30,7 +33,8 @@ export interface Config {
   /** Of many nodes, only sockets, locks and temporary files are in it. */
   readonly dataDir: string;
   readonly logLevel: LogLevel;
-  /** The servers on which many nodes share what they store; null for one machine with its embedded engines. */
+  /** The servers on which many nodes share what they store; null for one machine with its embedded
+   * engines. */
   readonly cluster: ClusterConfig | null;
 }
 
@@ -42,7 +46,8 @@ export interface PrivateDestination {
 }
 
 export interface MailConfig {
-  /** `smtp://` or `smtps://`, with user and password encoded. It may hold a password, so it is never shown. */
+  /** `smtp://` or `smtps://`, with user and password encoded. It may hold a password, so it is never
+   * shown. */
   readonly smtpUrl: string;
   /** The sender: `Rekindle <rekindle@example.com>` */
   readonly from: string;
@@ -182,9 +187,9 @@ function isMailServer(text: string): boolean {
   return hostname !== "" && (pathname === "" || pathname === "/") && hash === "";
 }
 
-/** An address in which every character of user and password is encoded. They end at the last @, so that a password may
- * have any character as it is; what is encoded already stays so. A URL's own rules end the host at # and /, so that
- * `smtp://user:12#34@host` would lead to a host named `user`. */
+/** An address in which every character of user and password is encoded. They end at the last @, so that a
+ * password may have any character as it is; what is encoded already stays so. A URL's own rules end the host
+ * at # and /, so that `smtp://user:12#34@host` would lead to a host named `user`. */
 function withEncodedUser(address: string): string {
   const start = address.indexOf("://") + 3;
   const end = address.lastIndexOf("@");
@@ -196,10 +201,12 @@ function withEncodedUser(address: string): string {
   );
 }
 
-/** Where a cloud answers with a machine's credentials, in a public range: those in private ranges are refused anyway. */
+/** Where a cloud answers with a machine's credentials, in a public range: those in private ranges are refused
+ * anyway. */
 export const publicMetadataAddress = "168.63.129.16";
 
-/** Where clouds answer with a machine's credentials: never a destination, whatever the installation allows. */
+/** Where clouds answer with a machine's credentials: never a destination, whatever the installation
+ * allows. */
 const metadataAddresses = new BlockList();
 metadataAddresses.addSubnet("169.254.0.0", 16, "ipv4");
 for (const address of ["100.100.100.200", publicMetadataAddress, "192.0.0.192"])
@@ -240,9 +247,9 @@ function readMaxRate({ MAX_REQUESTS_PER_SECOND: text }: Environment): number {
 }
 
 /**
- * Embedded: some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes. In a cluster:
- * ten minutes without ClickHouse at 50,000 events a second of some 200 bytes are 6 GB, and what was loaded within the last
- * hour takes more than that anyway (docs/scale.md).
+ * Embedded: some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes.
+ * In a cluster: ten minutes without ClickHouse at 50,000 events a second of some 200 bytes are 6 GB, and what
+ * was loaded within the last hour takes more than that anyway (docs/scale.md).
  */
 const inboxMaxBytes = { embedded: 1024 ** 3, cluster: 8 * 1024 ** 3 };
 
@@ -271,7 +278,8 @@ function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
   );
 }
 
-/** Both stores are the machine's own, or both are shared: one of each would leave half of the data on one node. */
+/** Both stores are the machine's own, or both are shared: one of each would leave half of the data on one
+ * node. */
 function readCluster(environment: Environment): ClusterConfig | null {
   const { CLICKHOUSE_CLUSTER } = environment;
   const DATABASE_URL = withEncodedUser(environment.DATABASE_URL ?? "");
@@ -322,7 +330,8 @@ function isUrl(text: string, protocol: RegExp): boolean {
   return URL.canParse(text) && protocol.test(new URL(text).protocol) && isDecodable(text);
 }
 
-/** Whether every % in an address begins a character that is written as %25 is: a password's may stand there as it is. */
+/** Whether every % in an address begins a character that is written as %25 is: a password's may stand there
+ * as it is. */
 export function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url);
@@ -373,7 +382,8 @@ export interface MoveVariables {
   readonly clickhouseUrl: string | undefined;
 }
 
-/** The options of `rekindle migrate-to`, and `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL` for those that are not given. */
+/** The options of `rekindle migrate-to`, and `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL` for those that
+ * are not given. */
 export function readMoveVariables(
   options: Partial<MoveVariables>,
   environment: Environment = process.env,

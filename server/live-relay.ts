@@ -1,5 +1,5 @@
-/** The live view of a cluster. Items that this node takes are sent to the nodes on which the live view of their organization is
- * open. While it is open nowhere, this costs a look at a list twice a second. */
+/** The live view of a cluster. Items that this node takes are sent to the nodes on which the live view of
+ * their organization is open. While it is open nowhere, this costs a look at a list twice a second. */
 import type { LiveMessage, LiveView, LiveWatcher } from "./intake/intake.ts";
 import type { ClusterNode, LiveItemRow } from "./ledger/postgres/postgres.ts";
 import { every } from "./process/process.ts";

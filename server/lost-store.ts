@@ -1,7 +1,7 @@
 /**
- * Refuses a data folder that has lost one of its two stores, as after a volume that was not mounted or half a restore. An empty ledger
- * beside a full warehouse would number users anew, and show them others' events; an empty warehouse would show nothing of what
- * the ledger has taken.
+ * Refuses a data folder that has lost one of its two stores, as after a volume that was not mounted or half a
+ * restore. An empty ledger beside a full warehouse would number users anew, and show them others' events; an
+ * empty warehouse would show nothing of what the ledger has taken.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,8 @@ import { Refusal } from "../contract/refusal.ts";
 
 const why = "A volume may not be mounted, or a restore not be complete. Put it back.";
 
-/** @param ledger the file of the ledger, which is made when it is absent @param warehouse the folder of the warehouse
+/** @param ledger the file of the ledger, which is made when it is absent @param warehouse the folder of the
+ * warehouse
  * @throws Refusal when only the warehouse has data */
 export function refuseLostLedger(ledger: string, warehouse: string): void {
   if (existsSync(ledger) || !hasUsers(warehouse)) return;

@@ -17,14 +17,15 @@ export interface ServeOptions {
   readonly untilStdinEnds?: boolean;
   readonly ledger?: LedgerOptions;
   readonly http?: HttpOptions;
-  /** The clock and the intervals of all its processes. Default: the machine's clock, the intervals of the product. */
+  /** The clock and the intervals of all its processes. Default: the machine's clock, the intervals of the
+   * product. */
   readonly time?: Time;
   /** Until it resolves a process that was told to stop says that it will, and goes on taking requests. */
   readonly noticed?: () => Promise<void>;
 }
 
-/** A load balancer that asks each second and once more after a bad answer (deploy/haproxy.cfg) has noticed by then. A
- * connection that is made in the moment in which the port is closed would be lost. */
+/** A load balancer that asks each second and once more after a bad answer (deploy/haproxy.cfg) has noticed by
+ * then. A connection that is made in the moment in which the port is closed would be lost. */
 const clusterNoticeMs = 2_500;
 
 /** Runs the service until SIGTERM or SIGINT.

@@ -1,7 +1,7 @@
 /**
- * Moves an embedded installation to PostgreSQL and ClickHouse. Everything is checked before anything is copied. The warehouse
- * is copied first, then the ledger in one transaction. The data folder is only read, except by an upgrade. A mark in the
- * folder prevents both installations from taking writes.
+ * Moves an embedded installation to PostgreSQL and ClickHouse. Everything is checked before anything is
+ * copied. The warehouse is copied first, then the ledger in one transaction. The data folder is only read,
+ * except by an upgrade. A mark in the folder prevents both installations from taking writes.
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
@@ -55,8 +55,8 @@ interface Working {
 
 /**
  * Moves the installation in `dataDir`, on which no server runs.
- * @throws Refusal, WarehouseError; then the installation is as it was, and can be started or moved again. Once the ledger
- * is moved only the latter: the move is finished then, and what it returns is empty.
+ * @throws Refusal, WarehouseError; then the installation is as it was, and can be started or moved again.
+ * Once the ledger is moved only the latter: the move is finished then, and what it returns is empty.
  */
 export async function migrateTo(
   dataDir: string,
@@ -122,8 +122,8 @@ interface Moving extends Working {
   readonly progress: (progress: MoveProgress) => void;
 }
 
-/** Up to the commit in PostgreSQL. The folder is marked before the commit. From then on neither installation starts until the
- * next run has finished the move. */
+/** Up to the commit in PostgreSQL. The folder is marked before the commit. From then on neither installation
+ * starts until the next run has finished the move. */
 async function moveBoth(
   dataDir: string,
   target: ServerWarehouse,

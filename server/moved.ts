@@ -1,6 +1,7 @@
 /**
- * The mark in a data folder whose installation moves to a cluster, or has moved. Its ledger and warehouse stay complete, as they
- * were then. The mark is written before the cluster's ledger is committed, so that never both take writes.
+ * The mark in a data folder whose installation moves to a cluster, or has moved. Its ledger and warehouse
+ * stay complete, as they were then. The mark is written before the cluster's ledger is committed, so that
+ * never both take writes.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
@@ -31,8 +32,8 @@ export function isMoving(dataDir: string): boolean {
   return markText(dataDir).startsWith(moving);
 }
 
-/** @throws Refusal when the folder's installation was moved to a cluster: a start would take writes that the cluster
- * never gets */
+/** @throws Refusal when the folder's installation was moved to a cluster: a start would take writes that the
+ * cluster never gets */
 export function refuseMoved(dataDir: string): void {
   const mark = markText(dataDir);
   if (mark === "") return;

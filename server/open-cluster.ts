@@ -16,7 +16,8 @@ export interface OpenedCluster {
 const retryMs = 500;
 const sayEveryMs = 10_000;
 
-/** Opens the ledger and starts this process as a node. While PostgreSQL cannot be reached it waits, and logs why.
+/** Opens the ledger and starts this process as a node. While PostgreSQL cannot be reached it waits, and logs
+ * why.
  * @throws Refusal, ConfigError when waiting does not help */
 export async function openCluster(
   cluster: ClusterConfig,
@@ -70,7 +71,8 @@ async function open(
   }
 }
 
-/** Whether a later attempt may succeed. Errors of authentication, databases and rights stay until they are mended. */
+/** Whether a later attempt may succeed. Errors of authentication, databases and rights stay until they are
+ * mended. */
 function mayPass(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return !/^(28|3D|42)/.test(code);

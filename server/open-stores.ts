@@ -36,7 +36,8 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Opens the stores that the configuration names. @throws Refusal when another service holds the data folder */
+/** Opens the stores that the configuration names. @throws Refusal when another service holds the data
+ * folder */
 export async function openStores(
   config: Config,
   log: Logger,

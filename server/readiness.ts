@@ -7,7 +7,8 @@ import { unavailableReasons } from "./warehouse/warehouse.ts";
 
 /** How long analysis may take to answer. */
 const askPatienceMs = 2_000;
-/** How long /readyz waits for it where a load balancer asks, which takes an intake for dead that is as silent as analysis. */
+/** How long /readyz waits for it where a load balancer asks, which takes an intake for dead that is as silent
+ * as analysis. */
 export const nodePatienceMs = 300;
 /** How long the last answer of analysis is passed on while it does not answer. */
 const believedMs = 2_000;
@@ -57,8 +58,8 @@ export class Readiness {
   }
 }
 
-/** The state of analysis; "starting" while it cannot be reached. The engine's own words about a failure stay in the log:
- * this page is for everybody. */
+/** The state of analysis; "starting" while it cannot be reached. The engine's own words about a failure stay
+ * in the log: this page is for everybody. */
 async function stateOf(analysis: Peer): Promise<AnalysisState> {
   try {
     const response = await analysis.fetch("/status", { signal: AbortSignal.timeout(askPatienceMs) });

@@ -5,7 +5,8 @@ import { type ClusterConfig, type Config, ConfigError } from "./config.ts";
 import { serveNodes } from "./process/process.ts";
 
 /** Listens at the address by which others know this node, by https where that address says so.
- * @throws Refusal when its port cannot be opened, ConfigError when a file of its certificate cannot be read */
+ * @throws Refusal when its port cannot be opened, ConfigError when a file of its certificate cannot be
+ * read */
 export function serveNode(
   { nodeUrl, nodeTls }: Pick<ClusterConfig, "nodeTls"> & { readonly nodeUrl: string },
   { host }: Pick<Config, "host">,
@@ -36,7 +37,8 @@ function pemOf(name: string, file: string): string {
   }
 }
 
-/** A name of this machine alone is listened on as it is; otherwise the address that HOST names, or every one. */
+/** A name of this machine alone is listened on as it is; otherwise the address that HOST names, or every
+ * one. */
 function listenedOn(hostname: string, host: string): string {
   const isLoopback = (name: string) => /^(localhost|127\..*|\[?::1\]?)$/.test(name);
   if (isLoopback(hostname)) return hostname.replace(/[[\]]/g, "");

@@ -1,6 +1,6 @@
 /**
- * The analysis process: the warehouse's engine, or the way to its servers, and all that needs it. It may be killed at any
- * moment; what it had in hand lies frozen in the ledger and is sent again.
+ * The analysis process: the warehouse's engine, or the way to its servers, and all that needs it. It may be
+ * killed at any moment; what it had in hand lies frozen in the ledger and is sent again.
  */
 import type { Registry } from "prom-client";
 import { type AnalysisHost, AnalysisWork, type Answer } from "./analysis-work.ts";
@@ -18,8 +18,8 @@ export interface RunningAnalysis {
   stop(): Promise<void>;
 }
 
-/** Starts analysis beside a running intake, or as a node. The socket answers at once, and says "starting" until every
- * frozen batch was sent again. @throws Refusal when another analysis works on the folder. */
+/** Starts analysis beside a running intake, or as a node. The socket answers at once, and says "starting"
+ * until every frozen batch was sent again. @throws Refusal when another analysis works on the folder. */
 export async function startAnalysis(config: Config, log: Logger, time: Time): Promise<RunningAnalysis> {
   const lock = await takeAnalysisLock(config.dataDir);
   const host =

@@ -1,13 +1,14 @@
 /**
- * The invented customers. An account is a company that uses the product: its size and channel, whether it stays, and
- * its plans over time. A person is one of its users: a constant temperament, a mood that drifts, and several ways to
- * leave.
+ * The invented customers. An account is a company that uses the product: its size and channel, whether it
+ * stays, and its plans over time. A person is one of its users: a constant temperament, a mood that drifts,
+ * and several ways to leave.
  */
 import { type Group, plans, type Size, workKinds } from "./catalogue.ts";
 import type { Random } from "./random.ts";
 import type { AccountState, AccountTruth, Change, UserKind, UserState, UserTruth } from "./truth.ts";
 
-/** Of an average account, a day: about one in ninety leaves within 28 days. More end because their users leave or hardly use it. */
+/** Of an average account, a day: about one in ninety leaves within 28 days. More end because their users
+ * leave or hardly use it. */
 const accountLeavingHazard = 0.0004;
 /** The share of leaving accounts that are won back. */
 const wonBackShare = 0.2;
@@ -134,8 +135,8 @@ export class Account {
 const userLeavingHazard = 0.002;
 /** The share of leaving users who fade over weeks; the others leave from one day to the next. */
 const fadingShare = 0.65;
-/** How much likelier than others the only user of an account is to leave. With this user the account ends: at 1 more than half of the
- * small accounts ended within a year. */
+/** How much likelier than others the only user of an account is to leave. With this user the account ends: at
+ * 1 more than half of the small accounts ended within a year. */
 const aloneRisk = 0.3;
 const alreadyFadingShare = 0.05;
 /** The share of fading users who recover. */

@@ -1,4 +1,5 @@
-/** The growth of the population: accounts are created, their seats fill, and the vendor's own users are among them. */
+/** The growth of the population: accounts are created, their seats fill, and the vendor's own users are among
+ * them. */
 
 import { channels, plans, type Size, segments, sizes } from "./catalogue.ts";
 import { Account, Person } from "./customers.ts";
@@ -9,7 +10,8 @@ import { type Day, momentOf } from "./work.ts";
 
 /** With 3,000 users, 1,420 accounts. */
 const usersPerAccount = 2.1;
-/** The e-mail domain of the vendor's own staff, test users and monitor. `rekindle demo` excludes it from all figures. */
+/** The e-mail domain of the vendor's own staff, test users and monitor. `rekindle demo` excludes it from all
+ * figures. */
 export const vendorDomain = "vendor.example";
 
 /** The vendor is drawn from no group, and does not leave. */
@@ -79,7 +81,8 @@ export class Population {
     });
   }
 
-  /** Frees the seat of a user who has left, and gives the account another owner if needed. Returns the new owner. */
+  /** Frees the seat of a user who has left, and gives the account another owner if needed. Returns the new
+   * owner. */
   remove(person: Person): Person | undefined {
     const { account } = person;
     account.members.delete(person);

@@ -65,8 +65,9 @@ export class Random {
 }
 
 /**
- * One of many independent sequences of a seed, for an account or a person that must not depend on the others. The
- * generator is "sfc32" (Doty-Humphrey, PractRand): its 128 bits keep sequences apart, where those of `Random` overlap.
+ * One of many independent sequences of a seed, for an account or a person that must not depend on the others.
+ * The generator is "sfc32" (Doty-Humphrey, PractRand): its 128 bits keep sequences apart, where those of
+ * `Random` overlap.
  */
 export class Stream extends Random {
   #a: number;

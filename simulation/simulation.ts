@@ -1,11 +1,11 @@
 /**
- * Invented customers of an invented product, day by day, with the truth that is unknown of real ones: which users
- * were leaving, and when they left. For demonstrations, benchmarks and tests of scores.
+ * Invented customers of an invented product, day by day, with the truth that is unknown of real ones: which
+ * users were leaving, and when they left. For demonstrations, benchmarks and tests of scores.
  *
- * Users have a rhythm, a mood that drifts, holidays, bursts of work and features that they adopt. They fade over
- * weeks, leave from one day to the next, fall asleep and come back, or leave with their whole account. The
- * probability depends on plan, channel, company size, tenure and adopted features. So a model with one constant
- * probability of leaving and of being active is near the truth, but wrong in detail.
+ * Users have a rhythm, a mood that drifts, holidays, bursts of work and features that they adopt. They fade
+ * over weeks, leave from one day to the next, fall asleep and come back, or leave with their whole account.
+ * The probability depends on plan, channel, company size, tenure and adopted features. So a model with one
+ * constant probability of leaving and of being active is near the truth, but wrong in detail.
  *
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
@@ -29,8 +29,8 @@ export interface SimulationOptions {
   readonly zone: Zone;
 }
 
-/** What `rekindle demo` simulates without options. Of 1,420 accounts 780 pay in the end, and 430 to 520 departures are in the 54 weeks from
- * which the model of accounts learns. */
+/** What `rekindle demo` simulates without options. Of 1,420 accounts 780 pay in the end, and 430 to 520
+ * departures are in the 54 weeks from which the model of accounts learns. */
 export const demonstrationSize = { users: 3_000, weeks: 60 } as const;
 
 export interface SimulatedDay {
@@ -67,9 +67,10 @@ export class Simulation {
   }
 
   /**
-   * Billing events and attributes of the accounts up to the last generated day, from the first account on. They have
-   * random numbers of their own: the items of days are the same without them.
-   * @param owners e-mail addresses of people who look after accounts: each after four times as many as each of three of the vendor's staff
+   * Billing events and attributes of the accounts up to the last generated day, from the first account on.
+   * They have random numbers of their own: the items of days are the same without them.
+   * @param owners e-mail addresses of people who look after accounts: each after four times as many as each
+   * of three of the vendor's staff
    */
   billing(owners: readonly string[] = []): Item[] {
     const { seed, zone, endMs } = this.#options;

@@ -1,6 +1,7 @@
 /**
- * `npm run check`: everything that reads the code and runs none of it. Types of both projects, Biome, Knip, and the
- * rules of the files in the check tier. `npm test` begins with it. The last line is `N passed, N failed`.
+ * `npm run check`: everything that reads the code and runs none of it. Types of both projects, Biome, Knip,
+ * and the rules of the files in the check tier. `npm test` begins with it. The last line is `N passed, N
+ * failed`.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

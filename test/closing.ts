@@ -4,7 +4,8 @@ type Close = () => Promise<unknown>;
 
 const ofTests: Close[] = [];
 const ofRun: Close[] = [];
-/** How many of `ofTests` were opened before the running test, in a `beforeAll`. They stay open for all tests of the file. */
+/** How many of `ofTests` were opened before the running test, in a `beforeAll`. They stay open for all tests
+ * of the file. */
 let openBefore = 0;
 
 /** Calls this when the running test has ended, also when it has failed. */

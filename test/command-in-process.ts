@@ -57,7 +57,8 @@ const askingAnalysis: ReadonlySet<string> = new Set([
   "win-back",
 ]);
 
-/** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the embedded engine. */
+/** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the
+ * embedded engine. */
 export function canRunInProcess(
   [name = "", ...parameters]: readonly string[],
   hasAnalysis: boolean,
@@ -69,7 +70,8 @@ export function canRunInProcess(
 
 let previous: Promise<unknown> = Promise.resolve();
 
-/** Runs a command with this environment and this time, after those that were asked for before: they share the process's output. */
+/** Runs a command with this environment and this time, after those that were asked for before: they share the
+ * process's output. */
 export function runInProcess(
   env: Readonly<Record<string, string>>,
   parameters: readonly string[],

@@ -17,7 +17,8 @@ export const testVariables = {
   folder: "TEST_FOLDER",
 } as const;
 
-/** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server, and its engines. */
+/** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server, and its
+ * engines. */
 export const sharedServerVariable = "TEST_SERVER";
 
 /** The variables that move a data folder's contents to servers. */
@@ -87,7 +88,8 @@ export interface ClickHouse {
 
 let clickhouse: Promise<ClickHouse> | undefined;
 
-/** Starts ClickHouse's stand-in beside this process: a process has one chDB, and a file's own tests may need theirs.
+/** Starts ClickHouse's stand-in beside this process: a process has one chDB, and a file's own tests may need
+ * theirs.
  * @param folder the folder for its data */
 export async function startClickHouse(folder: string): Promise<ClickHouse> {
   const data = join(folder, "clickhouse");

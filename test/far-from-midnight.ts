@@ -1,4 +1,5 @@
-/** Days that do not end while a test runs: what it sent for today is still of today when figures are asked for. */
+/** Days that do not end while a test runs: what it sent for today is still of today when figures are asked
+ * for. */
 import { Zone } from "../server/calendar/zone.ts";
 
 const msPerMinute = 60_000;

@@ -15,7 +15,8 @@ export interface FileResult {
   readonly failedFiles: readonly string[];
   /** The process group in which all of its processes ran. */
   readonly group: number;
-  /** Of the file's process and of all processes that it started and waited for. Other work of the machine does not count. */
+  /** Of the file's process and of all processes that it started and waited for. Other work of the machine
+   * does not count. */
   readonly cpuSeconds: number;
 }
 
@@ -56,8 +57,8 @@ export async function runFile(
     {
       cwd: root,
       env: { ...process.env, ...env },
-      // A process group of its own: no process that a test started outlives its file. Processes under test would
-      // inherit Bun's --no-orphans, which changes how they end.
+      // A process group of its own: no process that a test started outlives its file. Processes under test
+      // would inherit Bun's --no-orphans, which changes how they end.
       detached: true,
       stdin: "ignore",
       stdout: outputFile,
@@ -100,7 +101,8 @@ export function cpuSecondsUntilNow(pid: number | undefined): number {
   }
 }
 
-/** The processes of a group, a line each: state, processor time and command. They say what a file that hangs waits for. */
+/** The processes of a group, a line each: state, processor time and command. They say what a file that hangs
+ * waits for. */
 function processesOf(group: number): string {
   return processIds()
     .flatMap((pid) => {

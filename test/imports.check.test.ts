@@ -1,6 +1,6 @@
 /**
- * The rules of imports and directories. Every rule first catches an example of what it forbids, and then finds nothing in
- * the project.
+ * The rules of imports and directories. Every rule first catches an example of what it forbids, and then
+ * finds nothing in the project.
  */
 import { describe, expect, test } from "bun:test";
 import { drawnArrows, moduleArrows } from "./tidy/diagram.ts";

@@ -1,6 +1,7 @@
 /**
- * cli/rekindle, cli/with-bun and cli/install.mjs in a checkout of their own. `npm` is a script here that writes what npm
- * would write. The real one takes half a minute and a network: test/long/install.long.test.ts runs it.
+ * cli/rekindle, cli/with-bun and cli/install.mjs in a checkout of their own. `npm` is a script here that
+ * writes what npm would write. The real one takes half a minute and a network: test/long/install.long.test.ts
+ * runs it.
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {

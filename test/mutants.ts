@@ -1,8 +1,10 @@
 /**
- * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests WORD] [PLACE…]`
- * makes faults at random places of server/, one at a time, in a copy of the project. It runs the tests that reach the place until
- * one of them fails. PLACE is a part of a path, or with a line `statistics/sbg.ts:79`: only faults there are made. `--tests` chooses
- * files of tests. `--long` asks the long files that run the place, too, when those of `npm test` notice nothing (test/proved.json). Faults that no test notices are printed as a diff. Exit code 1 when less than 85 % are caught.
+ * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests
+ * WORD] [PLACE…]` makes faults at random places of server/, one at a time, in a copy of the project. It runs
+ * the tests that reach the place until one of them fails. PLACE is a part of a path, or with a line
+ * `statistics/sbg.ts:79`: only faults there are made. `--tests` chooses files of tests. `--long` asks the
+ * long files that run the place, too, when those of `npm test` notice nothing (test/proved.json). Faults that
+ * no test notices are printed as a diff. Exit code 1 when less than 85 % are caught.
  *
  * `--by-hand [WORD…]` makes the faults of test/mutants/by-hand.ts instead, each of which breaks one promise.
  */
@@ -66,7 +68,8 @@ async function main(): Promise<number> {
   return summary(judged);
 }
 
-/** Mutants at random places. @param places parts of paths, each with a line or without: `statistics/sbg.ts:79` */
+/** Mutants at random places. @param places parts of paths, each with a line or without:
+ * `statistics/sbg.ts:79` */
 function choose(
   sources: readonly Source[],
   places: readonly string[],

@@ -61,7 +61,8 @@ export class PostgresServer {
     const name = `test_${this.#databases}`;
     const sql = openPool(this.url("postgres"), { connections: 1 });
     try {
-      // As files, with the cache of the catalog: through the log a copy and its first connection cost a sixth more.
+      // As files, with the cache of the catalog: through the log a copy and its first connection cost a sixth
+      // more.
       const template =
         copyOf === undefined ? "" : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)} STRATEGY FILE_COPY`;
       await sql.unsafe(`CREATE DATABASE ${name}${template}`);
@@ -137,7 +138,8 @@ export class PostgresServer {
     const { uid, gid } = this.#asWho();
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid);
     linkLibraries(join(this.#folder, "lib"));
-    // The system tables come from initdb anew each time: not syncing them weakens nothing that is written later.
+    // The system tables come from initdb anew each time: not syncing them weakens nothing that is written
+    // later.
     const options = ["--no-sync", "--auth=trust", "--username=postgres", "--locale=C", "--encoding=UTF8"];
     const done = spawnSync(
       join(native, "bin/initdb"),

@@ -15,7 +15,8 @@ export async function printedBy(
   while (true) {
     const { exitCode, stdout, stderr } = await rekindle();
     if (exitCode === 0) return stdout;
-    // A node of a cluster that is slow for seconds cannot keep the lease: nothing was begun, and the command says what to do.
+    // A node of a cluster that is slow for seconds cannot keep the lease: nothing was begun, and the command
+    // says what to do.
     if (stderr.includes("no analysis node leads at this moment: try again")) continue;
     throw new Error(`rekindle ${parameters.join(" ")} failed:\n${stderr}`);
   }

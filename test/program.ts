@@ -1,7 +1,7 @@
 /**
- * The program in a few files and a warehouse with all its tables, made once for all servers of a run. A start of the sources loads
- * 900 files in each of two processes, and 56 statements make the tables: together more than half of its processor time. A file of
- * tests that is run alone does without.
+ * The program in a few files and a warehouse with all its tables, made once for all servers of a run. A start
+ * of the sources loads 900 files in each of two processes, and 56 statements make the tables: together more
+ * than half of its processor time. A file of tests that is run alone does without.
  */
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,11 @@ const entries = {
   "held-server": "test/durability/held-server.ts",
   "held-work": "test/scoring/held-work.ts",
 } as const;
-/** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which import the sources. */
+/** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which
+ * import the sources. */
 const workers = ["server/actions/send/posting-worker.ts", "server/ledger/sqlite/engine/snapshot-worker.ts"];
-/** The process id follows, so that the next run finds the folder of a run that was killed. It lies where the program's own
- * folders do, because the program finds its pages from there. */
+/** The process id follows, so that the next run finds the folder of a run that was killed. It lies where the
+ * program's own folders do, because the program finds its pages from there. */
 export const programPrefix = ".program-";
 /** Longer than a whole run. */
 const abandonedMs = 3 * 3_600_000;
@@ -72,7 +73,8 @@ async function makeTables(folder: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error("the tables of the warehouse could not be made");
 }
 
-/** Removes what runs that were killed have left. A run in another container has no process here, so young folders stay. */
+/** Removes what runs that were killed have left. A run in another container has no process here, so young
+ * folders stay. */
 function removeAbandoned(): void {
   for (const name of readdirSync(root)) {
     const folder = join(root, name);

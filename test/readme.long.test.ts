@@ -1,5 +1,5 @@
-/** Every command of the README and of docs/using.md is run as it stands: `npm start`, then each block, on a folder
- * and a port of its own. */
+/** Every command of the README and of docs/using.md is run as it stands: `npm start`, then each block, on a
+ * folder and a port of its own. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,8 @@ afterAll(async () => {
   for (const folder of [dataDir, standIns]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The address, when all is printed and figures can be asked for: people are not quicker. The test's time is the limit. */
+/** The address, when all is printed and figures can be asked for: people are not quicker. The test's time is
+ * the limit. */
 async function address(): Promise<string> {
   const look = async () => {
     if (service.exitCode !== null) throw new Error(`npm start did not start:\n${output}`);

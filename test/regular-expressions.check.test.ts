@@ -1,4 +1,5 @@
-/** No text makes a regular expression of the product slower than linear: one of 16 KiB in an address stopped intake for 0.2 s. */
+/** No text makes a regular expression of the product slower than linear: one of 16 KiB in an address stopped
+ * intake for 0.2 s. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { webhookAddress } from "../server/http/write/source-token.ts";
 import { regularExpressions, slowExpressions } from "./tidy/regular-expressions.ts";

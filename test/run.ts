@@ -1,11 +1,13 @@
 /**
- * Runs the tests: `npm test` the checks and the files that prove a change sound, `npm run test:long` all others (test/runs.ts).
- * Arguments choose files by the begin of a word of their path: `npm test -- tidy`. The last line is `N passed, N failed`.
+ * Runs the tests: `npm test` the checks and the files that prove a change sound, `npm run test:long` all
+ * others (test/runs.ts). Arguments choose files by the begin of a word of their path: `npm test -- tidy`. The
+ * last line is `N passed, N failed`.
  *
- * - `--reached [--fifth=N] [--until=SECONDS]`: the long files that the change reaches, and a fifth of the others
- *   (test/runner/proved.ts), as CI runs them. No file begins after `--until` (seconds since 1970).
+ * - `--reached [--fifth=N] [--until=SECONDS]`: the long files that the change reaches, and a fifth of the
+ *   others (test/runner/proved.ts), as CI runs them. No file begins after `--until` (seconds since 1970).
  * - `--record`: everything long, and test/proved.json written anew.
- * - `--slowest`: the processor time by folder and the slowest files. `--update-timings`: test/timings.json written anew.
+ * - `--slowest`: the processor time by folder and the slowest files. `--update-timings`: test/timings.json
+ *   written anew.
  * - `--at-once=N`: how many files run at once.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -120,7 +122,8 @@ async function record(): Promise<number> {
   }
 }
 
-/** Names the command for files of the other tier that the words choose, too: the details of a page are long, for example. */
+/** Names the command for files of the other tier that the words choose, too: the details of a page are long,
+ * for example. */
 function otherTier(files: readonly string[]): string {
   if (words.length === 0) return "";
   const count = chosenRuns(files, !options.long, words).length;

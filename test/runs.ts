@@ -1,5 +1,6 @@
 /**
- * The runs of files of tests: which command runs a file, and on which engines. The file's name says the command:
+ * The runs of files of tests: which command runs a file, and on which engines. The file's name says the
+ * command:
  *
  * | name             | runs in                                                  |
  * | ---------------- | -------------------------------------------------------- |
@@ -7,7 +8,8 @@
  * | `x.test.ts`      | `npm test`: what proves that a change is sound           |
  * | `x.long.test.ts` | `npm run test:long`                                      |
  *
- * A line at the head of the file says what it needs beyond the embedded engines and temporary files in memory:
+ * A line at the head of the file says what it needs beyond the embedded engines and temporary files in
+ * memory:
  *
  *     export const runsOn = { postgres: true, nodes: 3, disk: true };
  *
@@ -89,8 +91,9 @@ function clusterRuns(file: string): Run[] {
 /** Each has a browser, and keeps three quarters of a core busy. Other files run beside them. */
 const processesOfPages = 2;
 
-/** Puts files that share a process into few runs, and leaves the others as they are: the long files of pages share a server with
- * the scored demonstration and a browser in each of so many processes. Files without an engine begin faster in one. */
+/** Puts files that share a process into few runs, and leaves the others as they are: the long files of pages
+ * share a server with the scored demonstration and a browser in each of so many processes. Files without an
+ * engine begin faster in one. */
 export function withSharedProcesses(runs: readonly Run[]): Run[] {
   const pagesTogether = shared(
     runs,
@@ -119,7 +122,8 @@ export function chosenRuns(files: readonly string[], isLong: boolean, words: rea
   return runs.filter(({ name }) => words.some((word) => beginsAWord(name, word)));
 }
 
-/** Whether a text is in a name from the begin of a word on: `house` is not in `test/warehouse/rollups.long.test.ts`. */
+/** Whether a text is in a name from the begin of a word on: `house` is not in
+ * `test/warehouse/rollups.long.test.ts`. */
 function beginsAWord(name: string, text: string): boolean {
   for (let at = name.indexOf(text); at !== -1; at = name.indexOf(text, at + 1)) {
     if (at === 0 || /[^a-z0-9]/i.test(name.charAt(at - 1)) || /^[^a-z0-9]/i.test(text)) return true;

@@ -1,4 +1,5 @@
-/** The name under which the scored demonstration is kept: another one as soon as the code would make it differently. */
+/** The name under which the scored demonstration is kept: another one as soon as the code would make it
+ * differently. */
 import { afterAll, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

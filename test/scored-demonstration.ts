@@ -1,6 +1,7 @@
 /**
- * A data folder with the demonstration and all its scores, built once and copied by tests. It lies in node_modules/.cache under
- * a hash of the code that makes it. Its clock always shows one instant, so it is the same on every day.
+ * A data folder with the demonstration and all its scores, built once and copied by tests. It lies in
+ * node_modules/.cache under a hash of the code that makes it. Its clock always shows one instant, so it is
+ * the same on every day.
  */
 import { createHash } from "node:crypto";
 import {
@@ -27,7 +28,8 @@ import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "..");
 const cache = join(root, "node_modules", ".cache", "scored-demonstration");
-/** More than the 200 rows that a list shows at once. 30 weeks allow a first back-test, and are too few for a proof. */
+/** More than the 200 rows that a list shows at once. 30 weeks allow a first back-test, and are too few for a
+ * proof. */
 const size = { users: 230, weeks: 30 } as const;
 const msPerHour = 3_600_000;
 const msPerDay = 24 * msPerHour;
@@ -44,8 +46,8 @@ const countedName = "demonstration";
 const sources = ["server", "simulation", "contract", "cli"];
 const files = ["package-lock.json", "test/scored-demonstration.ts", "test/serve.ts", "test/served-as.ts"];
 
-/** The time of a server of a copy. It goes on from one hour after the demonstration. Only commands score: otherwise all earlier days of
- * the tests' own organizations were scored beside them. */
+/** The time of a server of a copy. It goes on from one hour after the demonstration. Only commands score:
+ * otherwise all earlier days of the tests' own organizations were scored beside them. */
 export function demonstrationTime(): ServedTime {
   return { aheadMs: shownAtMs - Date.now(), scheduleMs: null };
 }
@@ -122,8 +124,8 @@ async function build(folder: string): Promise<void> {
 
 async function fill(dataDir: string): Promise<void> {
   mkdirSync(dataDir);
-  // Its own schedule would score the same days beside the commands. It is started from the sources, which name the folder: the
-  // bundle of a run is of the sources when the run began.
+  // Its own schedule would score the same days beside the commands. It is started from the sources, which
+  // name the folder: the bundle of a run is of the sources when the run began.
   const server = await Server.start({
     dataDir,
     entry: join(import.meta.dir, "serve.ts"),

@@ -1,5 +1,5 @@
-/** The programs of docs/sending.md run as they stand, over a connection that loses the first request and the first answer:
- * what they send is stored once. */
+/** The programs of docs/sending.md run as they stand, over a connection that loses the first request and the
+ * first answer: what they send is stored once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `rekindle serve` as tests start it, with a clock and intervals of theirs: see test/served-as.ts. Analysis, which it starts as a
- * child, is this script again, with the same variable.
+ * `rekindle serve` as tests start it, with a clock and intervals of theirs: see test/served-as.ts. Analysis,
+ * which it starts as a child, is this script again, with the same variable.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,16 +1,19 @@
-/** How tests start the service: with which clock, intervals and limits. `Server.start` hands it to test/serve.ts in a variable. */
+/** How tests start the service: with which clock, intervals and limits. `Server.start` hands it to
+ * test/serve.ts in a variable. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Intervals, systemTime, type Time } from "../server/process/process.ts";
 
 /** Intervals that differ from the product's, and the clock. */
 export interface ServedTime extends Partial<Intervals> {
-  /** How far the wall clock is ahead of the machine's at the start. `Server.putClockAhead` changes it. Default: not at all. */
+  /** How far the wall clock is ahead of the machine's at the start. `Server.putClockAhead` changes it.
+   * Default: not at all. */
   readonly aheadMs?: number;
 }
 
-/** Everything that a server does by itself follows in a fraction of a second. Its inserts of few rows cost more processor time, so a
- * file with much writing or with erasures, which rewrite parts, is slower with it. */
+/** Everything that a server does by itself follows in a fraction of a second. Its inserts of few rows cost
+ * more processor time, so a file with much writing or with erasures, which rewrite parts, is slower with
+ * it. */
 export const quick: ServedTime = {
   choresMs: 100,
   countsMs: 250,
@@ -27,7 +30,8 @@ export interface ServedAs {
   readonly time?: ServedTime;
   readonly http?: { readonly idleTimeoutSeconds: number };
   readonly ledger?: { readonly inboxMaxRetainedBytes: number };
-  /** A server that was told to stop says so and goes on, as a node of a cluster does, until the file `noticed` is in its folder. */
+  /** A server that was told to stop says so and goes on, as a node of a cluster does, until the file
+   * `noticed` is in its folder. */
   readonly waitsForNotice?: true;
 }
 

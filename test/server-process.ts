@@ -23,8 +23,8 @@ export function foreign(pid: number): ServerProcess {
 }
 
 /**
- * Waits until a child has ended. Bun has lost ends of processes (oven-sh/bun#37293, #43697): then the system says that the process
- * is gone, and its exit code stays unknown.
+ * Waits until a child has ended. Bun has lost ends of processes (oven-sh/bun#37293, #43697): then the system
+ * says that the process is gone, and its exit code stays unknown.
  * @returns the exit code, as `Subprocess.exited` has it; null when it is not known
  */
 export function endOf(child: Pick<Subprocess, "pid" | "exited">): Promise<number | null> {
@@ -44,7 +44,8 @@ export function endOf(child: Pick<Subprocess, "pid" | "exited">): Promise<number
   });
 }
 
-/** An end that is not lost is reported before, also when threads that a slow disk holds outlive the first one. */
+/** An end that is not lost is reported before, also when threads that a slow disk holds outlive the first
+ * one. */
 const lostAfterSeconds = 60;
 
 /** Whether a child is no process any more, or one that only waits for its parent. */

@@ -25,8 +25,8 @@ import { putClockAhead, type ServedAs, servedAsVariable, timeOf } from "./served
 import { endOf, foreign, isAlive, type ServerProcess } from "./server-process.ts";
 import { until } from "./until.ts";
 
-/** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
- * run on the data folder before. */
+/** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL,
+ * something must have run on the data folder before. */
 export function environment(dataDir: string, extra: Record<string, string> = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (pair): pair is [string, string] =>
@@ -129,9 +129,11 @@ export interface ServerOptions extends ServedAs {
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
   readonly role?: "all" | "intake" | "analysis";
-  /** Another program, which takes the arguments of the command. Default: the command, or test/serve.ts for what only tests choose. */
+  /** Another program, which takes the arguments of the command. Default: the command, or test/serve.ts for
+   * what only tests choose. */
   readonly entry?: string;
-  /** The command of another version, which runs in processes of its own: one version does not command another's server. */
+  /** The command of another version, which runs in processes of its own: one version does not command
+   * another's server. */
   readonly command?: string;
 }
 
@@ -359,8 +361,8 @@ export class Server {
       .map((line) => JSON.parse(line));
   }
 
-  /** Makes the demonstration of `rekindle demo`, without what its team did. All of it is loaded then: figures can be compared with
-   * later answers. Users at vendor.example are excluded from them. */
+  /** Makes the demonstration of `rekindle demo`, without what its team did. All of it is loaded then: figures
+   * can be compared with later answers. Users at vendor.example are excluded from them. */
   async demo(...options: string[]): Promise<void> {
     await this.command("demo", "--no-team", ...options);
     await this.exported("events", "Demo");

@@ -24,7 +24,8 @@ interface Running {
 /** A server that does not end would stop the run of all files. */
 const stopTimeoutMs = 2 * 60_000;
 
-/** Started for the first file that asks for `Server.shared()`, and again for the first one on other engines. */
+/** Started for the first file that asks for `Server.shared()`, and again for the first one on other
+ * engines. */
 export class SharedServer {
   #running: Running | undefined;
   /** Of servers that have ended. */

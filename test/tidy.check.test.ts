@@ -13,10 +13,12 @@ import {
   clocksOfTheirOwn,
   environmentReaders,
   shortcuts,
+  spreadLiterals,
   testsOfOneName,
   tracesOfMachines,
   undocumentedExports,
   unexplainedSleeps,
+  wideComments,
 } from "./tidy/text.ts";
 
 /** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
@@ -38,6 +40,33 @@ const mayWait = ["test/until.ts", "test/long/*kill*", "test/durability/killing.t
 
 const files = readSourceFiles();
 const example = (path: string, text: string) => [{ path, text }];
+
+describe("no literal is spread into a literal", () => {
+  test("and an example is caught", () => {
+    expect(spreadLiterals(example("server/a.ts", "f({ ...\u007b a }, b);"))).toHaveLength(1);
+    expect(spreadLiterals(example("server/a.ts", "f({ ...a, b }); // { ...\u007b a } }"))).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(spreadLiterals(files)).toEqual([]);
+  });
+});
+
+describe("comments wrap at 110 columns", () => {
+  const long = "a word ".repeat(20);
+
+  test.each([`/** ${long}*/`, ` * ${long}`, `  // ${long}`])("%s is caught", (text) => {
+    expect(wideComments(example("server/a.ts", text))).toHaveLength(1);
+  });
+
+  test.each([`f("${long}");`, ` *   ${long}`, `// https://${"a".repeat(120)}`])("%s is right", (text) => {
+    expect(wideComments(example("server/a.ts", text))).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(wideComments(files)).toEqual([]);
+  });
+});
 
 describe("only server/config.ts reads the environment", () => {
   test("and an example that does is caught", () => {

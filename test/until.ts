@@ -3,7 +3,8 @@
 /** Longer than a slow machine takes for anything, and shorter than a long test may take. */
 const limitMs = 4 * 60_000;
 
-/** After this time it is printed once what is waited for: a test may end sooner than the limit, and would not say it. */
+/** After this time it is printed once what is waited for: a test may end sooner than the limit, and would not
+ * say it. */
 const noteAfterMs = 60_000;
 
 const longestPauseMs = 250;
@@ -11,16 +12,19 @@ const longestPauseMs = 250;
 const printedCharacters = 1_000;
 
 interface Waiting {
-  /** Milliseconds between two looks, for what is so for a moment only. Without it a tenth of the time waited so far, up to 250 ms. */
+  /** Milliseconds between two looks, for what is so for a moment only. Without it a tenth of the time waited
+   * so far, up to 250 ms. */
   readonly everyMs?: number;
   /** Milliseconds after which the wait fails. */
   readonly limitMs?: number;
 }
 
 /**
- * Looks again and again until what it sees is so. An error of a look ends the wait: a look that may fail catches it.
+ * Looks again and again until what it sees is so. An error of a look ends the wait: a look that may fail
+ * catches it.
  * @param what is waited for, e.g. "the alert is sent"
- * @param isSo whether what is seen will do. Without it, whether it is true, or anything but null, undefined, 0 and ""
+ * @param isSo whether what is seen will do. Without it, whether it is true, or anything but null, undefined,
+ * 0 and ""
  * @returns what was seen
  * @throws Error after 4 minutes: what was waited for, for how long, and what was seen last
  */
@@ -65,8 +69,8 @@ export function withinLimit(ask: () => Promise<Response>): Promise<Response> {
   return until("the rate limit lets it through", ask, ({ status }) => status !== 429, { everyMs: 1_000 });
 }
 
-/** Lets this process go on for so many turns of its event loop. What has to happen in it at once has happened then, on
- * however slow a machine. */
+/** Lets this process go on for so many turns of its event loop. What has to happen in it at once has happened
+ * then, on however slow a machine. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }

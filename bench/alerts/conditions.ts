@@ -1,4 +1,5 @@
-/** Conditions that about so many users come to meet today, found in scores and events: rules of every kind, of which each fires. */
+/** Conditions that about so many users come to meet today, found in scores and events: rules of every kind,
+ * of which each fires. */
 import type { RuleCondition } from "../../contract/actions/rules.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
@@ -81,7 +82,8 @@ async function ofEvents(warehouse: Warehouse, organization: number, today: numbe
   }));
 }
 
-/** Conditions with a number of users close to the wanted one, one of each kind in turn. The same may come several times.
+/** Conditions with a number of users close to the wanted one, one of each kind in turn. The same may come
+ * several times.
  * @throws Error when no condition is within a quarter of it */
 export async function conditionsWith(
   warehouse: Warehouse,

@@ -1,4 +1,5 @@
-/** Alert rules of a data folder that are decided through yesterday, and how far they are decided while a service runs on it. */
+/** Alert rules of a data folder that are decided through yesterday, and how far they are decided while a
+ * service runs on it. */
 import { Database } from "bun:sqlite";
 import { type AlertRuleSettings, ruleLimits } from "../../contract/actions/rules.ts";
 import { RuleDecider } from "../../server/actions/actions.ts";
@@ -11,7 +12,8 @@ import { type Opened, withOpened } from "../history/opened.ts";
 import type { Entered } from "./conditions.ts";
 import { morningOf } from "./scored-days.ts";
 
-/** Adds a rule for each condition to each organization, whose alerts go to a webhook, and decides them through yesterday.
+/** Adds a rule for each condition to each organization, whose alerts go to a webhook, and decides them
+ * through yesterday.
  * @param address of the webhook. @returns the number of rules */
 export async function addRules(
   dataDir: string,
@@ -55,8 +57,8 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
   await new RuleDecider(ruleParts, "once a scored day").work();
 }
 
-/** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all destinations and take all
- * rules over, as it does with every copy. */
+/** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all
+ * destinations and take all rules over, as it does with every copy. */
 export async function settleCopy(dataDir: string): Promise<void> {
   const file = ledgerFile(dataDir);
   const ledger = await openSqliteLedger({ file });

@@ -1,4 +1,5 @@
-/** Organizations with scores of all days before today, as the schedule leaves them in a data folder: today is the only day to score. */
+/** Organizations with scores of all days before today, as the schedule leaves them in a data folder: today is
+ * the only day to score. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import { firstDayOf } from "../../server/scoring/run/population.ts";
 import { historyDays } from "../../server/scoring/scores/history-days.ts";
@@ -76,7 +77,8 @@ export function morningOf(day: number): number {
   return day * msPerDay + msPerDay / 4;
 }
 
-/** Gives each other day the scores of the next day that is scored: a run for each of 100 days would take most of the time. */
+/** Gives each other day the scores of the next day that is scored: a run for each of 100 days would take most
+ * of the time. */
 async function repeatScores(
   warehouse: Warehouse,
   organization: number,

@@ -1,5 +1,5 @@
-/** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs, every 14 days as in the
- * service, and evaluated on those of later months. */
+/** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs,
+ * every 14 days as in the service, and evaluated on those of later months. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import { baselineModel } from "../../server/scoring/churn/baselines.ts";
 import { type Cell, priorParameters } from "../../server/scoring/churn/bgbb.ts";
@@ -18,7 +18,8 @@ import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
-/** Months of 28 days: without training, as the longest feature looks back so far; of training; of evaluation. */
+/** Months of 28 days: without training, as the longest feature looks back so far; of training; of
+ * evaluation. */
 const [warmUpMonths, trainingMonths, testMonths] = [4, 13, 13];
 const weeks = 4 * (warmUpMonths + trainingMonths + testMonths);
 /** 17 June 2026. */

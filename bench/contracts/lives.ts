@@ -1,4 +1,5 @@
-/** The log of an account with a contract, as of a cut-off day: what the service would know of it on that morning. */
+/** The log of an account with a contract, as of a cut-off day: what the service would know of it on that
+ * morning. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";

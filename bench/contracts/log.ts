@@ -1,6 +1,6 @@
 /**
- * Prints the log of simulated contracts as JSON lines, for `rekindle backtest`: every use of a feature, and the billing events as an
- * application would send them.
+ * Prints the log of simulated contracts as JSON lines, for `rekindle backtest`: every use of a feature, and
+ * the billing events as an application would send them.
  *
  *   cli/with-bun bench/contracts/log.ts [seed, 1 by default] [accounts, 800] [weeks, 104] > /tmp/contracts.jsonl
  *   npx rekindle backtest /tmp/contracts.jsonl --entity user --account account --event event --time time --properties properties \

@@ -22,7 +22,8 @@ import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
 import { type AccountAt, accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
-/** The day after the log is a Monday, and so is the first day of each of the simulation's months of 28 days. */
+/** The day after the log is a Monday, and so is the first day of each of the simulation's months of 28
+ * days. */
 const endDay = Date.UTC(2026, 5, 15) / msPerDay;
 const weeks = 104;
 
@@ -31,7 +32,8 @@ export interface Company {
   readonly firstDay: number;
   /** By day. */
   readonly snapshots: ReadonlyMap<number, Snapshot>;
-  /** The true probability of an end within the horizon, by day and account, on the first days of the simulation's months. */
+  /** The true probability of an end within the horizon, by day and account, on the first days of the
+   * simulation's months. */
   readonly truth: ReadonlyMap<number, ReadonlyMap<number, number>>;
   /** The Mondays on which it is scored, the newest last. */
   readonly mondays: readonly number[];
@@ -50,7 +52,8 @@ export function companyOf(options: { seed: number; accounts: number }, scoredWee
   return { firstDay, snapshots, truth, mondays: days.slice(-scoredWeeks) };
 }
 
-/** The snapshots of these days, and the true probabilities where accounts have them. @param lives each account on each of the days */
+/** The snapshots of these days, and the true probabilities where accounts have them. @param lives each
+ * account on each of the days */
 export function snapshotsOf(
   days: readonly number[],
   lives: readonly (readonly AccountAt[])[],

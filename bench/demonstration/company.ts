@@ -1,4 +1,5 @@
-/** The company of `rekindle demo` as the service sees it on the Monday before a start day: what models learn from, without a server. */
+/** The company of `rekindle demo` as the service sees it on the Monday before a start day: what models learn
+ * from, without a server. */
 import { isBillingEvent } from "../../contract/billing/events.ts";
 import { msPerDay, Zone } from "../../server/calendar/calendar.ts";
 import { type BillingEvent, billingProperties, changesOf } from "../../server/revenue/revenue.ts";

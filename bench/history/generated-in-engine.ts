@@ -1,6 +1,7 @@
 /**
- * The history of history.ts, made by the engine itself, for sizes at which rows would take hours through the loader. Rollups
- * are filled by the views, a week or less at a time and in the order of time, so parts and merges are like the loader's.
+ * The history of history.ts, made by the engine itself, for sizes at which rows would take hours through the
+ * loader. Rollups are filled by the views, a week or less at a time and in the order of time, so parts and
+ * merges are like the loader's.
  */
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 

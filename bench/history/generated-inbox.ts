@@ -1,5 +1,5 @@
-/** An inbox whose rows are made when the loader reads them, so that a benchmark fills a warehouse as the product
- * does. */
+/** An inbox whose rows are made when the loader reads them, so that a benchmark fills a warehouse as the
+ * product does. */
 import type { FrozenBatch, Inbox, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
 import { currentSchema } from "../../server/ledger/rules/warehouse-rows.ts";
 
@@ -11,7 +11,8 @@ export interface GeneratedRow {
 }
 
 const rowsPerBatch = 50_000;
-/** A batch's number is its token in the warehouse: these are beyond those of a ledger that loads into the same one. */
+/** A batch's number is its token in the warehouse: these are beyond those of a ledger that loads into the
+ * same one. */
 const firstNumber = 1_000_000;
 
 /** Takes the ledger's place before a loader. */

@@ -1,10 +1,10 @@
 /**
- * An invented history of one organization. The loader itself brings it into a warehouse, batch after batch in the
- * order of time, and never optimized by hand. Benchmarks of figures use it.
+ * An invented history of one organization. The loader itself brings it into a warehouse, batch after batch in
+ * the order of time, and never optimized by hand. Benchmarks of figures use it.
  *
- * Users arrive over the whole time, more of them later. Each leaves with a daily probability of their own, so that
- * users who leave less remain. Some are active every day and most on few. Event names follow Zipf's law; traits
- * change.
+ * Users arrive over the whole time, more of them later. Each leaves with a daily probability of their own, so
+ * that users who leave less remain. Some are active every day and most on few. Event names follow Zipf's law;
+ * traits change.
  */
 
 import type { JsonObject } from "../../contract/json.ts";
@@ -266,7 +266,8 @@ function poisson(random: Random, mean: number): number {
   return mean > piece ? count + poisson(random, mean - piece) : count;
 }
 
-/** Retention by weeks of the first event, for cohorts and periods from `fromDay` to `toDay`, which is today. */
+/** Retention by weeks of the first event, for cohorts and periods from `fromDay` to `toDay`, which is
+ * today. */
 export function weeklyRetention(
   organization: number,
   { fromDay, toDay, periods }: Pick<RetentionQuestion, "fromDay" | "toDay" | "periods">,

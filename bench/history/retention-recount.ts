@@ -1,6 +1,7 @@
 /**
- * Retention computed again, one user after the other, from the sent data alone, to compare with the warehouse's
- * answers. Simple on purpose, with the runtime's own calendar instead of the product's arithmetic.
+ * Retention computed again, one user after the other, from the sent data alone, to compare with the
+ * warehouse's answers. Simple on purpose, with the runtime's own calendar instead of the product's
+ * arithmetic.
  */
 import type { Group } from "../../server/analytics/retention/cohorts.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
@@ -12,7 +13,8 @@ export interface Facts {
   /** In the order in which they became known. */
   readonly users: readonly number[];
   readonly events: readonly { readonly user: number; readonly event: string; readonly timeMs: number }[];
-  /** The sent traits and accounts of users with their times, in the order of arrival; an account of 0 is none. */
+  /** The sent traits and accounts of users with their times, in the order of arrival; an account of 0 is
+   * none. */
   readonly words: readonly Word[];
   readonly owners: ReadonlySet<number>;
   readonly accounts: ReadonlyMap<number, { readonly id: string; readonly name: string }>;
@@ -187,7 +189,8 @@ export class RetentionRecount {
     return members.find((user) => this.#facts.owners.has(user)) ?? members.at(-1);
   }
 
-  /** The last value sent of a user until the end of a day; for a day before all values, the first one ever. */
+  /** The last value sent of a user until the end of a day; for a day before all values, the first one
+   * ever. */
   #lastWord(user: number, day: number, read: (word: Word) => unknown): unknown {
     const words = this.#wordsOf.get(user) ?? [];
     const saying = words.filter((word) => read(word) !== undefined);

@@ -1,6 +1,6 @@
 /**
- * Compares variants fairly on a machine with other load: in alternating rounds, A B A B …, so that a disturbance
- * affects both. Ratios are taken within each round and their median reported.
+ * Compares variants fairly on a machine with other load: in alternating rounds, A B A B …, so that a
+ * disturbance affects both. Ratios are taken within each round and their median reported.
  */
 import type { LoadResult } from "./load.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Latencies as counts in buckets whose width grows with their value: exact below 256 µs, within 0.8 percent above.
- * Recording takes a few nanoseconds and no memory, so it does not affect the measurement.
+ * Latencies as counts in buckets whose width grows with their value: exact below 256 µs, within 0.8 percent
+ * above. Recording takes a few nanoseconds and no memory, so it does not affect the measurement.
  */
 
 /** Buckets of one power of two. */
@@ -29,7 +29,8 @@ export class Histogram {
     return this.largestMicroseconds / 1000;
   }
 
-  /** The latency in milliseconds that this share of requests (0.99) did not exceed; 0 when there were none. */
+  /** The latency in milliseconds that this share of requests (0.99) did not exceed; 0 when there were
+   * none. */
   percentileMs(share: number): number {
     const rank = Math.max(1, Math.ceil(share * this.total));
     let seen = 0;

@@ -1,11 +1,11 @@
 /**
- * A load generator: POSTs over raw sockets with keep-alive, one request in flight on each connection. It is cheap, so
- * that the figures are the server's: 13 µs of CPU a request, 7 of them the kernel's. It reaches 75,000 a second
- * against a server that answers without reading, on the same two cores.
+ * A load generator: POSTs over raw sockets with keep-alive, one request in flight on each connection. It is
+ * cheap, so that the figures are the server's: 13 µs of CPU a request, 7 of them the kernel's. It reaches
+ * 75,000 a second against a server that answers without reading, on the same two cores.
  *
- * Without a pace every connection sends its next request after the last answer. With a pace, requests are due at
- * fixed times and latency counts from then: a stalled server is charged for delayed requests, too, and not only for
- * those in flight.
+ * Without a pace every connection sends its next request after the last answer. With a pace, requests are due
+ * at fixed times and latency counts from then: a stalled server is charged for delayed requests, too, and not
+ * only for those in flight.
  */
 import type { Socket } from "bun";
 import { Histogram } from "./histogram.ts";
@@ -22,7 +22,8 @@ export interface Load {
   request(n: number): string | Uint8Array;
   /** Called for every request that was answered, warm-up included; `status` as in the answer. */
   answered?(n: number, status: number): void;
-  /** Called for every request whose connection ended before the answer: it is unknown whether it was processed. */
+  /** Called for every request whose connection ended before the answer: it is unknown whether it was
+   * processed. */
   lost?(n: number): void;
   /** 64 unless given. */
   readonly connections?: number;

@@ -8,8 +8,8 @@ export interface Response {
   readonly closes: boolean;
 }
 
-/** Reads the response at the start of the bytes; "incomplete" when more have to arrive. @throws when it is not
- * HTTP/1.1 or has no length */
+/** Reads the response at the start of the bytes; "incomplete" when more have to arrive. @throws when it is
+ * not HTTP/1.1 or has no length */
 export function parseResponse(bytes: Buffer): Response | "incomplete" {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return "incomplete";

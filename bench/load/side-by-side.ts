@@ -1,4 +1,5 @@
-/** The processor time of two services that get their load in the same seconds, so that a disturbance affects both. */
+/** The processor time of two services that get their load in the same seconds, so that a disturbance affects
+ * both. */
 import type { Server } from "../../test/server.ts";
 import { median } from "./alternate.ts";
 

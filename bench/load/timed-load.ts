@@ -1,4 +1,5 @@
-/** A constant load without a fixed end, whose latencies are kept one by one: percentiles are of any time in it. */
+/** A constant load without a fixed end, whose latencies are kept one by one: percentiles are of any time in
+ * it. */
 import { Histogram } from "./histogram.ts";
 import { runLoad } from "./load.ts";
 
@@ -52,7 +53,8 @@ export class TimedLoad {
     return this.#startedMs + (1_000 * n) / this.#requestsPerSecond;
   }
 
-  /** Sends no more, and waits for the answers under way. @throws Error when an answer was no 201, or there was none */
+  /** Sends no more, and waits for the answers under way. @throws Error when an answer was no 201, or there
+   * was none */
   async stop(): Promise<void> {
     this.#hasEnded = true;
     await this.#done;

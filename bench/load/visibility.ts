@@ -1,7 +1,7 @@
 /**
  * Measures how long it takes until an acknowledged event is visible. The warehouse counts events; the n-th
- * acknowledged event counts as visible when the count first reaches n. Events become visible in the order of their
- * commits, except within one commit, so the error is below a commit's 2 ms.
+ * acknowledged event counts as visible when the count first reaches n. Events become visible in the order of
+ * their commits, except within one commit, so the error is below a commit's 2 ms.
  */
 const pollMs = 20;
 

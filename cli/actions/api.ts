@@ -1,7 +1,7 @@
 /**
- * Asks routes of the JSON API for an organization, with the rights of an owner. Routes of intake are answered by the running server on its
- * control socket. While none runs, and in a cluster, the command answers them itself, with its own ledger. Routes of analysis are asked as
- * those of figures.
+ * Asks routes of the JSON API for an organization, with the rights of an owner. Routes of intake are answered
+ * by the running server on its control socket. While none runs, and in a cluster, the command answers them
+ * itself, with its own ledger. Routes of analysis are asked as those of figures.
  */
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import type { PathNames } from "../../contract/api/route.ts";
@@ -88,7 +88,8 @@ function askIntake(
   return answerItself(own, config, { fetch }, new Request(`http://intake${address}`, { ...init, headers }));
 }
 
-/** The service sends messages that are due within a second of its start. Mails that ask for agreement are sent by the command. */
+/** The service sends messages that are due within a second of its start. Mails that ask for agreement are
+ * sent by the command. */
 async function answerItself(
   ledger: Ledger,
   config: Installation["config"],

@@ -165,7 +165,8 @@ function filterOf(text: string): Filter {
   throw new Refusal(`--filter: ${explainInvalid(FilterSchema, validator, filter)}`);
 }
 
-/** The first column of a CSV, without its header and Excel's line `sep=;`. @throws Refusal when there are too many ids */
+/** The first column of a CSV, without its header and Excel's line `sep=;`. @throws Refusal when there are too
+ * many ids */
 function idsIn(csv: string, kind: SegmentKind): string[] {
   const delimiter = [",", ";", "\t"];
   const rows: string[][] = parse(csv, { bom: true, delimiter, relaxColumnCount: true, skipEmptyLines: true });

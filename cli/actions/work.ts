@@ -1,4 +1,5 @@
-/** `rekindle note …`, `contact …`, `owner …` and `churn-reason …`: the work of team members on users and accounts. */
+/** `rekindle note …`, `contact …`, `owner …` and `churn-reason …`: the work of team members on users and
+ * accounts. */
 import { type Command, Option } from "commander";
 import { type ContactKind, contactKinds } from "../../contract/actions/work.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

@@ -59,7 +59,8 @@ const rowsPerInsert = 200_000;
 /** Names of events beyond are not collected. */
 export const maxNames = 1_000;
 
-/** Loads the whole log, and computes its subscriptions. @throws Refusal for a row that cannot be read, naming its line */
+/** Loads the whole log, and computes its subscriptions. @throws Refusal for a row that cannot be read, naming
+ * its line */
 export async function loadLog(
   warehouse: Warehouse,
   { rows, columns, header, zone }: LogSource,

@@ -3,8 +3,8 @@ import { parseEventTime, type Zone } from "../../server/calendar/calendar.ts";
 import { isInvalid } from "../../server/intake/intake.ts";
 import { apiTime } from "../import/time.ts";
 
-/** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in UTC, as
- * databases export them. */
+/** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in
+ * UTC, as databases export them. */
 export function timeOf(cell: unknown, zone: Zone): number | undefined {
   for (const form of [{}, { timezone: "UTC" }]) {
     const text = apiTime(cell, { timestampFormat: "auto", ...form });

@@ -1,6 +1,7 @@
 /**
- * Reads the traits of a log's users, or the attributes of its accounts, and loads them into the warehouse as the service's. A line has the entity, the
- * time at which its traits were said, and a JSON object of them, with commas or tabs between:
+ * Reads the traits of a log's users, or the attributes of its accounts, and loads them into the warehouse as
+ * the service's. A line has the entity, the time at which its traits were said, and a JSON object of them,
+ * with commas or tabs between:
  *
  *   u1,2026-01-31,{"plan":"pro","seats":3}
  *
@@ -30,7 +31,8 @@ export interface LoadedTraits {
 
 const rowsPerInsert = 50_000;
 
-/** Loads the whole file. @throws Refusal for a line that cannot be read, naming it, and when no line is of the log */
+/** Loads the whole file. @throws Refusal for a line that cannot be read, naming it, and when no line is of
+ * the log */
 export async function loadTraits(
   warehouse: Warehouse,
   { path, zone, kind }: { readonly path: string; readonly zone: Zone; readonly kind: EntityKind },
@@ -70,7 +72,8 @@ interface Said {
   readonly traits: JsonObject;
 }
 
-/** Rows on their way into the warehouse. Later lines have higher versions: of two values of one time the later counts. */
+/** Rows on their way into the warehouse. Later lines have higher versions: of two values of one time the
+ * later counts. */
 class Rows {
   readonly #warehouse: Warehouse;
   readonly #kind: EntityKind;

@@ -35,8 +35,8 @@ export async function withTemporaryWarehouse<Result>(
   }
 }
 
-/** The engine's threads end with the process. Until then an insert may create its directories again, so the folder is removed
- * until it stays away for 200 ms, for 5 s at most. */
+/** The engine's threads end with the process. Until then an insert may create its directories again, so the
+ * folder is removed until it stays away for 200 ms, for 5 s at most. */
 function removeUnderEngine(folder: string, remove: () => void): void {
   const untilMs = performance.now() + 5_000;
   for (let quiet = 0; quiet < 10 && performance.now() < untilMs; quiet += 1) {

@@ -28,8 +28,8 @@ export function backupCommand(): Command {
     );
 }
 
-/** Aborted by Ctrl-C, which removes an unfinished backup; at the very end it may come too late for that. A second
- * Ctrl-C ends the process at once. */
+/** Aborted by Ctrl-C, which removes an unfinished backup; at the very end it may come too late for that. A
+ * second Ctrl-C ends the process at once. */
 function interruption(folder: string): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

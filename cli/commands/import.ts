@@ -209,10 +209,12 @@ async function importAll(job: Job, plan: ImportPlan, first: readonly Row[]): Pro
   return reached;
 }
 
-/** Of the rows that are checked at once: the server takes 64 MiB. Rows that are so long are wrong for another reason. */
+/** Of the rows that are checked at once: the server takes 64 MiB. Rows that are so long are wrong for another
+ * reason. */
 const maxCheckedCharacters = 16 * 1024 * 1024;
 
-/** @throws Refusal when the first 100 rows would be rejected for one reason: an option is wrong, and nothing is stored */
+/** @throws Refusal when the first 100 rows would be rejected for one reason: an option is wrong, and nothing
+ * is stored */
 async function refuseAllAlike({ service, organization }: Job, plan: ImportPlan, first: readonly Row[]) {
   const rows = first.map(plan.translator());
   if (rows.length < firstRowsRead || JSON.stringify(rows).length > maxCheckedCharacters) return;
@@ -230,7 +232,8 @@ function alike(reason: string): string {
   return reason.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+/g, "0");
 }
 
-/** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong options. */
+/** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong
+ * options. */
 function refuseRejected(records: readonly ImportRecord[], { maxRejected }: ImportOptions): void {
   const rowsDone = records.reduce((sum, record) => sum + record.rowsDone, 0);
   const rejected = records.reduce((sum, record) => sum + record.rejected, 0);

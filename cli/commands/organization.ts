@@ -67,7 +67,8 @@ function list(): Command {
   );
 }
 
-/** How far the pending rebuilds of days are, by organization, after changes of timezone. @param analysis that runs */
+/** How far the pending rebuilds of days are, by organization, after changes of timezone. @param analysis that
+ * runs */
 async function daysOf(ledger: SharedLedger, analysis: Peer | undefined): Promise<Map<number, string>> {
   const days = new Map<number, string>();
   for (const id of await ledger.rebuildsPending()) days.set(id, "to be rebuilt");

@@ -82,8 +82,8 @@ export async function loadDemo(
   }
 }
 
-/** Scores the organization, with what a team has set up before that and does after it. @returns a sentence about the scores, and
- * whether the team has got alerts and work, or what was missing of them */
+/** Scores the organization, with what a team has set up before that and does after it. @returns a sentence
+ * about the scores, and whether the team has got alerts and work, or what was missing of them */
 async function scoreWithTeam(
   installation: Installation,
   organization: Organization,
@@ -139,9 +139,10 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
-/** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are passive,
- * revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from figures. Users churn by silence, and
- * accounts when their subscription ends, so that MRR at risk is a sum. */
+/** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are
+ * passive, revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from
+ * figures. Users churn by silence, and accounts when their subscription ends, so that MRR at risk is a
+ * sum. */
 async function newOrganization(ledger: SharedLedger, name: string, nowMs: number): Promise<Organization> {
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
   const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
@@ -243,7 +244,8 @@ function resumeHint({ organization }: DemoOptions): string {
   return `run it again with --force to complete ${JSON.stringify(organization)}: on the same day nothing is doubled.`;
 }
 
-/** Waits until everything that was acknowledged is in the warehouse; false when the loader makes no progress. */
+/** Waits until everything that was acknowledged is in the warehouse; false when the loader makes no
+ * progress. */
 async function untilVisible({ ledger }: Installation, signal: AbortSignal): Promise<boolean> {
   const { newestInboxId } = await ledger.inbox.backlog();
   let loaded = -1;

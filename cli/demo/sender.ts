@@ -1,7 +1,7 @@
 /**
- * Sends items by POST /batch, several batches at a time. Items of one key go through one lane, one batch after
- * another, so that they are stored in their order: a user's identify before the user's events. Temporarily refused
- * batches are sent again; items carry message ids, so that does not store them twice.
+ * Sends items by POST /batch, several batches at a time. Items of one key go through one lane, one batch
+ * after another, so that they are stored in their order: a user's identify before the user's events.
+ * Temporarily refused batches are sent again; items carry message ids, so that does not store them twice.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -45,8 +45,8 @@ export class Sender {
     this.#lanes = Array.from({ length: laneCount }, () => ({ items: [], sending: Promise.resolve() }));
   }
 
-  /** Takes an item, as JSON text. If it returns a promise, the caller has to await it before the next item: one batch
-   * is in flight and another is full.
+  /** Takes an item, as JSON text. If it returns a promise, the caller has to await it before the next item:
+   * one batch is in flight and another is full.
    * @throws Refusal when the server does not take it, or not in time */
   add(key: number, item: string): Promise<void> | undefined {
     const lane = this.#lanes[key % this.#lanes.length];

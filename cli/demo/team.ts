@@ -1,5 +1,6 @@
-/** What the team of the demonstration's vendor has set up and done: segments, alert rules, a view, tasks, notes and contacts. What is
- * there already, by its name or text, is not made again: a load that was killed goes on where it stopped. */
+/** What the team of the demonstration's vendor has set up and done: segments, alert rules, a view, tasks,
+ * notes and contacts. What is there already, by its name or text, is not made again: a load that was killed
+ * goes on where it stopped. */
 import type { ContactKind } from "../../contract/actions/work.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import { msPerDay } from "../../server/calendar/calendar.ts";
@@ -11,7 +12,8 @@ const segments = [
   { name: "Larger renewals in 60 days", filter: { renewsWithinDays: 60, mrrFrom: 5_000 } },
 ] as const;
 
-/** Rules about accounts, two of them about those of the second segment. Who is inside at the first scores has an alert. */
+/** Rules about accounts, two of them about those of the second segment. Who is inside at the first scores has
+ * an alert. */
 const rules: readonly (Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition"> & {
   readonly isOfRenewing?: true;
 })[] = [
@@ -33,7 +35,8 @@ const alertPatienceMs = 60_000;
 
 /** What is done about one account. */
 interface AccountWork {
-  /** Its title says later which account the rest is about: the call list may have changed when a killed load goes on. */
+  /** Its title says later which account the rest is about: the call list may have changed when a killed load
+   * goes on. */
   readonly task: { readonly title: string; readonly dueInDays: number };
   readonly note?: string;
   readonly contact?: { readonly daysAgo: number; readonly kind: ContactKind; readonly text: string };
@@ -89,7 +92,8 @@ export async function addRules({ ask }: Api): Promise<boolean> {
   return isChanged;
 }
 
-/** Does what is missing of the work about the first accounts of the call list. Contacts made before have to be loaded.
+/** Does what is missing of the work about the first accounts of the call list. Contacts made before have to
+ * be loaded.
  * @param owner the e-mail of who does the tasks, if a team member @returns whether something was missing */
 export async function addWork(api: Api, owner: string | undefined, nowMs: number): Promise<boolean> {
   const { ask, installation, organization } = api;
@@ -161,7 +165,8 @@ async function hasContact({ ask }: Api, accountId: string, text: string): Promis
   return contacts.some((contact) => contact.text === text);
 }
 
-/** Waits until the rules have seen the first scores. The server looks every few seconds. @returns false when they have not in time */
+/** Waits until the rules have seen the first scores. The server looks every few seconds. @returns false when
+ * they have not in time */
 export async function untilDecided({ ask }: Api): Promise<boolean> {
   const endMs = performance.now() + alertPatienceMs;
   const isDecided = async () =>

@@ -1,4 +1,5 @@
-/** Asks analysis for a figure of the JSON API: the running server's, or one of the command's own when no server runs. */
+/** Asks analysis for a figure of the JSON API: the running server's, or one of the command's own when no
+ * server runs. */
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";

@@ -35,8 +35,8 @@ export async function* withoutMarks(chunks: AsyncIterable<Buffer>): AsyncIterabl
   if (first !== undefined && first.length > 0) yield withoutMark(first);
 }
 
-/** Reads a .gz to its end before anything is stored. Otherwise the first rows of a truncated file would be imported
- * twice: a repaired file is another file. 200 to 400 MB of content a second.
+/** Reads a .gz to its end before anything is stored. Otherwise the first rows of a truncated file would be
+ * imported twice: a repaired file is another file. 200 to 400 MB of content a second.
  * @throws Refusal when it is damaged or cut off */
 export async function refuseDamaged(path: string): Promise<void> {
   for await (const _chunk of inflated(counted(path, { bytes: 0 })));

@@ -1,9 +1,9 @@
 /**
- * CSV (RFC 4180): quoted cells may contain delimiters, quotes and line ends. Stray quotes in an unquoted cell are
- * kept as they are.
+ * CSV (RFC 4180): quoted cells may contain delimiters, quotes and line ends. Stray quotes in an unquoted cell
+ * are kept as they are.
  *
- * The parser reads bytes as Latin-1, one character each, so that each row's UTF-8 can be checked separately. With
- * UTF-8 it would replace unreadable bytes by a question mark.
+ * The parser reads bytes as Latin-1, one character each, so that each row's UTF-8 can be checked separately.
+ * With UTF-8 it would replace unreadable bytes by a question mark.
  */
 import { CsvError, parse } from "csv-parse";
 import { Refusal } from "../../contract/refusal.ts";
@@ -79,7 +79,8 @@ async function* recordsOf(content: AsyncIterable<Buffer>, delimiter: string): As
   if (failure !== undefined) throw failure;
 }
 
-/** The lines on which rows begin. The parser gives the last line of a row, and counts a quoted CR LF as two lines. */
+/** The lines on which rows begin. The parser gives the last line of a row, and counts a quoted CR LF as two
+ * lines. */
 class Lines {
   next = 1;
   #counted = 1;

@@ -5,8 +5,8 @@ import type { Row, RowSource } from "./row.ts";
 import { dayOrderIn } from "./time.ts";
 
 /**
- * The mapping with the order of days and months, when the first rows have such dates. It reads the file to its end: a later row
- * may contradict.
+ * The mapping with the order of days and months, when the first rows have such dates. It reads the file to
+ * its end: a later row may contradict.
  * @throws Refusal when no date tells the order, and when two dates differ
  */
 export async function withDayOrder(

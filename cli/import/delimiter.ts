@@ -7,7 +7,8 @@ const delimiters = [",", ";", "\t", "|"] as const;
 
 const separatorLine = /^"?sep=([\x20-\x7e\t])"?(\r?\n|\r|$)/i;
 
-/** The delimiter: by a first line `sep=;`, by the name `.tsv`, else the one that parts the header into most columns.
+/** The delimiter: by a first line `sep=;`, by the name `.tsv`, else the one that parts the header into most
+ * columns.
  * @throws Refusal when the file cannot be read */
 export async function delimiterOf(
   { path, name }: Pick<ImportFile, "path" | "name">,

@@ -52,8 +52,8 @@ export class ImportFile {
     throw new Refusal(`the report ${path} is the file that is imported: give --report another path.`);
   }
 
-  /** The format by the file's name, and whether it is compressed. @throws Refusal when the name gives none and no
-   * format is given */
+  /** The format by the file's name, and whether it is compressed. @throws Refusal when the name gives none
+   * and no format is given */
   format(given: Format | undefined): { readonly format: Format; readonly gzip: boolean } {
     const name = this.name.toLowerCase();
     const gzip = name.endsWith(".gz");

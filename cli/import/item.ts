@@ -1,5 +1,5 @@
-/** Turns a row into the text of an item of POST /batch. Admission judges it. Here only the mapping is applied:
- * columns get their places, and text becomes numbers and times where the options ask for it. */
+/** Turns a row into the text of an item of POST /batch. Admission judges it. Here only the mapping is
+ * applied: columns get their places, and text becomes numbers and times where the options ask for it. */
 
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import type { ImportRow } from "../../server/intake/intake.ts";

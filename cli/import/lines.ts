@@ -73,7 +73,8 @@ function jsonRow(line: number, bytes: Buffer): Row {
   return { line, columns: Object.keys(value), cells: Object.values(value), body, changed };
 }
 
-/** Columns with any run of white space between them; spaces around a line and empty lines count for nothing. */
+/** Columns with any run of white space between them; spaces around a line and empty lines count for
+ * nothing. */
 export async function* spacedLines({ path, gzip, header }: Reading, counter: Counter): AsyncIterable<Row> {
   let columns: readonly string[] | undefined;
   for await (const { number: line, bytes } of linesOf(contentOf(path, gzip, counter))) {

@@ -86,8 +86,8 @@ const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
   accounts: ["accountId", "accountName", "accountAvatar", "timestamp", "messageId", "properties"],
 };
 
-/** Names of columns that mean something else, or more, in a file of users or accounts. When a user was created is not when
- * their traits were sent. Our own export of accounts has id, name and avatar. */
+/** Names of columns that mean something else, or more, in a file of users or accounts. When a user was
+ * created is not when their traits were sent. Our own export of accounts has id, name and avatar. */
 const namesByType: Readonly<Record<ImportType, Partial<Record<Role, readonly string[]>>>> = {
   events: {},
   users: { userId: [...names.userId, "id"], timestamp: ["timestamp", "updatedat"] },
@@ -150,8 +150,8 @@ export function resolveMapping(
   return mapping;
 }
 
-/** Whether a role needs no column: one text is the event or the address of all rows. `company` is an account's name beside
- * its id, and otherwise the account. */
+/** Whether a role needs no column: one text is the event or the address of all rows. `company` is an
+ * account's name beside its id, and otherwise the account. */
 function isSaidOtherwise(
   role: Role,
   type: ImportType,

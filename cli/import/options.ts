@@ -142,7 +142,8 @@ export async function readingOf(file: ImportFile, options: ReadingOptions): Prom
   return { path: file.path, format, gzip, delimiter, header };
 }
 
-/** The usual name of the timezone that is given. @throws Refusal when there is none of this name, and beside `utc` */
+/** The usual name of the timezone that is given. @throws Refusal when there is none of this name, and beside
+ * `utc` */
 export function timezoneOf({ timezone, timestampFormat }: ImportOptions): string | undefined {
   if (timezone === undefined) return undefined;
   const name = zoneNamed(timezone);

@@ -2,8 +2,8 @@
  * Parquet, read by the embedded engine as JSON lines, in a temporary folder of its own: it does not touch the
  * installation's warehouse.
  *
- * Times come in UTC with a Z. Integers and decimals that a JSON number cannot hold exactly come as text, and bytes
- * that are not UTF-8 as base64. NULL is not sent.
+ * Times come in UTC with a Z. Integers and decimals that a JSON number cannot hold exactly come as text, and
+ * bytes that are not UTF-8 as base64. NULL is not sent.
  */
 import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -22,8 +22,8 @@ export interface ImportPlan {
   /** Every option that decides the meaning of a row: another text is another import. */
   readonly text: string;
   readonly holdsEvents: boolean;
-  /** Reads the file for customers who match no user. Only of tools whose exports name customers. To be called before the
-   * translator. */
+  /** Reads the file for customers who match no user. Only of tools whose exports name customers. To be called
+   * before the translator. */
   readonly findUnmatched?: (check: Check) => Promise<Unmatched>;
 }
 

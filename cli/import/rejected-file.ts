@@ -1,7 +1,7 @@
 /**
- * The file with every rejected row of an import, its line and the reason. A resumed run continues the file of the
- * killed run. That file is recognized by its number of rows: the import's count, less at most the last chunk's, which
- * a killed run may not have written.
+ * The file with every rejected row of an import, its line and the reason. A resumed run continues the file of
+ * the killed run. That file is recognized by its number of rows: the import's count, less at most the last
+ * chunk's, which a killed run may not have written.
  */
 import { closeSync, lstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

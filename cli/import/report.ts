@@ -14,8 +14,8 @@ export class Report {
   readonly #unwritten: ReadonlyMap<number, string>;
   readonly #shown: RejectedLine[] = [];
 
-  /** `before` is the import's record as this run found it; at `path` the file is made, CSV when it is called so, else
-   * JSON lines. @throws Refusal when it cannot be made */
+  /** `before` is the import's record as this run found it; at `path` the file is made, CSV when it is called
+   * so, else JSON lines. @throws Refusal when it cannot be made */
   constructor(path: string | undefined, before: ImportRecord) {
     this.#file = new RejectedFile(path, before);
     this.#before = before;

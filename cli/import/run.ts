@@ -1,6 +1,6 @@
 /**
- * Imports a file: reads it from its start, skips the rows that earlier runs have imported, and sends the rest in
- * chunks. The progress is stored with the data, so this process may die at any moment.
+ * Imports a file: reads it from its start, skips the rows that earlier runs have imported, and sends the rest
+ * in chunks. The progress is stored with the data, so this process may die at any moment.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -89,7 +89,8 @@ function sizeOf(row: ImportRow): { readonly characters: number; readonly items: 
   return { characters: JSON.stringify(row).length, items: "items" in row ? row.items.length : 0 };
 }
 
-/** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a time. */
+/** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a
+ * time. */
 async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
   const fromRow = before.rowsDone;
   const record = await accepted(run, before, chunk);

@@ -23,8 +23,8 @@ export async function importService({ config, own, node }: Installation): Promis
 
 const choresEveryMs = 1_000;
 
-/** An importer that does a server's regular tasks, too. Without a server no rows are loaded into the warehouse, so
- * waiting for room would never end. */
+/** An importer that does a server's regular tasks, too. Without a server no rows are loaded into the
+ * warehouse, so waiting for room would never end. */
 class OwnImporter extends Importer {
   readonly #ledger: Ledger;
   readonly #intake: Intake;

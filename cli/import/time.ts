@@ -181,8 +181,8 @@ function wrong(text: string, what: string): Invalid {
   return { invalid: `timestamp ${JSON.stringify(text.slice(0, 100))} is not ${what}.` };
 }
 
-/** Whether a date has its day first, as far as it tells: 31/12/2025 has. Undefined for any other text, and with dots, where
- * it always is. */
+/** Whether a date has its day first, as far as it tells: 31/12/2025 has. Undefined for any other text, and
+ * with dots, where it always is. */
 export function dayOrderIn(value: unknown): "dmy" | "mdy" | "either" | undefined {
   const match = typeof value === "string" ? partedDate.exec(value.trim()) : null;
   if (match === null || match[2] === ".") return undefined;

@@ -1,4 +1,5 @@
-/** Kinds, states and limits of destinations and their deliveries. Pages import it, so it imports no schema. */
+/** Kinds, states and limits of destinations and their deliveries. Pages import it, so it imports no
+ * schema. */
 
 export const destinationLimits = {
   /** Of those that owners manage, without members' own digests. */
@@ -19,7 +20,8 @@ export const destinationLimits = {
   keptDays: 30,
 } as const;
 
-/** The name of the e-mail destination for a member's own digest. It ends with the membership. @param person the member's id */
+/** The name of the e-mail destination for a member's own digest. It ends with the membership. @param person
+ * the member's id */
 export function ownDigestName(person: number): string {
   return `Digest of member ${person}`;
 }
@@ -46,8 +48,8 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** Messages that a destination may ask for. `digest.…`: the message `digest`, every day or on Mondays. With `source.silent` it also gets
- * `source.resumed`. Alerts come by the rules that name the destination. */
+/** Messages that a destination may ask for. `digest.…`: the message `digest`, every day or on Mondays. With
+ * `source.silent` it also gets `source.resumed`. Alerts come by the rules that name the destination. */
 export const noticeTypes = [
   "scores.completed",
   "source.silent",
@@ -57,12 +59,14 @@ export const noticeTypes = [
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
-/** `unconfirmed`: the recipient of an e-mail address has not agreed yet. It gets no messages, and none are held. `active`: sends. `paused`:
- * messages are held. An installation that was restored, copied or moved begins with paused destinations. `disabled`: it failed for too long,
- * or the recipient unsubscribed. Messages that waited are held. New messages are not kept. */
+/** `unconfirmed`: the recipient of an e-mail address has not agreed yet. It gets no messages, and none are
+ * held. `active`: sends. `paused`: messages are held. An installation that was restored, copied or moved
+ * begins with paused destinations. `disabled`: it failed for too long, or the recipient unsubscribed.
+ * Messages that waited are held. New messages are not kept. */
 export const destinationStates = ["unconfirmed", "active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
-/** `held`: the destination was paused or disabled. `canceled`: it names a user who was excluded or erased, or an owner dropped it. */
+/** `held`: the destination was paused or disabled. `canceled`: it names a user who was excluded or erased, or
+ * an owner dropped it. */
 export const deliveryStates = ["pending", "held", "delivered", "failed", "canceled"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

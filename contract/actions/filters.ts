@@ -1,6 +1,6 @@
 /**
- * The filter language of lists and segments: conditions on users or on accounts, all of which have to be true. A list takes
- * them as parameters, and a segment keeps the same names and values as an object.
+ * The filter language of lists and segments: conditions on users or on accounts, all of which have to be
+ * true. A list takes them as parameters, and a segment keeps the same names and values as an object.
  */
 import Type, { type Static } from "typebox";
 import { closedObject, Field, Parameter } from "../api/schema.ts";
@@ -66,7 +66,8 @@ const movementFilters = {
 /** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */
 const stages = ["new", "returning", "resurrected", "dormant"] as const;
 
-/** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
+/** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them
+ * out. */
 const activityFilters = {
   activeFrom: Parameter.optionalDay(
     "Only users with an engagement event on this day or later, up to `activeTo`; send both.",
@@ -80,8 +81,8 @@ const activityFilters = {
   ),
 } as const;
 
-/** Conditions that name an account. Segments do not have them, because an erasure of the account would not find them there: a
- * fixed segment of accounts has numbers, and may be a condition. */
+/** Conditions that name an account. Segments do not have them, because an erasure of the account would not
+ * find them there: a fixed segment of accounts has numbers, and may be a condition. */
 export const namingFilters = {
   account: Parameter.optionalName("Only users of the account with this id."),
   activeInAccount: Parameter.optionalName(

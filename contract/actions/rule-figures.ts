@@ -1,4 +1,5 @@
-/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is over. */
+/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is
+ * over. */
 import Type from "typebox";
 import { Field, listOf, nullable, objectOrNull } from "../api/schema.ts";
 

@@ -1,4 +1,5 @@
-/** The routes about alert rules and alerts. Intake keeps them, and analysis lists alerts and previews rules. */
+/** The routes about alert rules and alerts. Intake keeps them, and analysis lists alerts and previews
+ * rules. */
 import { analysisRoute, keyRoute } from "../api/route.ts";
 import { RuleFiguresAnswer } from "./rule-figures.ts";
 import { RulePreviewAnswer, RulePreviewBody } from "./rule-preview.ts";

@@ -80,7 +80,8 @@ export interface RuleExemptions {
   readonly mrrAbove?: number;
 }
 
-/** When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get theirs at once. */
+/** When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get
+ * theirs at once. */
 export const ruleTimes = ["08:00", "at once"] as const;
 export type RuleTime = (typeof ruleTimes)[number];
 
@@ -100,7 +101,8 @@ export interface AlertRuleSettings {
   readonly holdOutShare: number;
   readonly exemptions: RuleExemptions;
   readonly isPaused: boolean;
-  /** Whether entities that are inside when the rule is saved fire. It counts when the rule is made or gets a new version. */
+  /** Whether entities that are inside when the rule is saved fire. It counts when the rule is made or gets a
+   * new version. */
   readonly includeCurrent: boolean;
 }
 
@@ -119,8 +121,8 @@ export interface AlertReason {
 export const alertArms = ["treated", "control", "exempt"] as const;
 export type AlertArm = (typeof alertArms)[number];
 
-/** Why an alert closed. `gone`: the account has no members. `excluded`: the user or the account counts in no figure. `ruleChanged`: the rule
- * looks at something else now. */
+/** Why an alert closed. `gone`: the account has no members. `excluded`: the user or the account counts in no
+ * figure. `ruleChanged`: the rule looks at something else now. */
 export const alertClosings = ["resolved", "churned", "gone", "excluded", "ruleChanged"] as const;
 export type AlertClosing = (typeof alertClosings)[number];
 
@@ -175,6 +177,7 @@ export const ruleTemplates: readonly RuleTemplate[] = [
   { key: "source-silent", name: "Source silent", scope: accounts, condition: { kind: "sourceSilent" } },
 ];
 
-/** Which alerts a list has. `open`: not closed, not snoozed, and without a verdict. `handled`: with a verdict. */
+/** Which alerts a list has. `open`: not closed, not snoozed, and without a verdict. `handled`: with a
+ * verdict. */
 export const alertStates = ["open", "snoozed", "handled", "closed", "all"] as const;
 export type AlertState = (typeof alertStates)[number];

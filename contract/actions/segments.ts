@@ -15,15 +15,16 @@ export const segmentLimits = {
   traits: 8,
   events: 8,
   segments: 8,
-  /** Of a filter and of all segments that it leads to, together: each takes 10 ms of 2,000 users, and 60 ms in a preview. */
+  /** Of a filter and of all segments that it leads to, together: each takes 10 ms of 2,000 users, and 60 ms
+   * in a preview. */
   conditions: 50,
 } as const;
 
 /**
- * Why users or accounts entered or left. `change`: their own data, or the time that passed. `edit`: the segment, or one below it, was
- * edited. `scores`: another model, other bands or other settings of scores. `bulk`: an import, exclusions, settings, another owner, an
- * erasure of others, or days without data. `first`: members
- * of the first evaluation. Only changes of `change` may start anything.
+ * Why users or accounts entered or left. `change`: their own data, or the time that passed. `edit`: the
+ * segment, or one below it, was edited. `scores`: another model, other bands or other settings of scores.
+ * `bulk`: an import, exclusions, settings, another owner, an erasure of others, or days without data.
+ * `first`: members of the first evaluation. Only changes of `change` may start anything.
  */
 export const segmentCauses = ["change", "edit", "scores", "bulk", "first"] as const;
 export type SegmentCause = (typeof segmentCauses)[number];
@@ -35,5 +36,6 @@ export const segmentHistoryLimits = { days: 365, changes: 100 } as const;
 export const segmentKinds = ["users", "accounts"] as const;
 export type SegmentKind = (typeof segmentKinds)[number];
 
-/** Days between the scores of a condition and those that they are compared with. A segment means the same on each day. */
+/** Days between the scores of a condition and those that they are compared with. A segment means the same on
+ * each day. */
 export const comparedDays = [7, 28] as const;

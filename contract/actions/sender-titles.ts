@@ -1,6 +1,8 @@
-/** Sources as people call them, on pages and in messages. Pages import it, so it imports nothing, types included. */
+/** Sources as people call them, on pages and in messages. Pages import it, so it imports nothing, types
+ * included. */
 
-/** The title of each source, the write API last. A sender without a title does not compile where titles are read. */
+/** The title of each source, the write API last. A sender without a title does not compile where titles are
+ * read. */
 export const senderTitles = {
   segment: "Segment",
   rudderstack: "RudderStack",

@@ -1,4 +1,5 @@
-/** Limits and kinds of what team members write about users and accounts: notes, tasks and contacts. Pages import it, so it imports no schema. */
+/** Limits and kinds of what team members write about users and accounts: notes, tasks and contacts. Pages
+ * import it, so it imports no schema. */
 
 export const workLimits = {
   noteCharacters: 4_000,
@@ -21,7 +22,8 @@ export type TaskList = (typeof taskLists)[number];
 export const contactKinds = ["call", "email", "meeting", "chat", "other"] as const;
 export type ContactKind = (typeof contactKinds)[number];
 
-/** Kinds of entries of a timeline: an event of the application or of a source, an alert, or the work of a team member. */
+/** Kinds of entries of a timeline: an event of the application or of a source, an alert, or the work of a
+ * team member. */
 export const timelineKinds = ["event", "alert", "task_done", "task", "note"] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 

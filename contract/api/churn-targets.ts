@@ -1,6 +1,6 @@
 /**
- * Churn targets: what counts as leaving, for users and for accounts. An event, a trait and a subscription are declared
- * targets: silence does not meet them, and activity does not undo them.
+ * Churn targets: what counts as leaving, for users and for accounts. An event, a trait and a subscription are
+ * declared targets: silence does not meet them, and activity does not undo them.
  */
 import Type, { type Static } from "typebox";
 import { billingEventNames } from "../billing/events.ts";
@@ -84,8 +84,8 @@ export function eventsOfTargets(targets: ChurnTargets): string[] {
 
 const suggestedFrom = 10;
 
-/** Whether the target `subscription` suits accounts better than theirs: silence, or a billing event, which tells of one
- * subscription only. @param subscriptions known ones */
+/** Whether the target `subscription` suits accounts better than theirs: silence, or a billing event, which
+ * tells of one subscription only. @param subscriptions known ones */
 export function suitsSubscription({ account }: ChurnTargets, subscriptions: number): boolean {
   const names: readonly string[] = billingEventNames;
   const isOutdone = account.by === "silence" || (account.by === "event" && names.includes(account.event));

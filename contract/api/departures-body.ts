@@ -1,6 +1,6 @@
 /**
- * Names of events with which a user may have left. Until a member of the team has answered whether they mean that,
- * events of the closed list are passive; other names with "cancel" are only asked about.
+ * Names of events with which a user may have left. Until a member of the team has answered whether they mean
+ * that, events of the closed list are passive; other names with "cancel" are only asked about.
  */
 
 import type { Settings } from "../settings.ts";
@@ -11,7 +11,8 @@ const things = ["subscription", "account"];
 const ends = ["canceled", "cancelled", "deleted"];
 const departures = new Set([...things.flatMap((thing) => ends.map((end) => thing + end)), "churned"]);
 
-/** Whether an event's name is one of the closed list. Case and separators are ignored: `Subscription.Cancelled` is. */
+/** Whether an event's name is one of the closed list. Case and separators are ignored:
+ * `Subscription.Cancelled` is. */
 export function isDepartureName(event: string): boolean {
   return departures.has(event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ""));
 }
@@ -39,7 +40,8 @@ export function askedAbout(names: readonly string[], answers: Answers): string[]
   return names.filter((event) => mayBeDeparture(event) && !isAnswered(event, answers));
 }
 
-/** Events that are no engagement: those that are set as passive, departures that wait for an answer, and contacts. */
+/** Events that are no engagement: those that are set as passive, departures that wait for an answer, and
+ * contacts. */
 export function passiveEventsOf(names: readonly string[], answers: Answers): string[] {
   const unanswered = names.filter((event) => waitsForAnswer(event) && !isAnswered(event, answers));
   return [...answers.passiveEvents, ...unanswered].toSorted();

@@ -1,7 +1,7 @@
 /** Names of the models of churn risk. */
 
-/** Models, the simplest first, and then the baselines that serve while no model beats them. `prior` served in version 0.1.0; now it is
- * only back-tested. `period-end` is of subscriptions. */
+/** Models, the simplest first, and then the baselines that serve while no model beats them. `prior` served in
+ * version 0.1.0; now it is only back-tested. `period-end` is of subscriptions. */
 export const riskModels = [
   "prior",
   "bgbb",

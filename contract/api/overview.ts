@@ -1,4 +1,5 @@
-/** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
+/** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the
+ * week. */
 import Type from "typebox";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {

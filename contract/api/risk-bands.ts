@@ -1,4 +1,5 @@
-/** Risk bands that an organization sets: from which churn risks on a user or an account is of medium and of high risk. */
+/** Risk bands that an organization sets: from which churn risks on a user or an account is of medium and of
+ * high risk. */
 import Type, { type Static } from "typebox";
 import { closedObject, nullable } from "./schema.ts";
 

@@ -3,17 +3,20 @@ import type { Static, TObject, TProperties, TSchema } from "typebox";
 import Type from "typebox";
 import { FreshnessAnswer, NoParameters } from "./api.ts";
 
-/** The rights of a role or of a read key that a route may need. `own` is for owners alone, and no read key has it. */
+/** The rights of a role or of a read key that a route may need. `own` is for owners alone, and no read key
+ * has it. */
 type RouteRight = "read" | "manage" | "erase" | "own";
 
-/** `anybody`: no session is needed. `session`: any session. Otherwise a right in the organization that the request names. */
+/** `anybody`: no session is needed. `session`: any session. Otherwise a right in the organization that the
+ * request names. */
 export type Access = "anybody" | "session" | RouteRight;
 
 export interface Route {
   /** Routes that need no warehouse are answered by intake, so that they work while analysis is away. */
   readonly answeredBy: "intake" | "analysis";
   readonly access: Access;
-  /** A route of intake that also takes read keys with the right. Those of analysis all do, except the owners' own. */
+  /** A route of intake that also takes read keys with the right. Those of analysis all do, except the owners'
+   * own. */
   readonly takesKeys?: true;
   readonly summary: string;
   /** An object of strings, numbers, booleans and arrays. A parameter with a default may be left out. */

@@ -50,7 +50,8 @@ export const Field = {
   instant: (description: string) => Type.String({ format: "date-time", description }),
   /** A number of people, events or rows. */
   count: (description: string) => Type.Integer({ minimum: 0, description }),
-  /** An amount of money in whole minor units: 4900 for $49.00. A CSV has it in units, beside a column `currency`. */
+  /** An amount of money in whole minor units: 4900 for $49.00. A CSV has it in units, beside a column
+   * `currency`. */
   money: (description: string) => Type.Integer({ minimum: 0, description, ...inMinorUnits }),
   /** The same of an amount that is an expectation: it may be a fraction of a minor unit. */
   expectedMoney: (description: string) => Type.Number({ description, ...inMinorUnits }),

@@ -23,7 +23,8 @@ export function currencyCode(text: string): string | undefined {
   return digitsByCode.has(code) ? code : undefined;
 }
 
-/** The currencies of payers with MRR in a currency without a rate, those that have a rate left out: such payers have MRR in others, too. */
+/** The currencies of payers with MRR in a currency without a rate, those that have a rate left out: such
+ * payers have MRR in others, too. */
 export function currenciesWithoutRate(answer: {
   readonly unrated: readonly { readonly currency: string }[];
   readonly rates: readonly { readonly currency: string }[];
@@ -33,8 +34,8 @@ export function currenciesWithoutRate(answer: {
   return answer.unrated.map(({ currency }) => currency).filter((currency) => !rated.includes(currency));
 }
 
-/** An amount in units, as CSVs have it: 222500 cents are "2225.00". Digits are moved, not divided, so that no amount is rounded but
- * one that has parts of a minor unit, such as an expected loss.
+/** An amount in units, as CSVs have it: 222500 cents are "2225.00". Digits are moved, not divided, so that no
+ * amount is rounded but one that has parts of a minor unit, such as an expected loss.
  * @param minorUnits at most 2^53 from 0 */
 export function amountInUnits(minorUnits: number, currency: string): string {
   const digits = currencyDigits(currency);
@@ -44,7 +45,8 @@ export function amountInUnits(minorUnits: number, currency: string): string {
   return whole < 0 ? `-${units}` : units;
 }
 
-/** An amount in units, as an expression of SQL. @param amount an expression, a whole number from 0; @param currency another, a text */
+/** An amount in units, as an expression of SQL. @param amount an expression, a whole number from 0; @param
+ * currency another, a text */
 export function amountInUnitsSql(amount: string, currency: string): string {
   const withDigits = (digits: number) =>
     `concat(toString(intDiv(${amount}, ${10 ** digits})), '.', leftPad(toString(${amount} % ${10 ** digits}), ${digits}, '0'))`;
@@ -52,7 +54,8 @@ export function amountInUnitsSql(amount: string, currency: string): string {
   return `multiIf(${isOneOf(noDigits)}, toString(${amount}), ${isOneOf(threeDigits)}, ${withDigits(3)}, ${withDigits(2)})`;
 }
 
-/** Digits of a currency's minor unit: 2 for USD, 0 for JPY, 3 for KWD. 2 for a code that ISO 4217 does not have. */
+/** Digits of a currency's minor unit: 2 for USD, 0 for JPY, 3 for KWD. 2 for a code that ISO 4217 does not
+ * have. */
 export function currencyDigits(code: string): number {
   return digitsByCode.get(code) ?? 2;
 }

@@ -1,6 +1,6 @@
 /**
- * Billing events: what a customer pays, by one set of names for every source. An event of these names without a
- * subscription (or, for payments, without an amount) is an ordinary event.
+ * Billing events: what a customer pays, by one set of names for every source. An event of these names without
+ * a subscription (or, for payments, without an amount) is an ordinary event.
  */
 
 import type { JsonObject } from "../json.ts";
@@ -57,14 +57,15 @@ export interface BillingInterval {
   readonly unit: "day" | "week" | "month" | "year";
 }
 
-/** Whether an event is a billing event: its name is one of them, and it carries a `subscriptionId`, or, when it is a
- * payment, an `amount`. Null counts as absent. */
+/** Whether an event is a billing event: its name is one of them, and it carries a `subscriptionId`, or, when
+ * it is a payment, an `amount`. Null counts as absent. */
 export function isBillingEvent(event: string, properties: JsonObject): event is BillingEventName {
   if (!names.has(event)) return false;
   return isSent(properties.subscriptionId) || (namesOfPayments.has(event) && isSent(properties.amount));
 }
 
-/** Whether a billing event is a payment, a failed one, a refund or a dispute. Its amount is no price of a subscription. */
+/** Whether a billing event is a payment, a failed one, a refund or a dispute. Its amount is no price of a
+ * subscription. */
 export function isPayment(event: BillingEventName): boolean {
   return namesOfPayments.has(event);
 }
@@ -108,10 +109,10 @@ export function billingId(value: unknown): string | undefined {
 }
 
 /**
- * The first problem of a billing event's properties, as a sentence that names the field and says what to send;
- * undefined without one. Fields that are not sent keep their last value, so few are required: an amount needs its
- * currency in the same event, and `subscription_started` with an amount needs its interval. Other properties of a payment
- * mean nothing here and are not judged.
+ * The first problem of a billing event's properties, as a sentence that names the field and says what to
+ * send; undefined without one. Fields that are not sent keep their last value, so few are required: an amount
+ * needs its currency in the same event, and `subscription_started` with an amount needs its interval. Other
+ * properties of a payment mean nothing here and are not judged.
  * @param isTime whether a text is a time as the write API reads them
  */
 export function whyNotBilling(

@@ -1,4 +1,5 @@
-/** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
+/** Asks the server and understands its answers: one error class, one place that knows headers and
+ * addresses. */
 import type { ApiErrorName } from "../../contract/errors.ts";
 import type * as people from "../../contract/members.ts";
 import { below } from "./base.ts";
@@ -7,8 +8,8 @@ import { below } from "./base.ts";
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
 const organizationParameter = "organization" satisfies typeof people.organizationParameter;
 
-/** A failed request: an error of the server's closed list, or no answer of the server. Its message is the API's, which may begin with the
- * path of a field: pages show it by `errorSentence`. */
+/** A failed request: an error of the server's closed list, or no answer of the server. Its message is the
+ * API's, which may begin with the path of a field: pages show it by `errorSentence`. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly kind: ApiErrorName | "unreachable";
@@ -32,7 +33,8 @@ export class ApiFailure extends Error {
 /** Values of parameters. Undefined and empty values are not sent. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
-/** The address of a path, without the base path: names after colons are replaced, parameters added in a stable order. */
+/** The address of a path, without the base path: names after colons are replaced, parameters added in a
+ * stable order. */
 export function addressOf(
   path: string,
   parts: QueryValues,
@@ -124,7 +126,8 @@ function isError(answer: unknown): answer is ErrorAnswer {
   return typeof message === "string" && typeof statusCode === "number" && typeof name === "string";
 }
 
-/** The whole seconds that a `Retry-After` asks for: it has seconds, or a date (RFC 9110). Undefined without either. */
+/** The whole seconds that a `Retry-After` asks for: it has seconds, or a date (RFC 9110). Undefined without
+ * either. */
 export function secondsOf(retryAfter: string | null, nowMs: number): number | undefined {
   if (retryAfter === null) return undefined;
   if (/^\s*\d+\s*$/.test(retryAfter)) return Number(retryAfter);

@@ -95,7 +95,8 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "PATCH /api/stripe": ["/api/stripe", "/api/sources", "/api/audit-log"],
 };
 
-/** Changes that are stored as events or traits. Timelines, lists and accounts show them up to two seconds later. */
+/** Changes that are stored as events or traits. Timelines, lists and accounts show them up to two seconds
+ * later. */
 const followed: readonly (keyof Changes)[] = [
   "POST /api/users/:userId/contacts",
   "PATCH /api/users/:userId/owner",
@@ -105,8 +106,8 @@ const followed: readonly (keyof Changes)[] = [
 ];
 const followedAfterMs = 3_000;
 
-/** Asks again for what a change may have changed, and once more for what follows it. Lists that were read on are read from their beginning: their pages
- * would be asked for one after another. */
+/** Asks again for what a change may have changed, and once more for what follows it. Lists that were read on
+ * are read from their beginning: their pages would be asked for one after another. */
 export async function invalidate(
   client: QueryClient,
   organization: number,

@@ -15,8 +15,8 @@ type ListPath = {
     : never;
 }[keyof Reads];
 
-/** So many rows of a page are rows of the page before. Between two readings rows move: while some of these come again, no
- * row between the two pages was missed. */
+/** So many rows of a page are rows of the page before. Between two readings rows move: while some of these
+ * come again, no row between the two pages was missed. */
 const overlapRows = 20;
 
 interface PageOfList<Answer> {
@@ -32,8 +32,8 @@ interface Place {
 }
 
 /**
- * Reads a list of the present organization page after page. `data` has the answers to the pages that were asked for so
- * far, which overlap. The rows before are shown until those of new parameters are there.
+ * Reads a list of the present organization page after page. `data` has the answers to the pages that were
+ * asked for so far, which overlap. The rows before are shown until those of new parameters are there.
  * @param query without limit and offset
  * @param idsIn the ids of an answer's rows
  */

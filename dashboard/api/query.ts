@@ -41,7 +41,8 @@ export type ReadOptions<Path extends keyof Reads> = Parameters<Reads[Path]["quer
 /** A query whose failures are the server's. */
 export type Asked<Answer> = UseQueryResult<Answer, ApiFailure>;
 
-/** Makes the cache of answers. @param onSignedOut called when an answer says that the session is over or has another role */
+/** Makes the cache of answers. @param onSignedOut called when an answer says that the session is over or has
+ * another role */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
@@ -66,8 +67,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   return client;
 }
 
-/** Reads a path of the present organization. With `enabled: false` nothing is asked, and the query still needs its
- * required parameters: send empty texts. */
+/** Reads a path of the present organization. With `enabled: false` nothing is asked, and the query still
+ * needs its required parameters: send empty texts. */
 export function useRead<Path extends keyof Reads>(
   path: Path,
   ...[options]: Record<never, never> extends ReadOptions<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]
@@ -95,14 +96,16 @@ export function useRead<Path extends keyof Reads>(
   });
 }
 
-/** Whether an answer is about scores of which some are still being worked out: then it is asked again by itself. */
+/** Whether an answer is about scores of which some are still being worked out: then it is asked again by
+ * itself. */
 export function isBeingScored(path: string, answer: unknown): boolean {
   if (!aboutScores.test(path) || typeof answer !== "object" || answer === null) return false;
   const { freshness } = answer as { readonly freshness?: Partial<Freshness> };
   return freshness?.earlierScores != null;
 }
 
-/** For answers that are read on: all pages would be asked again, one after another, so none is while there are several. */
+/** For answers that are read on: all pages would be asked again, one after another, so none is while there
+ * are several. */
 export const readOnOnly = {
   refetchOnWindowFocus: false,
   refetchOnMount: ({
@@ -118,7 +121,8 @@ type PagedPath = {
 }[keyof Reads];
 
 /** Reads a path page by page, as the reader goes on.
- * @param placeAfter the place before which the next page begins, sent as `before`. None after the last page */
+ * @param placeAfter the place before which the next page begins, sent as `before`. None after the last
+ * page */
 export function usePages<Path extends PagedPath>(
   path: Path,
   {

@@ -1,7 +1,8 @@
 /** Reads with bounds: so many at once, and so long. */
 import { ApiFailure, call } from "./client.ts";
 
-/** Browsers open six connections to a server. The live view, a change and the scripts of the next page need one, too. */
+/** Browsers open six connections to a server. The live view, a change and the scripts of the next page need
+ * one, too. */
 const maxAtOnce = 4;
 /** A request is cancelled after 60 s. */
 const limitMs = 60_000;
@@ -9,7 +10,8 @@ const limitMs = 60_000;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Reads an address. It waits for its turn while four others are read, and fails after 60 seconds without an answer.
+/** Reads an address. It waits for its turn while four others are read, and fails after 60 seconds without an
+ * answer.
  * @throws ApiFailure, or the reason of `signal` when that ends it */
 export async function read(address: string, signal: AbortSignal): Promise<unknown> {
   await turn(signal);
@@ -27,7 +29,8 @@ export async function read(address: string, signal: AbortSignal): Promise<unknow
   }
 }
 
-/** Resolves when a place is free, which is taken then. @throws the reason of `signal` when it ends the waiting */
+/** Resolves when a place is free, which is taken then. @throws the reason of `signal` when it ends the
+ * waiting */
 async function turn(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (running >= maxAtOnce) return given(signal);

@@ -15,7 +15,8 @@ export const passwordCharacters = {
   most: 200 satisfies typeof peopleLimits.passwordMaxCharacters,
 } as const;
 
-/** The code after # in the address. It is read once and taken out of the address, so that it stays in no history. */
+/** The code after # in the address. It is read once and taken out of the address, so that it stays in no
+ * history. */
 export function useCode(): string {
   const [code] = useState(() => {
     const found = location.hash.slice(1);
@@ -43,7 +44,8 @@ type Entrance = {
   [Route in keyof PersonalChanges]: PersonalChanges[Route]["answer"] extends SessionAnswer ? Route : never;
 }[keyof PersonalChanges];
 
-/** Begins with a session that was just made: to the page that was asked for, or the organization used last. */
+/** Begins with a session that was just made: to the page that was asked for, or the organization used
+ * last. */
 function useEnter(): (session: SessionAnswer, next?: string) => void {
   const client = useQueryClient();
   const router = useRouter();

@@ -1,4 +1,5 @@
-/** In place of a page with figures until an organization's first scores are there: figures of half of the data are false. */
+/** In place of a page with figures until an organization's first scores are there: figures of half of the
+ * data are false. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactElement, useEffect, useRef, useState } from "react";
 import { useRead } from "../api/query.ts";
@@ -7,7 +8,8 @@ import { numbers } from "../text/format.ts";
 import { useOrganization } from "./session.ts";
 
 const everyMs = { whileLoading: 2_000, otherwise: 30_000 } as const;
-/** So long a page waits for the answer whether data is loading. When the server hangs, the page says so itself. */
+/** So long a page waits for the answer whether data is loading. When the server hangs, the page says so
+ * itself. */
 const patienceMs = 1_000;
 
 /** The page, or that its data is still loading. When loading ends, all figures are asked for again. */

@@ -1,4 +1,5 @@
-/** Where the focus is when a page is gone to: on the page, or, when one comes back, on the link by which one left. */
+/** Where the focus is when a page is gone to: on the page, or, when one comes back, on the link by which one
+ * left. */
 import { useLocation } from "@tanstack/react-router";
 import { type RefObject, useEffect, useRef } from "react";
 import { keepNewest } from "./memory.ts";
@@ -9,7 +10,8 @@ interface Left {
   readonly row: string | undefined;
 }
 
-/** Moves the focus with the address, so that a keyboard and a screen reader go on where they are. @param main the page */
+/** Moves the focus with the address, so that a keyboard and a screen reader go on where they are. @param main
+ * the page */
 export function usePageFocus(main: RefObject<HTMLElement | null>): void {
   const { pathname, state } = useLocation();
   const place = state.__TSR_key ?? "";
@@ -38,8 +40,8 @@ export function usePageFocus(main: RefObject<HTMLElement | null>): void {
   }, [main, pathname, place]);
 }
 
-/** Focuses a link as soon as it is on the page, which is after an answer for a row of a list. Stops when the reader
- * does something first. @returns stops waiting */
+/** Focuses a link as soon as it is on the page, which is after an answer for a row of a list. Stops when the
+ * reader does something first. @returns stops waiting */
 function focusWhenThere(main: HTMLElement, { href, row }: Left): () => void {
   const waiting = new AbortController();
   const observer = new MutationObserver(() => look());

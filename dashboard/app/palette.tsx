@@ -1,5 +1,5 @@
-/** The command palette: pages, settings, saved views, users, accounts and events by a few letters, without leaving the
- * keyboard. */
+/** The command palette: pages, settings, saved views, users, accounts and events by a few letters, without
+ * leaving the keyboard. */
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useState } from "react";
 import { Dialog } from "../parts/form/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";

@@ -33,8 +33,8 @@ interface Present {
 /** The present reader and organization of all pages below an organization. */
 export const PresentContext = createContext<Present | undefined>(undefined);
 
-/** The session and the organization for `PresentContext`. When the session ends or the organization is lost, the
- * router is asked for the page that follows, and the last known ones stay until that page is there. */
+/** The session and the organization for `PresentContext`. When the session ends or the organization is lost,
+ * the router is asked for the page that follows, and the last known ones stay until that page is there. */
 export function useLastPresent(): Present {
   const { data: session } = useQuery(sessionQuery);
   const router = useRouter();

@@ -7,8 +7,8 @@ import { Button } from "../parts/form/button.tsx";
 /** Figures that are not there after so long are slow. */
 const slowAfterMs = 10_000;
 
-/** A figure of the page that has never been there and is being asked for. One for which the analysis has to start first
- * says so itself. */
+/** A figure of the page that has never been there and is being asked for. One for which the analysis has to
+ * start first says so itself. */
 function isAwaited({ queryKey, state }: Query): boolean {
   const { data, fetchStatus, fetchFailureReason } = state;
   const isStarting = fetchFailureReason instanceof ApiFailure && fetchFailureReason.isStarting;

@@ -60,7 +60,8 @@ function rowOf(day: string, weekStart: 1 | 7): number {
   return weekStart === 7 ? sunday : (sunday + 6) % 7;
 }
 
-/** Five bounds between six steps: sixths of the active days, so that one very busy day does not pale all others. */
+/** Five bounds between six steps: sixths of the active days, so that one very busy day does not pale all
+ * others. */
 function stepBounds(events: readonly number[]): number[] {
   const active = events.filter((count) => count > 0).sort((a, b) => a - b);
   return [1, 2, 3, 4, 5].map((sixth) => active[Math.floor((active.length * sixth) / 6)] ?? Infinity);

@@ -84,8 +84,8 @@ export function Chart({ label, option, table, height = 260, addressOf }: ChartPr
   );
 }
 
-/** A link as long as the pointer is on a bar that has an address: it opens in a new tab, too, as any other does. The
- * keyboard finds it in the table. */
+/** A link as long as the pointer is on a bar that has an address: it opens in a new tab, too, as any other
+ * does. The keyboard finds it in the table. */
 function BarLink({ address, children }: { address: string | undefined; children: ReactNode }): ReactElement {
   const router = useRouter();
   const open = (event: MouseEvent) => {
@@ -150,7 +150,8 @@ function base(colours: Colours): EChartsCoreOption {
   };
 }
 
-/** An axis of days or groups. @param showsLast whether the last label always shows, e.g. because it has a mark */
+/** An axis of days or groups. @param showsLast whether the last label always shows, e.g. because it has a
+ * mark */
 export function categoryAxis(
   colours: Colours,
   data: readonly string[],
@@ -192,7 +193,8 @@ export function legendOf(colours: Colours): object {
   };
 }
 
-/** The place of a drawing with the labels of its axes. @param insets in pixels, where they are not the usual ones */
+/** The place of a drawing with the labels of its axes. @param insets in pixels, where they are not the usual
+ * ones */
 export function gridWithin(insets: Partial<Record<"left" | "right" | "top" | "bottom", number>>): object {
   return {
     left: 4,
@@ -210,7 +212,8 @@ export const gridBelowLegend = gridWithin({ top: 36 });
 
 type Values = readonly unknown[];
 
-/** A series as a line without symbols. @param style of the line: its width in pixels, and whether it is dashed */
+/** A series as a line without symbols. @param style of the line: its width in pixels, and whether it is
+ * dashed */
 export function lineSeries(name: string, data: Values, color: string | undefined, style: object): object {
   return { name, type: "line", symbol: "none", data, lineStyle: { color, ...style }, itemStyle: { color } };
 }

@@ -1,5 +1,5 @@
-/** Amounts that lead from a start to an end. Movements are small beside the whole, so the bars do not begin at zero: the
- * scale is drawn wide enough to see them, and says where it begins. */
+/** Amounts that lead from a start to an end. Movements are small beside the whole, so the bars do not begin
+ * at zero: the scale is drawn wide enough to see them, and says where it begins. */
 import type { ReactElement } from "react";
 import type { Money } from "../text/money.ts";
 import { WaterfallRow } from "./waterfall.tsx";

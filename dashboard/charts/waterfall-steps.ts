@@ -25,8 +25,8 @@ export function stepsOf(
   });
 }
 
-/** The part of a scale that shows sums: from zero, or from below the smallest when all are far above zero and close
- * together. Then they take two thirds of the width. */
+/** The part of a scale that shows sums: from zero, or from below the smallest when all are far above zero and
+ * close together. Then they take two thirds of the width. */
 export function scaleOfSums(sums: readonly number[]): { readonly low: number; readonly high: number } {
   const [least, most] = [Math.min(...sums), Math.max(...sums)];
   const below = least - (most - least) / 2;

@@ -1,4 +1,5 @@
-/** The first line of a page about a user or an account: what is wrong, since when, and what was done last. Pure. */
+/** The first line of a page about a user or an account: what is wrong, since when, and what was done last.
+ * Pure. */
 import type { Reads } from "../api/paths.ts";
 import { dayText, numbers, todayIn } from "../text/format.ts";
 import { churnText, reasonLabel, type Score } from "./score-text.ts";
@@ -108,7 +109,8 @@ function doneWords({ done, timezone }: Pick<Known, "done" | "timezone">): string
   return `Last done: ${last.what} on ${dayText(todayIn(timezone, Date.parse(last.at)))}${by}`;
 }
 
-/** The share of members, of those active in 90 days: the denominator of engagement, and of all sentences about members. */
+/** The share of members, of those active in 90 days: the denominator of engagement, and of all sentences
+ * about members. */
 export function membersText({ active28, active90 }: { active28: number; active90: number }): string {
   return `${numbers.count(active28)} of ${numbers.count(active90)}`;
 }

@@ -1,4 +1,5 @@
-/** An unknown id: it never came, or it was erased. No trace of an erased id is kept, so both look the same. */
+/** An unknown id: it never came, or it was erased. No trace of an erased id is kept, so both look the
+ * same. */
 import type { ReactElement } from "react";
 import { ApiFailure } from "../api/client.ts";
 import { PageLink } from "../app/page-link.ts";

@@ -54,7 +54,8 @@ export function riskSentence({ probability }: Risk, model: Model): string {
   return `${numbers.risk(probability)} likely ${churningText(model)}.`;
 }
 
-/** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
+/** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)".
+ * Undefined for others. */
 export function churnText({ churnedDay, churnCause, model }: Score): string | undefined {
   if (churnedDay === null || churnCause === null) return undefined;
   const { event, member, isInvoluntary } = churnCause;
@@ -63,8 +64,8 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 
-/** The end of a user or account that is canceling: "The end of the last subscription is scheduled for 11 Nov 2026.". Undefined for
- * others. @param timezone the organization's */
+/** The end of a user or account that is canceling: "The end of the last subscription is scheduled for 11 Nov
+ * 2026.". Undefined for others. @param timezone the organization's */
 export function cancelingText({ endsAt }: Pick<Score, "endsAt">, timezone: string): string | undefined {
   if (endsAt === null) return undefined;
   const day = dayText(todayIn(timezone, Date.parse(endsAt)));
@@ -99,8 +100,8 @@ export function reasonLabel(text: string): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-/** What a risk was learned from, and whether it is to be believed: "Learned from similar accounts. Still provisional." The page Model has
- * the statistics. */
+/** What a risk was learned from, and whether it is to be believed: "Learned from similar accounts. Still
+ * provisional." The page Model has the statistics. */
 export function modelSentence(
   { model, isProven, isProvisional }: Pick<Model, "model" | "isProven" | "isProvisional">,
   what: "user" | "account",

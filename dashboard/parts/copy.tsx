@@ -4,7 +4,8 @@ import { Button } from "./form/button.tsx";
 import { Scrollable } from "./list/scrollable.tsx";
 import { useTell } from "./toast.tsx";
 
-/** A button that copies a text, or what the text is when it is pressed. Where the browser forbids it, it says so. */
+/** A button that copies a text, or what the text is when it is pressed. Where the browser forbids it, it says
+ * so. */
 export function CopyButton({
   text,
   label = "Copy",

@@ -1,4 +1,5 @@
-/** Icons of our own on a grid of 16, drawn with one stroke of 1.5. They decorate: the text beside them has the meaning. */
+/** Icons of our own on a grid of 16, drawn with one stroke of 1.5. They decorate: the text beside them has
+ * the meaning. */
 import type { ReactElement, SVGProps } from "react";
 
 const shapes = {

@@ -16,9 +16,11 @@ interface MenuProps {
   readonly side?: "top" | "bottom";
 }
 
-/** A menu of actions. It lies within the page, because what is in no landmark is hard to find for a screen reader. */
+/** A menu of actions. It lies within the page, because what is in no landmark is hard to find for a screen
+ * reader. */
 export function Menu({ trigger, children, align = "end", side = "bottom" }: MenuProps): ReactElement {
-  // After a choice by mouse the trigger gets no focus back: the browser would draw its ring, as for a keyboard.
+  // After a choice by mouse the trigger gets no focus back: the browser would draw its ring, as for a
+  // keyboard.
   const isChosenByMouse = useRef(false);
   return (
     <DropdownMenu.Root modal={false}>

@@ -8,7 +8,8 @@ import { Icon } from "./icons.tsx";
 import { Mark } from "./logo.tsx";
 import { Panel, type PanelProps } from "./panel.tsx";
 
-/** Lines where text will be, of the size of what will come. @param rows how many @param height of each, in pixels */
+/** Lines where text will be, of the size of what will come. @param rows how many @param height of each, in
+ * pixels */
 export function Loading({ rows = 3, height = 20 }: { rows?: number; height?: number }): ReactElement {
   const widths = ["w-full", "w-11/12", "w-4/5", "w-10/12"];
   return (
@@ -113,8 +114,8 @@ interface FiguresProps<Answer> {
   readonly children: (answer: Answer) => ReactNode;
 }
 
-/** Shows the answer to a question, or whichever state there is instead. An answer that is there stays, when asking
- * again fails or new parameters are under way. */
+/** Shows the answer to a question, or whichever state there is instead. An answer that is there stays, when
+ * asking again fails or new parameters are under way. */
 export function Figures<Answer>({ asked, loading, empty, children }: FiguresProps<Answer>): ReactElement {
   const { data, error, failureReason, isPlaceholderData, fetchStatus, refetch } = asked;
   // Without a failure only the reader stops it.

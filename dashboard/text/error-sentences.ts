@@ -1,6 +1,7 @@
 /**
- * What is wrong with a form, in words. The API names a field by its path, for programs: `churnTargets.user.event is empty: send a name of 1 to 256
- * characters without spaces, e.g. order_completed.` A page says: “The event is empty: use a name …, e.g. order_completed.”
+ * What is wrong with a form, in words. The API names a field by its path, for programs:
+ * `churnTargets.user.event is empty: send a name of 1 to 256 characters without spaces, e.g.
+ * order_completed.` A page says: “The event is empty: use a name …, e.g. order_completed.”
  */
 import { settingName } from "./setting-names.ts";
 
@@ -57,7 +58,8 @@ export function errorOfField(rest: string): string {
   return `This ${readable(rest)}`;
 }
 
-/** churnTargets.user.event → event, signingSecrets.0 → signing secret, eventWeights.logged_in → weight of logged_in */
+/** churnTargets.user.event → event, signingSecrets.0 → signing secret, eventWeights.logged_in → weight of
+ * logged_in */
 function nameOf(path: string): string {
   const [group = "", ...inside] = path.split(".");
   if (ofOwnNames.includes(group) && inside.length > 0 && !isIndex(inside[0])) {

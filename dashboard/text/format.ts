@@ -1,6 +1,6 @@
 /**
- * Numbers and dates as text. Days are the organization's, written YYYY-MM-DD, and are never shifted. Instants are shown in
- * the organization's timezone.
+ * Numbers and dates as text. Days are the organization's, written YYYY-MM-DD, and are never shifted. Instants
+ * are shown in the organization's timezone.
  */
 
 // English, as the sentences around them: 22 Nov 2026, 20%.

@@ -8,7 +8,8 @@ interface Name {
   readonly from: (those: string) => string;
 }
 
-/** Models of churn risk, the simplest first, then the baselines: a plain name, and the term of statistics beside it. */
+/** Models of churn risk, the simplest first, then the baselines: a plain name, and the term of statistics
+ * beside it. */
 export const modelNames: readonly Name[] = [
   {
     model: "prior",

@@ -1,4 +1,5 @@
-/** The parts of a text that a person wrote: links and bold words, as chats and issue trackers have them. Everything else is plain text. */
+/** The parts of a text that a person wrote: links and bold words, as chats and issue trackers have them.
+ * Everything else is plain text. */
 export type ProsePart =
   | { readonly kind: "text" | "bold"; readonly text: string }
   | { readonly kind: "link"; readonly text: string; readonly address: string };

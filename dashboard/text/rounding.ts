@@ -1,7 +1,7 @@
 /**
  * How scores are rounded. Bands depend on the exact value and begin at whole numbers. A health of 40 is
- * "Watch", and a churn risk at the limit of 20 % is "Medium". Shown values are therefore rounded down: 39.6 is 39 and "At
- * risk", never 40.
+ * "Watch", and a churn risk at the limit of 20 % is "Medium". Shown values are therefore rounded down: 39.6
+ * is 39 and "At risk", never 40.
  */
 
 /** Noise of sums of doubles is in the 16th digit. With 14 of them 100 × 0.29 is 29, and not

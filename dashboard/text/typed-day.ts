@@ -3,8 +3,8 @@ import { dayText } from "./format.ts";
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** 28 Nov 2026, 28 November 2026, 28 Nov (of this year) or 2026-11-28 as YYYY-MM-DD; undefined for anything else. 11/28/2026 is refused: half of the
- * world reads it in the other order. @param today YYYY-MM-DD */
+/** 28 Nov 2026, 28 November 2026, 28 Nov (of this year) or 2026-11-28 as YYYY-MM-DD; undefined for anything
+ * else. 11/28/2026 is refused: half of the world reads it in the other order. @param today YYYY-MM-DD */
 export function typedDay(text: string, today: string): string | undefined {
   const iso = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})\s*$/.exec(text);
   if (iso !== null) return dayOf(iso[1], Number(iso[2]), iso[3]);

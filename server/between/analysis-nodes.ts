@@ -1,6 +1,7 @@
 /**
- * The analysis nodes of a cluster, as intake uses them: the one on its own machine and every live node. When a node is starting
- * or gone, the next one is asked. A request that may have arrived is sent again only if it is a read.
+ * The analysis nodes of a cluster, as intake uses them: the one on its own machine and every live node. When
+ * a node is starting or gone, the next one is asked. A request that may have arrived is sent again only if it
+ * is a read.
  *
  * Each node's status is polled once a second. A silent node is skipped, and its open requests are aborted.
  */
@@ -67,7 +68,8 @@ export class AnalysisNodes implements Peer {
     throw new Unreachable(errorMessages.analysisStarting);
   }
 
-  /** For metrics: asks the machine's own node, else the leader, else any. @throws Unreachable when none answers */
+  /** For metrics: asks the machine's own node, else the leader, else any. @throws Unreachable when none
+   * answers */
   readonly metered: Peer = {
     fetch: async (path, init) => {
       this.#keepLive();

@@ -167,7 +167,8 @@ async function previewed(scoring: ScoringService, request: Request): Promise<Pre
   }
 }
 
-/** Only the command line comes by this way: requests of people and keys are answered by the table of routes. */
+/** Only the command line comes by this way: requests of people and keys are answered by the table of
+ * routes. */
 function askedErasure(parameters: URLSearchParams): AskedErasure {
   return { by: commandLine, withAccount: parameters.has("withAccount") };
 }
@@ -189,8 +190,8 @@ function exported(
   return streamed(analysis.export(organization, name, format));
 }
 
-/** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an
- * empty success; a failure after them breaks the connection, which the caller notices. */
+/** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not
+ * an empty success; a failure after them breaks the connection, which the caller notices. */
 async function streamed(chunks: AsyncIterable<Uint8Array>): Promise<Response> {
   return new Response(await begun(chunks));
 }

@@ -13,8 +13,8 @@ const dateTime =
 const firstMs = Date.UTC(limits.firstYear, 0, 1);
 const endMs = Date.UTC(limits.lastYear + 1, 0, 1);
 
-/** The first year of a number that is a time. A year, a day of Excel (46082), 20260517 as seconds and 202605170930 as
- * milliseconds are times of the 1970s. */
+/** The first year of a number that is a time. A year, a day of Excel (46082), 20260517 as seconds and
+ * 202605170930 as milliseconds are times of the 1970s. */
 export const firstNumberYear = 1980;
 const firstNumberMs = Date.UTC(firstNumberYear, 0, 1);
 

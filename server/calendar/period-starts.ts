@@ -20,7 +20,8 @@ export interface PeriodsQuestion {
   readonly weekStart: WeekStart;
 }
 
-/** The first days of this many calendar periods, the oldest first, then the first day after the last period. */
+/** The first days of this many calendar periods, the oldest first, then the first day after the last
+ * period. */
 export function periodStarts({ period: name, periods, toDay, weekStart }: PeriodsQuestion): number[] {
   const last = startOfPeriod(toDay, { name, weekStart });
   return Array.from({ length: periods + 1 }, (_, index) =>

@@ -1,7 +1,7 @@
 /**
- * A trait of a user or an attribute of an account that a team member sets: the owner, or the churn reason. This is an identify
- * of a team member: merged by time, with a version, on its way to the warehouse as all others. The entry of the audit log is
- * in the same commit.
+ * A trait of a user or an attribute of an account that a team member sets: the owner, or the churn reason.
+ * This is an identify of a team member: merged by time, with a version, on its way to the warehouse as all
+ * others. The entry of the audit log is in the same commit.
  */
 import type { Zone } from "../calendar/calendar.ts";
 import type { Actor, AuditNote, EntityNumbers, EntityRef, Ledger, Stored, Writes } from "../ledger/ledger.ts";

@@ -27,7 +27,8 @@ export interface AdmittedIdentify {
   /** As in `MessageKey`. Only imports set it. */
   readonly lastingDay?: number;
   readonly receivedAtMs: number;
-  /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see `hasNoPastTimestamp`). */
+  /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see
+   * `hasNoPastTimestamp`). */
   readonly timestampMs: number;
   /** The organization's timezone, for the days of events that were held for this user. */
   readonly zone: Zone;

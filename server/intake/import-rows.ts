@@ -21,7 +21,8 @@ export type TranslatedRow =
   /** Why the row has nothing that is kept here. */
   | IgnoredRow;
 
-/** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the reason why it became none. */
+/** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the
+ * reason why it became none. */
 export type ImportRow = string | ChangedRow | TranslatedRow | Invalid;
 
 /** The text of an item, some of whose values were changed so that they can be kept. */
@@ -136,8 +137,8 @@ export function outcomesOfRows(
   return all;
 }
 
-/** Items with an id of their own are the facts of a row. Those beside them, as a user's traits, say nothing new when the row is
- * repeated. */
+/** Items with an id of their own are the facts of a row. Those beside them, as a user's traits, say nothing
+ * new when the row is repeated. */
 function outcomeOf(entries: readonly Decidable[], outcomes: readonly SourcedOutcome[]): SourcedOutcome {
   const rejected = outcomes.find((outcome) => isInvalid(outcome) || outcome === "not_found");
   if (rejected !== undefined) return rejected;

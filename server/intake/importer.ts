@@ -1,7 +1,8 @@
 /**
- * Imports: rows of a file, admitted and decided like requests. One commit stores a few hundred rows and the new
- * position of the file's record. A chunk has the number of its first row. A chunk that does not begin at the
- * record's position stores nothing. So a client may repeat a chunk after a lost answer or its own restart.
+ * Imports: rows of a file, admitted and decided like requests. One commit stores a few hundred rows and the
+ * new position of the file's record. A chunk has the number of its first row. A chunk that does not begin at
+ * the record's position stores nothing. So a client may repeat a chunk after a lost answer or its own
+ * restart.
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { Refusal } from "../../contract/refusal.ts";
@@ -78,9 +79,10 @@ export class Importer {
   }
 
   /**
-   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's new position. If very many
-   * items were held for their users, only the first rows are stored, at least one. The record has their number. Rows
-   * that do not begin at the record's position store nothing, and the answer is the record.
+   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's new position. If
+   * very many items were held for their users, only the first rows are stored, at least one. The record has
+   * their number. Rows that do not begin at the record's position store nothing, and the answer is the
+   * record.
    * @throws Refusal when there is no such import or too many rows
    */
   async append(importId: number, fromRow: number, rows: readonly ImportRow[]): Promise<Appended> {
@@ -103,7 +105,8 @@ export class Importer {
     const arrival = await this.#arrival(before.organization);
     let stored: readonly DecidedRow[];
     do {
-      // The event loop does not run between here and the commit, so the organization's timezone cannot change.
+      // The event loop does not run between here and the commit, so the organization's timezone cannot
+      // change.
       stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, merged) => ({
         ...writes,
         importProgress: {
@@ -137,7 +140,8 @@ export class Importer {
     }
   }
 
-  /** The outcomes that the rows would have, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
+  /** The outcomes that the rows would have, in order: new, duplicate, or the reason of a rejection. Stores
+   * nothing. */
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
     const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
@@ -220,7 +224,8 @@ function changesOf(
   return pairs.reduce((sum, [before, after]) => sum + after.version - (before?.version ?? 0), 0);
 }
 
-/** An identify or an account without a new value is counted as a duplicate. Ignored rows are counted as nothing else. */
+/** An identify or an account without a new value is counted as a duplicate. Ignored rows are counted as
+ * nothing else. */
 function counted(outcomes: readonly RowOutcome[], fromRow: number, merged: Merged) {
   const rejected: RejectedRow[] = [];
   outcomes.forEach((outcome, index) => {

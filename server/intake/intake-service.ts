@@ -59,7 +59,8 @@ export class Intake {
     return this.#commits.isFailing;
   }
 
-  /** Stores an identify. Resolves when it is on disk or rejected. The promise rejects when the ledger failed. */
+  /** Stores an identify. Resolves when it is on disk or rejected. The promise rejects when the ledger
+   * failed. */
   identify(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
     return this.#store("identify", body, arrival, admitIdentify, watched);
   }
@@ -69,8 +70,8 @@ export class Intake {
     return this.#store("track", body, arrival, admitTrack, watched);
   }
 
-  /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each item.
-   * Rejects when the ledger failed. Then no item is stored. */
+  /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each
+   * item. Rejects when the ledger failed. Then no item is stored. */
   async batch(batch: ParsedBatch, arrival: Arrival, watched?: WatchedRequest): Promise<readonly Outcome[]> {
     const warnings = this.#noteTaker(watched);
     const items = admitBatch(batch, arrival);
@@ -98,8 +99,8 @@ export class Intake {
   }
 
   /**
-   * Stores the items of a connected source in their order. Items of a person who is not identified yet are held (see
-   * source-parts.ts). @param source its name, under which warnings are counted
+   * Stores the items of a connected source in their order. Items of a person who is not identified yet are
+   * held (see source-parts.ts). @param source its name, under which warnings are counted
    */
   sourced(
     items: readonly SourcedItem[],
@@ -136,7 +137,8 @@ export class Intake {
     return outcome;
   }
 
-  /** The write API is counted like a source. Imports are not counted: they bring past events within an hour. */
+  /** The write API is counted like a source. Imports are not counted: they bring past events within an
+   * hour. */
   #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
     const outcome = isStored(decided) ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
     this.#sources.note({ organization, source: "api", atMs, outcome });

@@ -1,4 +1,5 @@
-/** The module's interface: admission and storage of requests of the write API. Start reading at identify.ts and track.ts. */
+/** The module's interface: admission and storage of requests of the write API. Start reading at identify.ts
+ * and track.ts. */
 
 export { admitBilling } from "./admission/admit-billing.ts";
 export type { Arrival } from "./admission/admit-event.ts";

@@ -1,6 +1,6 @@
 /**
- * An event that a team member adds, a contact say. It is stored as an event of the write API. The entry of the audit log is in
- * the same commit.
+ * An event that a team member adds, a contact say. It is stored as an event of the write API. The entry of
+ * the audit log is in the same commit.
  */
 import type { JsonObject } from "../../contract/json.ts";
 import type { Actor, AuditNote, EntityNumbers, Ledger, Writes } from "../ledger/ledger.ts";

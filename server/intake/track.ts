@@ -42,8 +42,8 @@ export interface AdmittedTrack {
   readonly receivedAtMs: number;
   /** Whether it is dated before the day of its arrival, and does not come by a browser token. */
   readonly isOfPast: boolean;
-  /** False: no figure of activity counts the event. Billing events have it, and imported events that were exported with
-   * it. Default: true. */
+  /** False: no figure of activity counts the event. Billing events have it, and imported events that were
+   * exported with it. Default: true. */
   readonly isActivity?: boolean;
   /** The account that a billing event names as the payer. Default: the user's. */
   readonly account?: SentAccount | undefined;

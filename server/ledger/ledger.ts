@@ -1,4 +1,5 @@
-/** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
+/** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share
+ * (`rules/`). */
 
 export {
   type Alert,

@@ -1,7 +1,8 @@
 /**
- * Browsers in which a person has signed in. Such a browser keeps a cookie, and its attempts to sign in as that person are
- * counted apart: guesses from elsewhere cannot hold them up, even from the same address. The cookie is signed with
- * the person's password hash, so that it needs no table, holds on every node, and ends when the password changes.
+ * Browsers in which a person has signed in. Such a browser keeps a cookie, and its attempts to sign in as
+ * that person are counted apart: guesses from elsewhere cannot hold them up, even from the same address. The
+ * cookie is signed with the person's password hash, so that it needs no table, holds on every node, and ends
+ * when the password changes.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Person } from "../ledger/ledger.ts";

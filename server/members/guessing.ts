@@ -1,8 +1,8 @@
 /**
- * Slows down guesses of a password. Failures are counted by e-mail and sender together, and by e-mail over all addresses.
- * After a few that are free each failure doubles the wait, up to half a minute: an address may be shared with
- * the person whose password is guessed. Nothing is counted by address alone: behind a proxy that is not trusted, everybody has
- * the same address.
+ * Slows down guesses of a password. Failures are counted by e-mail and sender together, and by e-mail over
+ * all addresses. After a few that are free each failure doubles the wait, up to half a minute: an address may
+ * be shared with the person whose password is guessed. Nothing is counted by address alone: behind a proxy
+ * that is not trusted, everybody has the same address.
  */
 
 import { setNewest } from "../process/process.ts";
@@ -32,7 +32,8 @@ const maxCounts = 50_000;
 /** The source of an attempt. */
 export interface AttemptSource {
   readonly kind: "address" | "browser" | "session";
-  /** The address, or the random name of a browser or the id of a session that is known to be the person's own. */
+  /** The address, or the random name of a browser or the id of a session that is known to be the person's
+   * own. */
   readonly id: string;
 }
 
@@ -51,7 +52,8 @@ export interface Attempt {
 export class Guessing {
   readonly #counts = new Map<string, Count>();
 
-  /** Begins an attempt, or says how many whole seconds have to pass first; an attempt that has to wait is not counted.
+  /** Begins an attempt, or says how many whole seconds have to pass first; an attempt that has to wait is not
+   * counted.
    * @param monotonicMs the time, of a clock that never jumps */
   begin(
     email: string,

@@ -53,8 +53,8 @@ export function organizationAnswer(
   };
 }
 
-/** The highest rate that owners may set: the installation's maximum, or the organization's own rate if it is higher. Items follow requests as
- * they do by default. */
+/** The highest rate that owners may set: the installation's maximum, or the organization's own rate if it is
+ * higher. Items follow requests as they do by default. */
 function maximaOf(organization: Organization, maximum: number) {
   const { requestsPerSecond } = organization;
   const ofInstallation = itemsPerSecond({ requestsPerSecond: maximum, itemsPerSecondSet: null });

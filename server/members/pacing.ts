@@ -1,7 +1,8 @@
 /**
- * How often passwords are compared, right or wrong: each comparison takes 30 ms of a core. A person's own attempts are
- * bounded by refusing them. Those of an address are bounded by delaying them: other people may have the same address,
- * and what one of them uses up must not lock out the others. A browser that is known is not delayed.
+ * How often passwords are compared, right or wrong: each comparison takes 30 ms of a core. A person's own
+ * attempts are bounded by refusing them. Those of an address are bounded by delaying them: other people may
+ * have the same address, and what one of them uses up must not lock out the others. A browser that is known
+ * is not delayed.
  */
 import { setNewest } from "../process/process.ts";
 import type { AttemptSource } from "./guessing.ts";
@@ -28,8 +29,8 @@ export class Pacing {
   /** When each would have all its burst again. */
   readonly #fullAtMs = new Map<string, number>();
 
-  /** Counts an attempt and says for how many milliseconds to delay it, or refuses it and says how many whole seconds have to
-   * pass first. A refused attempt is not counted.
+  /** Counts an attempt and says for how many milliseconds to delay it, or refuses it and says how many whole
+   * seconds have to pass first. A refused attempt is not counted.
    * @param monotonicMs the time, of a clock that never jumps */
   attempt(
     email: string,

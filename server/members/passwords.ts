@@ -4,11 +4,12 @@ import { ApiError, Refusal } from "../../contract/refusal.ts";
 import { loginEmail } from "../ledger/ledger.ts";
 import { type Asker, FairTurns } from "../process/process.ts";
 
-/** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in another thread. */
+/** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in
+ * another thread. */
 const algorithm = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const turns = { places: 2, heldWhileOthersWait: 1, heldAtMost: 2 } as const;
-/** Those who come then are told to try again. Addresses take turns, so that who comes from one waits for two hashes of any
- * other at most; all together would wait for 3 seconds. */
+/** Those who come then are told to try again. Addresses take turns, so that who comes from one waits for two
+ * hashes of any other at most; all together would wait for 3 seconds. */
 const maxWaiting = { address: 8, all: 200 } as const;
 
 /** From where a password comes: the group is the address. */

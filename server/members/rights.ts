@@ -2,7 +2,8 @@
 import type { Role } from "../../contract/roles.ts";
 import type { Right, RightOfTokens } from "../ledger/ledger.ts";
 
-/** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read key has it. */
+/** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read
+ * key has it. */
 export type MemberRight = Exclude<Right, RightOfTokens> | "own";
 
 /** Rights of a role. */

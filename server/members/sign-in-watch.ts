@@ -1,5 +1,5 @@
-/** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that a
- * person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
+/** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that
+ * a person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
 import { type AuditNote, type Ledger, type Person, serviceItself } from "../ledger/ledger.ts";
 import { setNewest } from "../process/process.ts";

@@ -1,6 +1,6 @@
 /**
- * Sign-in and sign-out. A session is a new random id at every sign-in. It lives for 30 days. A link is used up in the same
- * commit that creates its session.
+ * Sign-in and sign-out. A session is a new random id at every sign-in. It lives for 30 days. A link is used
+ * up in the same commit that creates its session.
  */
 
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
@@ -23,7 +23,8 @@ import { type Attempting, PasswordCheck } from "./password-check.ts";
 import { refuseGuessable } from "./passwords.ts";
 import type { SignInWatch } from "./sign-in-watch.ts";
 
-/** A use is written down this often, so that a request is not a commit. It decides which of too many sessions end. */
+/** A use is written down this often, so that a request is not a commit. It decides which of too many sessions
+ * end. */
 const usedEveryMs = 3_600_000;
 
 /** A new session. Only the cookies hold these secrets. */
@@ -112,7 +113,8 @@ export class SignIn {
     return this.#living("invitation", code);
   }
 
-  /** Joins an organization: with a name and a password as a new person, or with the password of one's account. */
+  /** Joins an organization: with a name and a password as a new person, or with the password of one's
+   * account. */
   async accept(sent: RouteBody<"POST /api/invitations/accept">, from: From): Promise<Entered> {
     const { email } = await this.#living("invitation", sent.code);
     if (email === null) return notValid();
@@ -182,7 +184,8 @@ export class SignIn {
     return this.#logins.endAll(session.person.id);
   }
 
-  /** The person who accepts. Only the right password tells that the e-mail has an account, or making one that it had none. */
+  /** The person who accepts. Only the right password tells that the e-mail has an account, or making one that
+   * it had none. */
   async #whoAccepts(email: string, sent: Parameters<SignIn["accept"]>[0], from: From) {
     const { name, password } = sent;
     const known = await this.#members.withEmail(email);

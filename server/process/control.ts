@@ -59,9 +59,9 @@ export class CallFailed extends Error {
 export class AnswerBroken extends CallFailed {}
 
 /**
- * Answers requests on a Unix socket that only the service's own user may open. An answer may be silent for as long as
- * its work takes. `server.timeout(request, 0)` does not do that: it ends with the first byte of a streamed answer,
- * and the default of ten seconds applies again.
+ * Answers requests on a Unix socket that only the service's own user may open. An answer may be silent for as
+ * long as its work takes. `server.timeout(request, 0)` does not do that: it ends with the first byte of a
+ * streamed answer, and the default of ten seconds applies again.
  */
 export function serveSocket(
   socket: string,
@@ -176,7 +176,8 @@ export function nodePeer(url: string, key: string, wanted?: string): Peer {
 }
 
 /**
- * Answers requests of other nodes on a port. @param key the secret that they have to know, and the node's own id
+ * Answers requests of other nodes on a port. @param key the secret that they have to know, and the node's own
+ * id
  * @throws Error when the port cannot be had
  */
 export function serveNodes(

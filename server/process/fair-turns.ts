@@ -1,7 +1,7 @@
 /**
- * Fair turns at a scarce resource (the engine's readers, password hashes): a crowd delays itself and not others.
- * Groups (organizations, addresses) take turns, and so do the members of a group. A member's own requests are served
- * in their order.
+ * Fair turns at a scarce resource (the engine's readers, password hashes): a crowd delays itself and not
+ * others. Groups (organizations, addresses) take turns, and so do the members of a group. A member's own
+ * requests are served in their order.
  */
 
 /** The owner of a request for a turn. */
@@ -16,15 +16,16 @@ export interface FairTurnsOptions {
   readonly places: number;
   /** Places that a group may hold while others wait. */
   readonly heldWhileOthersWait: number;
-  /** Places that a group may ever hold. With fewer than all, a new group need not wait for another group's long work. */
+  /** Places that a group may ever hold. With fewer than all, a new group need not wait for another group's
+   * long work. */
   readonly heldAtMost: number;
-  /** Places that one member of a group may ever hold, so that the other members need not wait for them. Left out
-   * where a group has one member. */
+  /** Places that one member of a group may ever hold, so that the other members need not wait for them. Left
+   * out where a group has one member. */
   readonly heldByMember?: number;
 }
 
-/** Of several places a group holds at most half while others wait, and never all, because a query may take half a
- * minute. A member never holds more than half. */
+/** Of several places a group holds at most half while others wait, and never all, because a query may take
+ * half a minute. A member never holds more than half. */
 export function sharedPlaces(places: number): FairTurnsOptions {
   return {
     places,

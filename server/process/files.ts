@@ -1,5 +1,5 @@
-/** Files that are complete and on disk, or absent. Contents are on disk only after a sync of the file, names only
- * after a sync of the folder. */
+/** Files that are complete and on disk, or absent. Contents are on disk only after a sync of the file, names
+ * only after a sync of the folder. */
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 

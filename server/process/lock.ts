@@ -10,13 +10,14 @@ import { ConfigError } from "../config.ts";
 import { keepFilesPrivate, makePrivate, openFilesWarning } from "./private-files.ts";
 
 export interface Lock {
-  /** Why other users can still read files of the folder, because another user owns them; undefined when they cannot. */
+  /** Why other users can still read files of the folder, because another user owns them; undefined when they
+   * cannot. */
   readonly openFilesWarning: string | undefined;
   release(): void;
 }
 
-/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed. Afterwards
- * only this user can read the folder and the files that this process creates.
+/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed.
+ * Afterwards only this user can read the folder and the files that this process creates.
  * @throws ConfigError when the folder cannot be created or written to */
 export function takeLock(folder: string, name: string): Lock | undefined {
   keepFilesPrivate();

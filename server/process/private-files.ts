@@ -11,8 +11,8 @@ export function keepFilesPrivate(): void {
 }
 
 /**
- * Removes the rights of other users from a folder and its contents, without following links. A folder from before the
- * first start, or of an earlier version, may be open to all. 10,000 files take 50 ms.
+ * Removes the rights of other users from a folder and its contents, without following links. A folder from
+ * before the first start, or of an earlier version, may be open to all. 10,000 files take 50 ms.
  * @returns the paths that stay open, because they belong to another user
  */
 export function makePrivate(folder: string): readonly string[] {

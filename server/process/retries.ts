@@ -1,6 +1,6 @@
 /**
- * Work that fails for one of many: when it is tried again, and when its failure is logged again. It rests for longer
- * after each failure in a row. It is kept in memory: after a start everything is tried at once.
+ * Work that fails for one of many: when it is tried again, and when its failure is logged again. It rests for
+ * longer after each failure in a row. It is kept in memory: after a start everything is tried at once.
  */
 
 interface Rests {

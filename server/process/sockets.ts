@@ -11,8 +11,8 @@ const maxSocketPathBytes = 103;
 
 export type SocketName = "control" | "analysis";
 
-/** The socket's path in the data folder. If that is too long, it is in a folder of the system's temporary folder that
- * belongs to this user alone. @throws ConfigError when another user has made that folder */
+/** The socket's path in the data folder. If that is too long, it is in a folder of the system's temporary
+ * folder that belongs to this user alone. @throws ConfigError when another user has made that folder */
 export function socketPath(dataDir: string, name: SocketName): string {
   const path = join(dataDir, `${name}.sock`);
   if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
@@ -20,8 +20,8 @@ export function socketPath(dataDir: string, name: SocketName): string {
   return join(privateFolder(dataDir, join(tmpdir(), `rekindle-${digest}`)), `${name}.sock`);
 }
 
-/** The temporary folder is open to every user, and this name can be guessed. So a folder of another user is refused:
- * it could hold a socket that receives data and commands meant for this installation. */
+/** The temporary folder is open to every user, and this name can be guessed. So a folder of another user is
+ * refused: it could hold a socket that receives data and commands meant for this installation. */
 function privateFolder(dataDir: string, folder: string): string {
   try {
     mkdirSync(folder, { mode: 0o700 });

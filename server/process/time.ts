@@ -1,18 +1,21 @@
 /**
- * Time, as a process is given it: the wall clock and every interval at which work begins again by itself. `serve` hands it
- * down to whatever reads or polls. The product always uses `systemTime`; the tests' own entry, test/serve.ts, gives another.
+ * Time, as a process is given it: the wall clock and every interval at which work begins again by itself.
+ * `serve` hands it down to whatever reads or polls. The product always uses `systemTime`; the tests' own
+ * entry, test/serve.ts, gives another.
  *
- * Durations are measured by `performance.now()`, which never jumps. Intervals of the protocol between nodes (heartbeats, looks,
- * leases) stay beside the patience that depends on them, in ledger/postgres/cluster/.
+ * Durations are measured by `performance.now()`, which never jumps. Intervals of the protocol between nodes
+ * (heartbeats, looks, leases) stay beside the patience that depends on them, in ledger/postgres/cluster/.
  *
  * SQL reads clocks of its own, which no process can set:
- * - ledger/postgres/cluster/: PostgreSQL's `clock_timestamp()` decides which nodes live (nodes.ts, probe.ts), who holds the
- *   lease (loader-lease.ts), how old a transaction is (old-transactions.ts), and which live items are forgotten (live-items.ts).
+ * - ledger/postgres/cluster/: PostgreSQL's `clock_timestamp()` decides which nodes live (nodes.ts, probe.ts),
+ *   who holds the lease (loader-lease.ts), how old a transaction is (old-transactions.ts), and which live
+ *   items are forgotten (live-items.ts).
  * - ledger/postgres/client/connect.ts: `clock_timestamp()` is the time of loads, which all nodes share.
- * - ledger/postgres/write/message-ids.ts, ledger/sqlite/message-ids/message-id-kinds.ts and ledger/sqlite/identity/held-event-tables.ts:
- *   when a migration ran (`clock_timestamp()`, `unixepoch()`).
+ * - ledger/postgres/write/message-ids.ts, ledger/sqlite/message-ids/message-id-kinds.ts and
+ *   ledger/sqlite/identity/held-event-tables.ts: when a migration ran (`clock_timestamp()`, `unixepoch()`).
  * - ledger/postgres/move/unfinished-move.ts: when a move began, for administrators.
- * - warehouse/schema/migrations.ts and ledger-identity.ts: `now64()` dates a migration and the ledger's mark, for administrators.
+ * - warehouse/schema/migrations.ts and ledger-identity.ts: `now64()` dates a migration and the ledger's mark,
+ *   for administrators.
  * - warehouse/engine/probe.ts: `now64()` is compared with this machine's clock.
  */
 
@@ -38,7 +41,8 @@ export interface Intervals {
   readonly upkeepMs: number;
   /** Looks for old events and scores to delete. */
   readonly retentionMs: number;
-  /** From the start to the first look for checks of ledger and warehouse that are due, and from a look to the next. */
+  /** From the start to the first look for checks of ledger and warehouse that are due, and from a look to the
+   * next. */
   readonly firstCheckMs: number;
   readonly checkMs: number;
   /** The schedule of scores looks for runs that are due. Null: only `rekindle score` scores. */
@@ -60,11 +64,11 @@ export const systemTime: Time = {
     choresMs: 1_000,
     countsMs: 5_000,
     credentialUseMs: 60_000,
-    // An insert of few rows costs 25-80 ms of CPU and a dozen fsyncs, which delay commits. At 400 ms the p99 of answers was 34 ms
-    // at 5,000 events a second.
+    // An insert of few rows costs 25-80 ms of CPU and a dozen fsyncs, which delay commits. At 400 ms the p99
+    // of answers was 34 ms at 5,000 events a second.
     loadMs: 600,
-    // After few rows the cost is that of the insert. A row that just missed a freeze is in the warehouse within 2 s, with 600 ms
-    // for its insert.
+    // After few rows the cost is that of the insert. A row that just missed a freeze is in the warehouse
+    // within 2 s, with 600 ms for its insert.
     quietLoadMs: 1_400,
     emptyInboxMs: 500,
     exclusionsMs: 1_000,
@@ -85,8 +89,9 @@ export function every(ms: number | null, work: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** A version for a new row of a table that keeps the highest version of each row: above `version`, and above versions that rows
- * deleted meanwhile have had. It orders rows and is shown nowhere, so it always follows the machine's clock. */
+/** A version for a new row of a table that keeps the highest version of each row: above `version`, and above
+ * versions that rows deleted meanwhile have had. It orders rows and is shown nowhere, so it always follows
+ * the machine's clock. */
 export function versionAbove(version: number): number {
   return Math.max(Date.now(), version + 1);
 }

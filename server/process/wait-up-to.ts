@@ -1,5 +1,5 @@
-/** Waits for work, but not longer than `ms`; the work itself goes on. @throws the error of the work, if it fails in
- * time */
+/** Waits for work, but not longer than `ms`; the work itself goes on. @throws the error of the work, if it
+ * fails in time */
 export async function waitUpTo(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 /** Exact division of money. */
 
-/** A quotient of whole numbers that are not negative, rounded to the nearest whole number, halves to the even one. */
+/** A quotient of whole numbers that are not negative, rounded to the nearest whole number, halves to the even
+ * one. */
 export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twice = 2n * (dividend % divisor);

@@ -1,13 +1,14 @@
-/** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for times. */
+/** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for
+ * times. */
 import { limits } from "../../contract/limits.ts";
 import { isPlausibleNumber, msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
 import { type Invalid, isInvalid, isPlaceholderId } from "../intake/intake.ts";
 import type { Delivery } from "./source.ts";
 
 /**
- * A sender's clock counts as right up to this difference. The measured value, arrival minus `sentAt`, includes the time in the
- * network and in the client's retries. A synchronized clock differs by less, others by hours. An error of 5 minutes puts 1 event
- * in 288 on the wrong day.
+ * A sender's clock counts as right up to this difference. The measured value, arrival minus `sentAt`,
+ * includes the time in the network and in the client's retries. A synchronized clock differs by less, others
+ * by hours. An error of 5 minutes puts 1 event in 288 on the wrong day.
  */
 export const maxTrustedSkewMs = 5 * 60_000;
 
@@ -19,9 +20,9 @@ export interface SentTimes {
 }
 
 /**
- * The time of a message in Unix milliseconds: `timestamp`, else `originalTimestamp`, else its arrival. Both are times of the
- * sender's clock, and `sentAt` is that clock at sending. It corrects a clock that differs by more than 5 minutes. Without `sentAt`
- * times are not corrected.
+ * The time of a message in Unix milliseconds: `timestamp`, else `originalTimestamp`, else its arrival. Both
+ * are times of the sender's clock, and `sentAt` is that clock at sending. It corrects a clock that differs by
+ * more than 5 minutes. Without `sentAt` times are not corrected.
  */
 export function parseTimestamp(
   { timestamp, originalTimestamp, sentAt }: SentTimes,
@@ -48,12 +49,14 @@ const leastMs = 1e11;
 
 const utc = new Zone("UTC");
 
-/** ISO 8601 with the variants of clients: with a space, without seconds, with +0200, or without an offset (UTC). */
+/** ISO 8601 with the variants of clients: with a space, without seconds, with +0200, or without an offset
+ * (UTC). */
 const isoTime =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(:\d{2})?(?:[.,](\d+))? ?(?:([Zz]|UTC)|([+-]\d{2}):?(\d{2})?)?)?$/;
 
-/** Unix milliseconds of a time as sources write it; undefined when there is none. Clients also send null, "" and the zero
- * times of Go and Unix for none. A number is a time from 1980 on: a year or a day count is none. */
+/** Unix milliseconds of a time as sources write it; undefined when there is none. Clients also send null, ""
+ * and the zero times of Go and Unix for none. A number is a time from 1980 on: a year or a day count is
+ * none. */
 export function readTime(value: unknown, field: string): number | undefined | Invalid {
   if (value === undefined || value === null || value === "" || value === 0) return undefined;
   if (typeof value === "number") return readNumber(value) ?? unreadable(field);
@@ -92,7 +95,8 @@ export function parseId(value: unknown, field: string): string | undefined | Inv
   return text;
 }
 
-/** Further ids that tools send for nobody, in any case (PostHog's list). An application may have a user with one of them, such as 0. */
+/** Further ids that tools send for nobody, in any case (PostHog's list). An application may have a user with
+ * one of them, such as 0. */
 const genericIds: ReadonlySet<string> = new Set(
   "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
     .split(" ")
@@ -111,8 +115,9 @@ export function parseVisitorId(value: unknown, field: string): string | undefine
 }
 
 /**
- * The id of a message, which is the same in each attempt; null when there is none. A number that is not an integer below 2^53
- * may have been rounded to that of other messages. It is used only if its digits are known.
+ * The id of a message, which is the same in each attempt; null when there is none. A number that is not an
+ * integer below 2^53 may have been rounded to that of other messages. It is used only if its digits are
+ * known.
  * @param digitsOf the digits of such a number as they were sent
  */
 export function parseMessageId(

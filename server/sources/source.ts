@@ -6,8 +6,9 @@ export interface Delivery {
   readonly receivedAtMs: number;
 }
 
-/** The translation of one item of a body, or why it is rejected or ignored. The last of `items` is the item's subject, and its
- * outcome is the item's. Those before it are additional facts, such as traits beside an event. */
+/** The translation of one item of a body, or why it is rejected or ignored. The last of `items` is the item's
+ * subject, and its outcome is the item's. Those before it are additional facts, such as traits beside an
+ * event. */
 export type Translated =
   | { readonly items: readonly SourcedItem[] }
   | { readonly invalid: string }

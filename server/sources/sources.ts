@@ -1,4 +1,5 @@
-/** The module's interface: messages of other tools, translated into intake's items. One directory a source. */
+/** The module's interface: messages of other tools, translated into intake's items. One directory a
+ * source. */
 
 export { findPerson } from "./billing/person.ts";
 export { stripeScheme, whyNotSigned } from "./billing/signature.ts";

@@ -1,5 +1,5 @@
-/** Logs: JSON lines on a server, readable text on a terminal. They go to standard error, so that standard output has
- * only a command's result. No token and no body is ever logged. */
+/** Logs: JSON lines on a server, readable text on a terminal. They go to standard error, so that standard
+ * output has only a command's result. No token and no body is ever logged. */
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "../config.ts";
 
@@ -35,7 +35,8 @@ const againMs = 60_000;
 /** Failures that are remembered: their messages may have numbers in them. */
 const most = 1_000;
 
-/** Failures that come again and again: of a full disk, a chore says the same once a second. They are logged once a minute. */
+/** Failures that come again and again: of a full disk, a chore says the same once a second. They are logged
+ * once a minute. */
 export class Repeats {
   readonly #logged = new Map<string, { readonly atMs: number; omitted: number }>();
 

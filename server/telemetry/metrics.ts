@@ -1,7 +1,8 @@
 /** Metrics for Prometheus. Each process has a registry of its own; intake's page shows both. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** How exactly pauses of the event loop are measured. 10 ms, the default, take 0.6 % of a core in each process; this 0.1 %. */
+/** How exactly pauses of the event loop are measured. 10 ms, the default, take 0.6 % of a core in each
+ * process; this 0.1 %. */
 const eventLoopPrecisionMs = 100;
 
 /** A registry with the process's own figures (memory, CPU). Their names begin with the role, because the page
@@ -16,8 +17,8 @@ export function createRegistry(role: "intake" | "analysis"): Registry {
   return registry;
 }
 
-/** Counts answers in a plain map, which is read when Prometheus scrapes. A labelled counter costs every request 0.6
- * µs to look up its labels. */
+/** Counts answers in a plain map, which is read when Prometheus scrapes. A labelled counter costs every
+ * request 0.6 µs to look up its labels. */
 export class AnswerCounts {
   readonly #counts = new Map<string, Map<number, number>>();
 

@@ -40,12 +40,13 @@ import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 export interface AnalysisService {
   /** The bytes of an export. It contains everything that was acknowledged before it began. */
   export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array>;
-  /** Everything about one person as a JSON document, which the audit log remembers. @throws ApiError without any data of them, before the first byte */
+  /** Everything about one person as a JSON document, which the audit log remembers. @throws ApiError without
+   * any data of them, before the first byte */
   person(request: PersonRequest): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
   rebuild(organization: number): Promise<void>;
-  /** Erases a user and resolves when no data is left; undefined when there is no such user. A failed or interrupted
-   * erasure stays pending and is retried. */
+  /** Erases a user and resolves when no data is left; undefined when there is no such user. A failed or
+   * interrupted erasure stays pending and is retried. */
   erase(organization: number, userId: string, asked: AskedErasure): Promise<ErasureReceipt | undefined>;
   /** Erases an account; its members stay. */
   eraseAccount(
@@ -55,8 +56,8 @@ export interface AnalysisService {
   ): Promise<AccountReceipt | undefined>;
   /** Deletes an organization and resolves when nothing is left; false when there is no such organization. */
   deleteOrganization(organization: number): Promise<boolean>;
-  /** Compares ledger, events and rollups, after a pending rebuild. Returns the differences as sentences; none when
-   * all agree. */
+  /** Compares ledger, events and rollups, after a pending rebuild. Returns the differences as sentences; none
+   * when all agree. */
   check(organization: number): Promise<readonly string[]>;
   /** Writes a backup of everything, and loses nothing that is acknowledged before.
    * @throws Refusal, CallFailed; then nothing of it is left */
@@ -65,7 +66,8 @@ export interface AnalysisService {
 
 /** How up to date an organization's figures are. */
 export interface Freshness {
-  /** Everything that was acknowledged before this instant is in the figures; null when that is not known yet. */
+  /** Everything that was acknowledged before this instant is in the figures; null when that is not known
+   * yet. */
   readonly loadedUptoMs: number | null;
   /** Set while the days are computed again, for example in a new timezone; `progress` from 0 to 1. */
   readonly rebuilding: { readonly sinceMs: number; readonly progress: number } | null;
@@ -136,12 +138,13 @@ export async function openAnalysis(
 export interface Beginning {
   /** A start that is not wanted any more ends where it is. */
   readonly ending: Promise<void>;
-  /** Receives the loader's status before the first batch is loaded, which may take as long as there are failures. */
+  /** Receives the loader's status before the first batch is loaded, which may take as long as there are
+   * failures. */
   loads(status: () => LoaderStatus): void;
 }
 
-/** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes the
- * warehouse. */
+/** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes
+ * the warehouse. */
 export async function beginAnalysis(
   opened: Omit<Parts, "loader" | "exclusions" | "subscriptions" | "loadedDays" | "loadingDays">,
   beginning?: Beginning,
@@ -222,7 +225,8 @@ export class Analysis implements ServedAnalysis {
     return this.#parts.subscriptions;
   }
 
-  /** The earliest day of an organization's events that were loaded since the last call; undefined without any. */
+  /** The earliest day of an organization's events that were loaded since the last call; undefined without
+   * any. */
   takeEarliestLoadedDay(organization: number): number | undefined {
     return this.#parts.loadedDays.take(organization);
   }
@@ -280,8 +284,8 @@ export class Analysis implements ServedAnalysis {
     return this.#upkeep.rebuild(organization);
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse, excluded users among it are in no
-   * figure, and the subscriptions of its billing events are computed. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse, excluded users among it are in
+   * no figure, and the subscriptions of its billing events are computed. */
   async drain(): Promise<void> {
     await this.#upkeep.drain();
     await this.#parts.subscriptions.updateLoaded();

@@ -1,6 +1,6 @@
 /**
- * Analysis of a node that does not lead. It answers questions. Other work it records as pending in the ledger and
- * waits until the leader has done it. Its only memory is the leader's last status.
+ * Analysis of a node that does not lead. It answers questions. Other work it records as pending in the ledger
+ * and waits until the leader has done it. Its only memory is the leader's last status.
  */
 
 import { Refusal } from "../../contract/refusal.ts";

@@ -1,6 +1,7 @@
 /**
- * Subscriptions, payments and attributes of the simulated accounts, as a billing tool reports them. They follow from the
- * accounts' lives. They have random numbers of their own: the log of use is the same with and without them.
+ * Subscriptions, payments and attributes of the simulated accounts, as a billing tool reports them. They
+ * follow from the accounts' lives. They have random numbers of their own: the log of use is the same with and
+ * without them.
  */
 import { msPerDay, type Zone } from "../../server/calendar/calendar.ts";
 import type { Account, Person } from "../customers.ts";
@@ -89,7 +90,8 @@ function* subscriptionsOf(customer: Customer, random: Random, endMs: number): Ge
   }
 }
 
-/** An account that worked too little to pay subscribes again by chance, in a later month in which its users work. */
+/** An account that worked too little to pay subscribes again by chance, in a later month in which its users
+ * work. */
 function startAfterBreak(
   endedMs: number,
   customer: Customer,
@@ -110,8 +112,8 @@ function returnAfter(startMs: number, customer: Customer): Start | undefined {
   return customer.planAt(startMs) > 0 ? { startMs, isTrial: false } : startAfter(startMs, customer);
 }
 
-/** A minute after the next change from the free plan to a paid one: plans change at one minute of the day, and a renewal at the
- * instant of a change would leave open which of the two plans is the later one. */
+/** A minute after the next change from the free plan to a paid one: plans change at one minute of the day,
+ * and a renewal at the instant of a change would leave open which of the two plans is the later one. */
 function startAfter(timeMs: number, { planChanges }: Customer): Start | undefined {
   const change = planChanges.find((each) => each.timeMs > timeMs && each.plan > 0);
   return change === undefined ? undefined : { startMs: change.timeMs + 60_000, isTrial: false };

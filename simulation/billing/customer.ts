@@ -63,7 +63,8 @@ export class Customer {
     return this.#users.filter(isUser).length;
   }
 
-  /** How much its users work at a time: the sum of their rhythms. Those who fade count half, those who are asleep not at all. */
+  /** How much its users work at a time: the sum of their rhythms. Those who fade count half, those who are
+   * asleep not at all. */
   workAt(timeMs: number): number {
     const day = this.#zone.dayOf(timeMs);
     const work = ({ rhythm, history }: Person) => rhythm * shareOfWork[stateOn(history, day) ?? "gone"];

@@ -17,7 +17,8 @@ export const euroShare = 0.2;
 export const dollarsPerEuro = 1.1;
 
 export const trialDays = 14;
-/** The share of accounts that begin with a trial: those on a paid plan convert, those on the free plan try the next one. */
+/** The share of accounts that begin with a trial: those on a paid plan convert, those on the free plan try
+ * the next one. */
 export const trialShare = { paid: 0.6, free: 0.35 } as const;
 
 /** A failed payment is tried again after so many days, and ends the subscription after `patienceDays`. */
@@ -29,12 +30,13 @@ export const chances = { fails: 0.05, recovers: 0.65, disputed: 0.004 } as const
 export const refundShare = 0.2;
 /** The chance in a month that a monthly subscription of the two smallest plans is paused for the next one. */
 export const pauseChance = 0.006;
-/** An account that has users on a smaller share of its seats gives up half of the others, by chance at each renewal. */
+/** An account that has users on a smaller share of its seats gives up half of the others, by chance at each
+ * renewal. */
 export const givingUp = { belowShare: 0.7, chance: 0.25 } as const;
-/** Accounts that work little pay in some months only. At a renewal the chance of an end falls from `chance` with the work of the users.
- * It is half of it where each user is active on `workPerUser` of the working days, or where all of them together do the work of
- * `worthwhileWork` users who are active on each. In each later month an account subscribes again with `returnChance`, while users of
- * it work. */
+/** Accounts that work little pay in some months only. At a renewal the chance of an end falls from `chance`
+ * with the work of the users. It is half of it where each user is active on `workPerUser` of the working
+ * days, or where all of them together do the work of `worthwhileWork` users who are active on each. In each
+ * later month an account subscribes again with `returnChance`, while users of it work. */
 export const breaks = {
   chance: 0.6,
   workPerUser: 0.14,
@@ -42,7 +44,8 @@ export const breaks = {
   steepness: 4,
   returnChance: 0.4,
 } as const;
-/** The share of subscriptions whose payment fails for good once the account has no users. The others are canceled. */
+/** The share of subscriptions whose payment fails for good once the account has no users. The others are
+ * canceled. */
 export const unpaidShare = 0.5;
 
 /** Reasons of scheduled cancellations. */

@@ -1,8 +1,8 @@
 /**
- * A subscription of a simulated account, until it ends or the log does. It ends for the reasons for which the account
- * stops using the product, but at the end of a period. An account that has decided to leave uses it less and less, then
- * cancels. An account whose users have all left stops paying. An account that uses it little pays in some months only. Besides,
- * payments fail by chance.
+ * A subscription of a simulated account, until it ends or the log does. It ends for the reasons for which the
+ * account stops using the product, but at the end of a period. An account that has decided to leave uses it
+ * less and less, then cancels. An account whose users have all left stops paying. An account that uses it
+ * little pays in some months only. Besides, payments fail by chance.
  */
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import { msPerDay } from "../../server/calendar/calendar.ts";

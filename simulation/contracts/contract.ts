@@ -1,10 +1,12 @@
-/** A contract: its periods, payments, seats, and the two ways in which it ends. Days count from 1970-01-01. */
+/** A contract: its periods, payments, seats, and the two ways in which it ends. Days count from
+ * 1970-01-01. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import type { Properties } from "../catalogue.ts";
 import type { Random } from "../random.ts";
 import { endEvent, pricedPlans } from "./catalogue.ts";
 
-/** The share of decisions that end the contract on the same day. The others take effect when the period ends. */
+/** The share of decisions that end the contract on the same day. The others take effect when the period
+ * ends. */
 export const atOnceShare = 0.35;
 /** The share of scheduled ends that are withdrawn on their day. */
 export const withdrawnShare = 0.12;

@@ -1,14 +1,14 @@
 /**
- * Invented customers with contracts, and the truth about who will end them. For benchmarks and tests of models whose
- * target is the end of a contract.
+ * Invented customers with contracts, and the truth about who will end them. For benchmarks and tests of
+ * models whose target is the end of a contract.
  *
- * Contracts do not end in silence. Accounts get into hidden situations, which show in which features are used and
- * which are avoided, in seats and in payments; most ends are scheduled before they take effect. Around this there is
- * noise: tastes of accounts and of members, drifting fashions, seasons, ends of months, people who come and go, and
- * harmless situations that look like dangerous ones.
+ * Contracts do not end in silence. Accounts get into hidden situations, which show in which features are used
+ * and which are avoided, in seats and in payments; most ends are scheduled before they take effect. Around
+ * this there is noise: tastes of accounts and of members, drifting fashions, seasons, ends of months, people
+ * who come and go, and harmless situations that look like dangerous ones.
  *
- * Pure: the same options give the same log. Each account has random numbers of its own, so it lives the same life
- * alone and among others, whichever way the log is read.
+ * Pure: the same options give the same log. Each account has random numbers of its own, so it lives the same
+ * life alone and among others, whichever way the log is read.
  */
 import type { Zone } from "../../server/calendar/calendar.ts";
 import { change, event, type Item } from "../items.ts";
@@ -61,7 +61,8 @@ export class Contracts {
     return new Customer({ seed, number, startedDay, firstDay: this.firstDay });
   }
 
-  /** Lives an account's life: its days in order, from the start of its contract to its end or that of the log. */
+  /** Lives an account's life: its days in order, from the start of its contract to its end or that of the
+   * log. */
   *life(customer: Customer): Generator<AccountDay> {
     const { startedDay } = customer.contract.terms;
     yield { day: startedDay, ...customer.start() };

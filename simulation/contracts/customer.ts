@@ -1,4 +1,5 @@
-/** An account with a contract: its members, its habits, and the hidden situation that may end the contract. */
+/** An account with a contract: its members, its habits, and the hidden situation that may end the
+ * contract. */
 import { channels, type Properties, segments } from "../catalogue.ts";
 import { companyName, personName } from "../names.ts";
 import { Stream } from "../random.ts";
@@ -12,7 +13,8 @@ import { type ContractTruth, endProbability, type TrueMonth } from "./truth.ts";
 
 export const daysPerMonth = 28;
 const yearlyShare = 0.3;
-/** In the last 30 days before a renewal, and else, a yearly contract is ended so much oftener than a monthly one. */
+/** In the last 30 days before a renewal, and else, a yearly contract is ended so much oftener than a monthly
+ * one. */
 const [beforeRenewal, farFromRenewal] = [3, 0.5];
 const turnoverHazard = 0.001;
 const joiningChance = 0.03;
@@ -144,7 +146,8 @@ export class Customer {
     return { changes: this.#takeChanges(), billing, use };
   }
 
-  /** The probability that the contract, which runs on the morning of `day`, ends in [day, day + horizonDays). */
+  /** The probability that the contract, which runs on the morning of `day`, ends in [day, day +
+   * horizonDays). */
   endProbability(day: number, horizonDays: number): number {
     const state = {
       contract: this.contract,

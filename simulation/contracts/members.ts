@@ -87,7 +87,8 @@ export class Member implements Identity {
   }
 }
 
-/** The preferences of an account: constant tastes, a drift, the end of the month, and the hidden situation. */
+/** The preferences of an account: constant tastes, a drift, the end of the month, and the hidden
+ * situation. */
 export class Mix {
   readonly #tastes: readonly number[];
   readonly #drift: number[];

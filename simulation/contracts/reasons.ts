@@ -1,7 +1,7 @@
 /**
- * Why contracts end. An account is in one hidden situation at a time. It is never reported: it shows only in which
- * features are used more or less, in seats, and in the hazard of deciding to end the contract. Two situations change
- * the mix of use and are harmless, so a change of the mix alone proves nothing.
+ * Why contracts end. An account is in one hidden situation at a time. It is never reported: it shows only in
+ * which features are used more or less, in seats, and in the hazard of deciding to end the contract. Two
+ * situations change the mix of use and are harmless, so a change of the mix alone proves nothing.
  */
 import type { Random } from "../random.ts";
 
@@ -13,7 +13,8 @@ export interface Situation {
   readonly meanDays: number;
   /** The chance a day of deciding to end the contract, for an average account. */
   readonly hazard: number;
-  /** By feature: how much more it is used once the situation has its full effect. 1 for features not named. */
+  /** By feature: how much more it is used once the situation has its full effect. 1 for features not
+   * named. */
   readonly use: Readonly<Record<string, number>>;
   /** How often members come, against an ordinary day. */
   readonly presence: number;
@@ -157,8 +158,8 @@ export function nextSituation(situation: Situation, random: Random): Situation {
   return settled;
 }
 
-/** The situation of an account that is older than the log. Contracts that have ended are left out of account, so it
- * is a little too often a dangerous one; a few weeks of the log correct that. */
+/** The situation of an account that is older than the log. Contracts that have ended are left out of account,
+ * so it is a little too often a dangerous one; a few weeks of the log correct that. */
 export function earlierSituation(random: Random): Situation {
   const weights = situations.map((situation) => ({
     situation,

@@ -39,8 +39,9 @@ export interface HiddenState {
 }
 
 /**
- * The probability that a running contract ends on one of the `horizonDays` days from `day`. It is exact: a recursion
- * over the days, with the probability of each situation, times that of the payments, which do not depend on it.
+ * The probability that a running contract ends on one of the `horizonDays` days from `day`. It is exact: a
+ * recursion over the days, with the probability of each situation, times that of the payments, which do not
+ * depend on it.
  */
 export function endProbability(state: HiddenState, day: number, horizonDays: number): number {
   const stays = 1 - canceledProbability(state, day, horizonDays);

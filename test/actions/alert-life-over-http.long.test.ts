@@ -1,6 +1,7 @@
 /**
- * The life of an alert from the front door: events over HTTP are scored, a rule about accounts fires, its messages arrive, and it ends days later. An
- * account that is excluded before the morning is in no message of it.
+ * The life of an alert from the front door: events over HTTP are scored, a rule about accounts fires, its
+ * messages arrive, and it ends days later. An account that is excluded before the morning is in no message of
+ * it.
  */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -118,7 +119,8 @@ test("a rule about the health of accounts fires once for each, by scores of even
   ]);
 }, 300_000);
 
-/** A rule about failed payments that names one account in its message of the morning, and the payments of two. @returns its id */
+/** A rule about failed payments that names one account in its message of the morning, and the payments of
+ * two. @returns its id */
 async function failedPayments(slack: number): Promise<number> {
   const { owner, at } = ours;
   const rule = {

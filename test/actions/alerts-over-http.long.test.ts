@@ -1,4 +1,5 @@
-/** Alert rules and alerts from the front door: a rule that is saved, a decision, a message that its receiver verifies, the inbox, an erasure. */
+/** Alert rules and alerts from the front door: a rule that is saved, a decision, a message that its receiver
+ * verifies, the inbox, an erasure. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-/** Alerts end although nothing is left to recover: usage stays at 0, or the account has no row any more. The preview has the same ends. */
+/** Alerts end although nothing is left to recover: usage stays at 0, or the account has no row any more. The
+ * preview has the same ends. */
 import { expect, test } from "bun:test";
 import type { RuleCondition } from "../../contract/actions/rules.ts";
 import { replaysOf } from "../../server/actions/rules/preview.ts";

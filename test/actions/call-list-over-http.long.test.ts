@@ -1,4 +1,5 @@
-/** The call list from events to every reader: the API, its CSV, the command line and the digest have the same rows in the same order. */
+/** The call list from events to every reader: the API, its CSV, the command line and the digest have the same
+ * rows in the same order. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
@@ -25,7 +26,8 @@ const name = "Callers";
 const today = todayIn(quietZone);
 const noon = (days: number) => `${formatDay(today + days)}T12:00:00Z`;
 
-/** 65 accounts with three members each, who are active every other day: enough for a model of accounts. Of `stops` the days since then. */
+/** 65 accounts with three members each, who are active every other day: enough for a model of accounts. Of
+ * `stops` the days since then. */
 const accounts = Array.from({ length: 65 }, (_, at) => `a${at}`);
 const stops: Readonly<Record<string, number>> = { a3: 18, a4: 40, a30: 18 };
 /** The first twenty pay: 100, 110, 120 … a month. */

@@ -1,4 +1,5 @@
-/** Accounts of which members were excluded, included again or erased fire no alert for it: their state is taken over. The preview has the same. */
+/** Accounts of which members were excluded, included again or erased fire no alert for it: their state is
+ * taken over. The preview has the same. */
 import { expect, test } from "bun:test";
 import type { RuleCondition } from "../../contract/actions/rules.ts";
 import { replaysOf } from "../../server/actions/rules/preview.ts";

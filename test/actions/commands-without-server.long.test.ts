@@ -1,4 +1,5 @@
-/** Commands of alerts, rules, destinations and work while no server runs: they change the ledger of the data folder themselves. */
+/** Commands of alerts, rules, destinations and work while no server runs: they change the ledger of the data
+ * folder themselves. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +37,8 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   expect(await rekindle(...add, address)).toStartWith("whsec_");
   await rekindle("alert-rule", "create", "--template", "high-risk", "--destination", "Hooks");
   expect(await rekindle("alert-rule", "list")).toContain("Account enters high risk");
-  // An export loads the imported rows. Then the command asks an engine of its own for the MRR of the top payer.
+  // An export loads the imported rows. Then the command asks an engine of its own for the MRR of the top
+  // payer.
   await rekindle("export", "subscriptions");
   const drawn = ["--template", "payment-failed", "--scope", "users", "--hold-out", "0.2", "--json"];
   expect(JSON.parse(await rekindle("alert-rule", "create", ...drawn))).toMatchObject({

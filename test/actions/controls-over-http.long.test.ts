@@ -1,4 +1,5 @@
-/** Controls of a hold-out over HTTP: to-call lists, the overview and the win-back list do not name them before their horizon is over. */
+/** Controls of a hold-out over HTTP: to-call lists, the overview and the win-back list do not name them
+ * before their horizon is over. */
 
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";

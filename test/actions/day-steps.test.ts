@@ -1,4 +1,5 @@
-/** The steps of many rules on one day, read in one statement, compared with plain arithmetic on random histories. */
+/** The steps of many rules on one day, read in one statement, compared with plain arithmetic on random
+ * histories. */
 import { expect, test } from "bun:test";
 import { type SteppingRule, stepsOfDay } from "../../server/actions/daily/day-steps.ts";
 import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";

@@ -1,4 +1,5 @@
-/** Decisions about real runs: a change of settings is told from a change of behaviour, events that were done, and accounts without members. */
+/** Decisions about real runs: a change of settings is told from a change of behaviour, events that were done,
+ * and accounts without members. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { decisionsOfDay, type RuleOnDay } from "../../server/actions/daily/decide-day.ts";

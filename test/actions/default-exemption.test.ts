@@ -1,4 +1,5 @@
-/** The default exemption of a hold-out while analysis gives no answer: the rule is not saved, and the caller may try again. */
+/** The default exemption of a hold-out while analysis gives no answer: the rule is not saved, and the caller
+ * may try again. */
 import { expect, test } from "bun:test";
 import { alertRuleHandlers } from "../../server/http/members/alert-rules.ts";
 import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";

@@ -1,4 +1,5 @@
-/** Every message that a webhook gets is described in OpenAPI: a receiver's own copies are compared with the document. */
+/** Every message that a webhook gets is described in OpenAPI: a receiver's own copies are compared with the
+ * document. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

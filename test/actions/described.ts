@@ -31,7 +31,8 @@ function typeOf(text: string): string {
   return (JSON.parse(text) as { readonly type: string }).type;
 }
 
-/** The differences between a message and the document: none for a message that it describes in every field. */
+/** The differences between a message and the document: none for a message that it describes in every
+ * field. */
 export function notDescribed({ webhooks }: MessagesDocument, text: string): readonly string[] {
   const [type, message] = [typeOf(text), JSON.parse(text) as object];
   const schema = webhooks[type]?.post.requestBody.content["application/json"].schema;

@@ -1,4 +1,5 @@
-/** Destinations and deliveries on the command line: from the command to what is stored and what a receiver gets. */
+/** Destinations and deliveries on the command line: from the command to what is stored and what a receiver
+ * gets. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

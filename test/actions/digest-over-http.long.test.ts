@@ -1,4 +1,5 @@
-/** The digest from the front door: a member switches it on, agrees, gets it once by e-mail and unsubscribes; a channel gets it, too. */
+/** The digest from the front door: a member switches it on, agrees, gets it once by e-mail and unsubscribes;
+ * a channel gets it, too. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -75,7 +76,8 @@ async function changedYesterday(ours: Company): Promise<SharedLedger> {
   return ledger;
 }
 
-/** A rule whose hold-out has drawn an alert of yesterday: of bob, who is a control, and of ada, who is none. */
+/** A rule whose hold-out has drawn an alert of yesterday: of bob, who is a control, and of ada, who is
+ * none. */
 async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Promise<void> {
   const { organization } = owner;
   const rule = {

@@ -1,4 +1,5 @@
-/** The content of a digest, read from stored scores and the ledger: moves, the top, controls that are hidden, and the precision. */
+/** The content of a digest, read from stored scores and the ledger: moves, the top, controls that are hidden,
+ * and the precision. */
 
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
@@ -148,7 +149,8 @@ test("with revenue the highest expected loss is first of those that moved, and t
       ],
     },
     left: { named: [{ id: "u3", expectedLoss: 90_000 }] },
-    // The churn risk is that of silence, so it multiplies no MRR. The third user has none that is high, and is on no list.
+    // The churn risk is that of silence, so it multiplies no MRR. The third user has none that is high, and
+    // is on no list.
     top: [
       { id: "u2", mrr: 2_000, expectedLoss: null },
       { id: "u1", mrr: 1_000 },

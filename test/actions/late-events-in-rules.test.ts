@@ -1,4 +1,5 @@
-/** Events that come late by the write API have the past scored again each night. Only many of them, or another cause, silence a rule for a day. */
+/** Events that come late by the write API have the past scored again each night. Only many of them, or
+ * another cause, silence a rule for a day. */
 import { expect, test } from "bun:test";
 import { markStale } from "../../server/scoring/run/records.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -11,7 +12,8 @@ const horizonDays = 14;
 const users = 30;
 const firstPublishedAtMs = (today - 2) * msPerDay;
 
-/** User 1 comes into high risk yesterday, and user 2 today. The runs of all days are of the day before yesterday. */
+/** User 1 comes into high risk yesterday, and user 2 today. The runs of all days are of the day before
+ * yesterday. */
 async function storeCrossings(organization: number): Promise<void> {
   const days = Array.from({ length: 10 }, (_, at) => today - 9 + at);
   const rows: ScoreRow[] = days.flatMap((day) =>
@@ -27,7 +29,8 @@ async function storeCrossings(organization: number): Promise<void> {
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays, firstPublishedAtMs });
 }
 
-/** Each user has an event on each of 60 days. They came at the beginning of 1970, and later ones yesterday. */
+/** Each user has an event on each of 60 days. They came at the beginning of 1970, and later ones
+ * yesterday. */
 async function storeEvents(
   organization: number,
   later: readonly (readonly [user: number, day: number])[],

@@ -145,7 +145,8 @@ export class LedgerInMemory {
     }
   }
 
-  /** The state of an entity of another kind, with the same number, as a change of the scope leaves it for a moment. */
+  /** The state of an entity of another kind, with the same number, as a change of the scope leaves it for a
+   * moment. */
   keep(state: EntityStateRow): void {
     this.#states.set(JSON.stringify(state.entity), state);
   }

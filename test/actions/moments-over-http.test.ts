@@ -1,4 +1,5 @@
-/** Moments from the front door: events and people over HTTP, a look, and messages that reach their receiver. */
+/** Moments from the front door: events and people over HTTP, a look, and messages that reach their
+ * receiver. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";

@@ -21,7 +21,8 @@ export interface NameServer {
 const typeA = 1;
 const typeAaaa = 28;
 
-/** Starts a name server. @param addressesOf the addresses of a name for the next answer; undefined: no answer until `release` */
+/** Starts a name server. @param addressesOf the addresses of a name for the next answer; undefined: no answer
+ * until `release` */
 export async function startNameServer(
   addressesOf: (name: string) => Addresses | undefined,
 ): Promise<NameServer> {

@@ -1,5 +1,5 @@
-/** An organization whose facts come day by day: users, accounts, traits, events, subscriptions and scores, from a seed. On each day lists
- * see what has come until then. */
+/** An organization whose facts come day by day: users, accounts, traits, events, subscriptions and scores,
+ * from a seed. On each day lists see what has come until then. */
 
 import type { Filter } from "../../contract/actions/filters.ts";
 import { defaultSettings } from "../../contract/settings.ts";
@@ -137,7 +137,8 @@ export class PastWorld {
     if (day >= this.#firstBilled) await this.#bill(day);
   }
 
-  /** Scores of the start of a day. Some have no row. On every third day the rules of scores have changed, and moved some of them. */
+  /** Scores of the start of a day. Some have no row. On every third day the rules of scores have changed, and
+   * moved some of them. */
   async score(day: number, isLater: boolean, outages: RunBody["outages"]): Promise<void> {
     this.#today = day;
     for (const [kind, all] of [

@@ -255,7 +255,8 @@ test("a literal address is saved if, and only if, messages to it are sent", asyn
     }
   };
   const isSent = async (address: string) => {
-    // The second address ends the attempt without a connection. The answer names the first one that is refused.
+    // The second address ends the attempt without a connection. The answer names the first one that is
+    // refused.
     const lookup: LookupFunction = (_, __, done) =>
       done(
         null,

@@ -1,4 +1,5 @@
-/** Previews of conditions on the churn risk: over days that had none, and under other limits of risk bands. */
+/** Previews of conditions on the churn risk: over days that had none, and under other limits of risk
+ * bands. */
 import { expect, test } from "bun:test";
 import { previewSentences } from "../../dashboard/pages/settings/alert-rules/words.ts";
 import { previewRule } from "../../server/actions/rules/preview.ts";

@@ -1,4 +1,5 @@
-/** Readings of many users take little memory of the engine: a statement that copied arrays for each day failed at 8,000 users. */
+/** Readings of many users take little memory of the engine: a statement that copied arrays for each day
+ * failed at 8,000 users. */
 import { beforeAll, expect, test } from "bun:test";
 import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
 import { readingsOf } from "../../server/actions/rules/readings.ts";

@@ -13,8 +13,9 @@ export interface Receiver {
   /** For ALLOW_PRIVATE_DESTINATIONS: the name `hooks.internal` at the receiver's port. */
   readonly allowed: string;
   readonly got: readonly Got[];
-  /** `/hang` never answers, `/drip` never ends, `/cut` closes the connection within the body, `/endless` sends without end, `/404` answers 404.
-   * `/switch` changes the protocol and says nothing more, `/interim` sends answers of 1xx without end, `/hints` one before its answer. */
+  /** `/hang` never answers, `/drip` never ends, `/cut` closes the connection within the body, `/endless`
+   * sends without end, `/404` answers 404. `/switch` changes the protocol and says nothing more, `/interim`
+   * sends answers of 1xx without end, `/hints` one before its answer. */
   address(path: string): string;
   stop(): void;
 }

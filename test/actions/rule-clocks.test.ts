@@ -97,7 +97,8 @@ test("after the clock was ahead a kill between two commits makes no user fire wh
     risk: 0.9,
   });
   const everybody = Array.from({ length: 1_500 }, (_, at) => rowOf(at + 1, today));
-  // Of the questions whether the process dies beside a commit, the one after the second commit is answered yes.
+  // Of the questions whether the process dies beside a commit, the one after the second commit is answered
+  // yes.
   let asked = 0;
   const random = Object.assign(new Random(1), { chance: () => ++asked === 4 });
   const ledger = new LedgerInMemory(organization, condition, { random });

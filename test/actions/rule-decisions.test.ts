@@ -1,4 +1,5 @@
-/** Decisions day by day: the alerts are those of the preview, each once, also when the process dies between two commits. */
+/** Decisions day by day: the alerts are those of the preview, each once, also when the process dies between
+ * two commits. */
 import { describe, expect, test } from "bun:test";
 import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
 import { haveScoresChanged } from "../../server/actions/rules/bulk-changes.ts";
@@ -178,8 +179,8 @@ async function storeCrossings(organization: number): Promise<void> {
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
 }
 
-/** Events of 60 days, 5 a day, that were received before the first run of the last decided day, which was at the beginning of 1970. And some that
- * were received afterwards. */
+/** Events of 60 days, 5 a day, that were received before the first run of the last decided day, which was at
+ * the beginning of 1970. And some that were received afterwards. */
 async function storeEvents(organization: number, later: readonly number[]): Promise<void> {
   const usual = Array.from({ length: 300 }, (_, at) => today - 2 - (at % 60));
   await insertEvents(subject, [

@@ -1,4 +1,5 @@
-/** The figures of rules that are on: alerts by week, precision of untouched alerts, lead times, and touched alerts beside them. */
+/** The figures of rules that are on: alerts by week, precision of untouched alerts, lead times, and touched
+ * alerts beside them. */
 import { expect, test } from "bun:test";
 import { contactEvent } from "../../contract/api/contacts.ts";
 import { defaultSettings } from "../../contract/settings.ts";

@@ -65,7 +65,8 @@ test("a failed payment between the saving of a rule and its first look fires, an
   expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 8 }, "after"]]);
 });
 
-/** Stores events of an import, with the billing events that follow. @param ids with the minutes at which they happened */
+/** Stores events of an import, with the billing events that follow. @param ids with the minutes at which they
+ * happened */
 async function importFailures(
   organization: number,
   receivedMs: number,

@@ -16,7 +16,8 @@ let server: Server;
 let key = "";
 let olga: Awaited<ReturnType<typeof joined>>;
 
-/** Eight users come daily until they leave, one of each team a day: the last ones 8 days ago. The others come until yesterday. */
+/** Eight users come daily until they leave, one of each team a day: the last ones 8 days ago. The others come
+ * until yesterday. */
 const leavers = 8;
 const lastDayOf = (user: number) => (user < leavers ? 8 + Math.floor(user / 2) : 1);
 const scoredDays = 17;

@@ -1,4 +1,5 @@
-/** Rules about silent sources: an alert ends with the next item of its source, and the cooldown only keeps the rule from firing again. */
+/** Rules about silent sources: an alert ends with the next item of its source, and the cooldown only keeps
+ * the rule from firing again. */
 import { expect, test } from "bun:test";
 import type { SourceStatus } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

@@ -1,4 +1,5 @@
-/** The parts that tests of alert rules share: rows of scores as runs store them, and the readings that follow from them. */
+/** The parts that tests of alert rules share: rows of scores as runs store them, and the readings that follow
+ * from them. */
 
 import { defaultSettings } from "../../contract/settings.ts";
 import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
@@ -179,7 +180,8 @@ export function randomRows(random: Random, entities: number, days: readonly numb
   }).flat();
 }
 
-/** The readings of an entity by plain arithmetic, under the same rules on all days. @param rows of the entity, with all days before */
+/** The readings of an entity by plain arithmetic, under the same rules on all days. @param rows of the
+ * entity, with all days before */
 export function plainReadings(
   condition: ScoreCondition,
   rows: readonly ScoreRow[],

@@ -1,5 +1,5 @@
-/** A day that is scored again after it was decided: by other settings on the same day. The decision of the next day compares with the rules that
- * decided it, and knows bulk changes since then. */
+/** A day that is scored again after it was decided: by other settings on the same day. The decision of the
+ * next day compares with the rules that decided it, and knows bulk changes since then. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";

@@ -1,4 +1,5 @@
-/** The history of a segment, from events to the answers: first members, changes by the customers, by an edit and by an erasure. */
+/** The history of a segment, from events to the answers: first members, changes by the customers, by an edit
+ * and by an erasure. */
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

@@ -1,4 +1,5 @@
-/** The record of who is in segments: evaluations that come due, the causes of changes, and a keeper that is killed. */
+/** The record of who is in segments: evaluations that come due, the causes of changes, and a keeper that is
+ * killed. */
 import { expect, test } from "bun:test";
 import type { SegmentCause } from "../../contract/actions/segments.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";

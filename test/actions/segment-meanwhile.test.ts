@@ -1,4 +1,5 @@
-/** Evaluations of segments during which something else happens: none is recorded that mixes members of before and after. */
+/** Evaluations of segments during which something else happens: none is recorded that mixes members of before
+ * and after. */
 import { expect, test } from "bun:test";
 import { msPerDay } from "../warehouse/support.ts";
 import { begun, today, type World } from "./segment-world.ts";

@@ -1,4 +1,5 @@
-/** Changes of segments that follow from an erasure or from another owner are marked one by one: others beside them stay own changes. */
+/** Changes of segments that follow from an erasure or from another owner are marked one by one: others beside
+ * them stay own changes. */
 import { expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
 import { touchedSince } from "../../server/actions/segments/cause.ts";

@@ -1,4 +1,5 @@
-/** Segments as of past days have the members that lists had on them, and previews of rules about them the alerts of a live run. */
+/** Segments as of past days have the members that lists had on them, and previews of rules about them the
+ * alerts of a live run. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";

@@ -1,4 +1,5 @@
-/** Figures of scores of a segment over HTTP: of two segments that have all users, or all accounts, they add up to those of all. */
+/** Figures of scores of a segment over HTTP: of two segments that have all users, or all accounts, they add
+ * up to those of all. */
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

@@ -1,4 +1,5 @@
-/** Segments over HTTP: who is in them is counted again from what was sent. Lists, figures and files show exactly these users. */
+/** Segments over HTTP: who is in them is counted again from what was sent. Lists, figures and files show
+ * exactly these users. */
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";

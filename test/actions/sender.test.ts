@@ -79,7 +79,8 @@ test("1,000 messages for a destination that hangs delay no message to another", 
   const quick = await destination("quick");
   const posted: string[] = [];
   const sender = senderOf(posted);
-  // The service calls this once a second: what is posted by the first call after a message was added waits for a second at most.
+  // The service calls this once a second: what is posted by the first call after a message was added waits
+  // for a second at most.
   await sender.work();
   expect(posted).toEqual(Array.from({ length: 4 }, () => "https://hanging.example/"));
   for (let n = 0; n < 5; n += 1) {

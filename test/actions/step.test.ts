@@ -12,8 +12,9 @@ import { Random } from "../../simulation/random.ts";
 
 const rule: StepRule = { cooldownDays: 5, exitDays: 2 };
 
-/** One letter a day: `i` inside, `s` inside by settings only, `m` neither inside nor out, `o` out, `c` churned, `g` gone, `x` excluded,
- * `I` and `O` the same taken over without an alert, `f` a day that is not decided. */
+/** One letter a day: `i` inside, `s` inside by settings only, `m` neither inside nor out, `o` out, `c`
+ * churned, `g` gone, `x` excluded, `I` and `O` the same taken over without an alert, `f` a day that is not
+ * decided. */
 function outcomes(days: string, about = rule): string {
   let state: EntityState = unknownEntity;
   const lines: string[] = [];

@@ -1,4 +1,5 @@
-/** Work with customers by a read key: what it may do, who stands in the audit log, and what stays with team members who are signed in. */
+/** Work with customers by a read key: what it may do, who stands in the audit log, and what stays with team
+ * members who are signed in. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { auditLog, company } from "../people/support.ts";
 import { Server } from "../server.ts";

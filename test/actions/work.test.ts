@@ -1,4 +1,5 @@
-/** Notes, tasks, contacts and owners over HTTP: from what team members do to lists, timelines, exports and erasures. */
+/** Notes, tasks, contacts and owners over HTTP: from what team members do to lists, timelines, exports and
+ * erasures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";

@@ -1,4 +1,5 @@
-/** Contacts with users: by an event or by a team member's mark. They are no engagement, and are erased with the user. */
+/** Contacts with users: by an event or by a team member's mark. They are no engagement, and are erased with
+ * the user. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, joined } from "../people/support.ts";
 import { Server } from "../server.ts";

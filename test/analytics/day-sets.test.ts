@@ -1,4 +1,5 @@
-/** Sets of entities by day: read from the engine, combined, and asked by both sides, as plain numbers of 128 bits have it. */
+/** Sets of entities by day: read from the engine, combined, and asked by both sides, as plain numbers of 128
+ * bits have it. */
 import { expect, test } from "bun:test";
 import { DaySets, isMember, maxDays } from "../../server/analytics/segments/past/day-sets.ts";
 import { daySetsOf } from "../../server/analytics/segments/past/past-days.ts";

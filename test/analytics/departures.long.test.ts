@@ -53,7 +53,8 @@ async function asked() {
   return events.map(({ event, users, isPassive }) => [event, users, isPassive]);
 }
 
-/** Users who were active on the day of the departure, the leaver's last day, and the account's active members. */
+/** Users who were active on the day of the departure, the leaver's last day, and the account's active
+ * members. */
 async function figures() {
   const { days } = await ask<{ days: { day: string; daily: number }[] }>("/api/active-users?days=10");
   const { users } = await ask<{ users: { userId: string; lastSeenDay: string | null }[] }>("/api/users");

@@ -1,4 +1,5 @@
-/** Sets by events, of more conditions than a statement has: each has the users that a count of the rows finds. */
+/** Sets by events, of more conditions than a statement has: each has the users that a count of the rows
+ * finds. */
 import { expect, test } from "bun:test";
 import { numbersOfSet } from "../../server/analytics/analytics.ts";
 import { eventSets } from "../../server/analytics/entities/event-sets.ts";

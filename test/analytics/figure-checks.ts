@@ -35,8 +35,8 @@ function sortText(value: string | number): string {
 
 let asked = 0;
 
-/** Each choice with a last day, with another one from call to call: all pairs together took most of the file's time, and the
- * organizations of a file have nearly all of them. */
+/** Each choice with a last day, with another one from call to call: all pairs together took most of the
+ * file's time, and the organizations of a file have nearly all of them. */
 function withLastDays<Choice>(world: World, choices: readonly Choice[]) {
   const ends = lastDays(world);
   asked += 1;
@@ -63,7 +63,8 @@ async function expectOverTime(
 
 type WorldNamed = (name: string) => World;
 
-/** Registers a test of each figure for each organization. @param names of the worlds that `made` gives, in a `beforeAll` of the file */
+/** Registers a test of each figure for each organization. @param names of the worlds that `made` gives, in a
+ * `beforeAll` of the file */
 export function checksFigures(names: readonly string[], made: () => readonly World[]): void {
   const worldNamed = (name: string) => made().find((world) => world.name === name) ?? expect.unreachable();
   checksActiveUsers(names, worldNamed);

@@ -1,4 +1,5 @@
-/** Figures of organizations without rules, with excluded users alone, and with passive events in another zone. */
+/** Figures of organizations without rules, with excluded users alone, and with passive events in another
+ * zone. */
 import { afterAll, beforeAll } from "bun:test";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

@@ -1,4 +1,5 @@
-/** Figures of an organization with excluded users and passive events. figures-by-rules.test.ts has other organizations. */
+/** Figures of an organization with excluded users and passive events. figures-by-rules.test.ts has other
+ * organizations. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

@@ -44,7 +44,8 @@ function get(path: string): Promise<Response> {
 const routes = readRoutes({ userId: "u0", accountId: "%3D1%2B1" });
 const tables = routes.filter(({ table }) => table !== undefined);
 
-/** Histories of scores take any day of the calendar: outside of the years that events may have, they are empty. */
+/** Histories of scores take any day of the calendar: outside of the years that events may have, they are
+ * empty. */
 const takesAnyYear = ({ template }: ReadRoute) => template.endsWith("/score/history");
 const noDates = ["2026-02-30", "-1", "20000", "today", "2026-1-1", "", "2026-01-01'--"];
 const otherYears = ["9999-12-31", "1969-12-31"];
@@ -204,7 +205,8 @@ describe("every table as CSV", () => {
     const fields = new Set(header.map((name) => name.replace(/^(traits)\..*/, "$1")).filter(isOwn));
     const [row] = rows;
     if (row !== undefined) expect([...fields].sort()).toEqual(Object.keys(row).sort());
-    // Without rows, as for scores of an organization that was never scored, columns are what the document says.
+    // Without rows, as for scores of an organization that was never scored, columns are what the document
+    // says.
     else expect([...fields].filter((name) => !columnsOf(schema, table).includes(name))).toEqual([]);
     expect(lines.every((line) => line.length === header.length)).toBe(true);
   });

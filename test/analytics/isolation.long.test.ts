@@ -60,8 +60,8 @@ async function evaluated(): Promise<void> {
 }
 
 /**
- * The answers to all routes without how fresh they are, by address. Numbers have 12 digits: the last ones of a sum depend on
- * the order in which the engine's threads end.
+ * The answers to all routes without how fresh they are, by address. Numbers have 12 digits: the last ones of
+ * a sum depend on the order in which the engine's threads end.
  */
 async function answers(): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};

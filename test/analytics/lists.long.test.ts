@@ -1,6 +1,7 @@
 /**
- * Lists with scores: every filter and order, read through HTTP and compared with the whole list. Also the change of health
- * that is usual, and the default order. The server scores nothing by itself, so that the answers stay as they are.
+ * Lists with scores: every filter and order, read through HTTP and compared with the whole list. Also the
+ * change of health that is usual, and the default order. The server scores nothing by itself, so that the
+ * answers stay as they are.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";

@@ -90,7 +90,8 @@ function customers(): Sent {
   return { users, events };
 }
 
-/** Two accounts that stopped beside one that goes on: the members of one fell silent, those of the other left with an event. */
+/** Two accounts that stopped beside one that goes on: the members of one fell silent, those of the other left
+ * with an event. */
 function falling(): Sent {
   const users = ["falling", "gone", "busy"].flatMap((account) =>
     Array.from({ length: account === "busy" ? 60 : 12 }, (_, member) => ({
@@ -98,7 +99,8 @@ function falling(): Sent {
       account,
     })),
   );
-  // With a churn event and without 30 churned accounts there is no risk, so health alone has to fall by 15 in a week.
+  // With a churn event and without 30 churned accounts there is no risk, so health alone has to fall by 15 in
+  // a week.
   const isActive = (account: string, daysAgo: number) =>
     account === "falling"
       ? (daysAgo >= 8 && daysAgo <= 35) || daysAgo > 85

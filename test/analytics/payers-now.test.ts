@@ -1,4 +1,5 @@
-/** Payers as they are read for a page, in SQL for a list, and by their balances: the same on random histories. */
+/** Payers as they are read for a page, in SQL for a list, and by their balances: the same on random
+ * histories. */
 import { describe, expect, test } from "bun:test";
 import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
 import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
@@ -155,8 +156,8 @@ test("excluded users, and accounts of excluded users alone, are in no list, and 
 test("accounts are sorted by expected loss, only when the churn risk is that of losing the subscription", async () => {
   const organization = subject.newOrganization();
   const { warehouse } = subject;
-  // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The end of the fourth is scheduled, and the fifth account pays nothing.
-  // Of the sixth without a risk, 700 of 5,000 end as scheduled.
+  // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The end of the fourth is scheduled, and the
+  // fifth account pays nothing. Of the sixth without a risk, 700 of 5,000 end as scheduled.
   const endsMs = nowMs + 28 * 86_400_000;
   const change = (account: number, fromMs: number, mrr: number) => ({
     subscription: `sub_${account}`,

@@ -171,7 +171,8 @@ describe("accounts", () => {
     const members = everybody().filter(({ account }) => account === accountId);
     const names = new Set(members.map(({ userId }) => userId));
     const events = world.events.filter(({ userId }) => names.has(userId));
-    // Events that carry the account, on the 28 days before the scores. The event's user may have left the account.
+    // Events that carry the account, on the 28 days before the scores. The event's user may have left the
+    // account.
     const active = new Set(
       world.events
         .filter(({ account, day }) => account === accountId && day < today && day >= today - 28)

@@ -134,7 +134,8 @@ export function overTimeRecount({ events }: World, options: OverTimeOptions) {
   );
 }
 
-/** DAU, WAU, MAU of a day, and its stickiness: the mean DAU of 28 days, from the first active one of 30, ÷ MAU. */
+/** DAU, WAU, MAU of a day, and its stickiness: the mean DAU of 28 days, from the first active one of 30, ÷
+ * MAU. */
 export function activeUsersRecount({ engagement }: World, toDay: number) {
   const events = engagement.filter(({ day }) => day <= toDay && day > toDay - 30);
   const within = (days: number, last = toDay) => usersWithin(events, last - days + 1, last).size;

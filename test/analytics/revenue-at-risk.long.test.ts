@@ -11,7 +11,8 @@ const day = nowMs / dayMs;
 const untilMs = nowMs + 28 * dayMs;
 const horizon = { untilMs, laterMs: untilMs, calibration: null };
 
-/** Accounts 1 to 5: churn risks .2, none, .5, none, .9. Account 2 ends within the horizon, and a part of account 3. */
+/** Accounts 1 to 5: churn risks .2, none, .5, none, .9. Account 2 ends within the horizon, and a part of
+ * account 3. */
 async function company(): Promise<number> {
   const organization = subject.newOrganization();
   const change = (subscription: string, account: number, fromMs: number, mrr: number) => ({
@@ -122,7 +123,8 @@ test("a start in the future hides no scheduled end, and payers without a risk ar
     isInvoluntary: false,
   });
   const begun = nowMs - 90 * dayMs;
-  // Account 4 has no risk: 40 of its MRR end, and 60 begin later. The MRR of account 5 begins at this instant.
+  // Account 4 has no risk: 40 of its MRR end, and 60 begin later. The MRR of account 5 begins at this
+  // instant.
   await store(subject.warehouse, organization, [
     change("g", 4, begun, 40),
     change("g", 4, nowMs + 10 * dayMs, 0),
@@ -209,7 +211,8 @@ test("payers without a risk are counted by the reason", async () => {
      SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), {day:Int32}), 7, 1, 'churned', 'churned', NULL`,
     { organization, day },
   );
-  // Account 4 has a score without a risk, and account 2 only with a target by which its scheduled end is no churn.
+  // Account 4 has a score without a risk, and account 2 only with a target by which its scheduled end is no
+  // churn.
   const { withoutRisk, payers, payersWithRisk } = await atRisk(organization, horizon);
   expect(withoutRisk).toEqual([
     { reason: "unused", payers: 2, mrr: 720 },

@@ -1,4 +1,5 @@
-/** Random histories of revenue, their periods, and the figures of them by the pure functions of server/revenue. */
+/** Random histories of revenue, their periods, and the figures of them by the pure functions of
+ * server/revenue. */
 import type { RevenuePeriod } from "../../server/analytics/revenue/revenue.ts";
 import {
   balancesOf,

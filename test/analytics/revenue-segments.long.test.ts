@@ -1,4 +1,5 @@
-/** Figures of revenue of some payers: those of exactly these payers, and of two sets that have all payers they add up to the whole. */
+/** Figures of revenue of some payers: those of exactly these payers, and of two sets that have all payers
+ * they add up to the whole. */
 import { describe, expect, test } from "bun:test";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { withinPayerSet } from "../../server/analytics/entities/within-set.ts";
@@ -197,7 +198,8 @@ test("excluded payers are in no set: users, and accounts whose users are all exc
     at(0, 5, 1_000),
     at(0, 6, 10_000),
   ]);
-  // User 1 is in account 1, users 2 and 4 are in account 2, no user is in account 3. Users 1, 2 and 5 are excluded.
+  // User 1 is in account 1, users 2 and 4 are in account 2, no user is in account 3. Users 1, 2 and 5 are
+  // excluded.
   await subject.warehouse.command(
     `INSERT INTO users (organization, user, user_id, email, traits, account, first_identified_at, updated_at, version)
      SELECT {organization:UInt32}, number, toString(number), '', '{}', [1, 2, 0, 2, 0, 0][number], now64(3), now64(3), 1

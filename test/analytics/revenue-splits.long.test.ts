@@ -1,4 +1,5 @@
-/** Cohorts of revenue by plan and by attribute, as of the first MRR; and groups of attributes with very many values. */
+/** Cohorts of revenue by plan and by attribute, as of the first MRR; and groups of attributes with very many
+ * values. */
 import { expect, test } from "bun:test";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import type { RevenueSplit } from "../../server/analytics/revenue/payer-groups.ts";
@@ -75,7 +76,8 @@ test("a cohort is split by the attribute when the payer first had MRR, or within
     paid({ user: 5 }),
   ]);
   const at = (version: number, atMs: number, tier: unknown) => ({ version, atMs, traits: { tier } });
-  // Account 1 was silver at entry, account 2 within a day, account 3 first heard of a month later, account 4 never.
+  // Account 1 was silver at entry, account 2 within a day, account 3 first heard of a month later, account 4
+  // never.
   await know(organization, "account", 1, [at(1, entryMs - hourMs, "silver"), at(2, monthMs(1), "gold")]);
   await know(organization, "account", 2, [
     at(1, entryMs - hourMs, "gold"),

@@ -1,4 +1,5 @@
-/** Tables as CSV, through HTTP: complete, with the requested columns, readable numbers and a clear file name. */
+/** Tables as CSV, through HTTP: complete, with the requested columns, readable numbers and a clear file
+ * name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import { Server } from "../server.ts";

@@ -10,7 +10,8 @@ export interface Happening {
   readonly userId: string;
   readonly event: string;
   readonly timeMs: number;
-  /** Of the organization's timezone, in days since 1970-01-01, by the runtime's calendar and not by our own. */
+  /** Of the organization's timezone, in days since 1970-01-01, by the runtime's calendar and not by our
+   * own. */
   readonly day: number;
   readonly properties: Readonly<Record<string, unknown>>;
   /** Which account its user had when it was sent. */
@@ -58,7 +59,8 @@ export class World {
     this.#format = new Intl.DateTimeFormat("en-CA", { timeZone: zone });
   }
 
-  /** Sends people and events of so many days, some on days that are yet to come. By default these are more than a year. */
+  /** Sends people and events of so many days, some on days that are yet to come. By default these are more
+   * than a year. */
   async fill(people: number, events: number, pastDays = 430): Promise<void> {
     this.#token = await this.#server.organization(this.name, "--timezone", this.zone);
     const created = await this.#server.command("key", "create", "--organization", this.name);

@@ -1,4 +1,5 @@
-/** Whatever is handed over: requests keep the limits of the contract, and order, and everything is stored once. */
+/** Whatever is handed over: requests keep the limits of the contract, and order, and everything is stored
+ * once. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";

@@ -151,7 +151,8 @@ test("a proxy that takes only small bodies gets small ones, and an item it never
 });
 
 describe("faults that people have to repair", () => {
-  /** Long for an answer, and shorter than nothing is sent then: the client can know that it cannot be sent in this time. */
+  /** Long for an answer, and shorter than nothing is sent then: the client can know that it cannot be sent in
+   * this time. */
   const lessThanAMinuteMs = 55_000;
   const setups: readonly (readonly [string, Mischief, Name, number])[] = [
     ["a page instead of the service", { status: 200, body: "<h1>Welcome</h1>" }, "unexpected_answer", 200],

@@ -7,7 +7,8 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** `pass`: nothing. `cut`: the server's answer is lost. `refuse`: the request is lost. `hang`: there is never an answer. */
+/** `pass`: nothing. `cut`: the server's answer is lost. `refuse`: the request is lost. `hang`: there is never
+ * an answer. */
 export type Mischief =
   | "pass"
   | "cut"

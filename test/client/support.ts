@@ -8,7 +8,8 @@ import { Gate } from "./gate.ts";
 /** Nearly as long as a test may take: what is waited for so long has failed, on however slow a machine. */
 export const patienceMs = 150_000;
 
-/** A client that is given time: an application would not wait so long for a flush, but is sent nothing slowly on purpose. */
+/** A client that is given time: an application would not wait so long for a flush, but is sent nothing slowly
+ * on purpose. */
 class PatientRekindle extends Rekindle {
   override flush(limitMs = patienceMs): Promise<boolean> {
     return super.flush(limitMs);
@@ -92,8 +93,8 @@ export class ClientBench {
   }
 }
 
-/** The client's limit for an answer, which passes when a test says so: of real milliseconds a slow machine might need more
- * for an answer that it should get. */
+/** The client's limit for an answer, which passes when a test says so: of real milliseconds a slow machine
+ * might need more for an answer that it should get. */
 export function limitsOfAnswers() {
   const ms = 149_000;
   const set = globalThis.setTimeout;

@@ -1,5 +1,5 @@
-/** The client's types are written out, because a published declaration must not need the contract's library. Here they are
- * held to the contract: by the compiler both ways, and by the schemas at run time. */
+/** The client's types are written out, because a published declaration must not need the contract's library.
+ * Here they are held to the contract: by the compiler both ways, and by the schemas at run time. */
 import { expect, test } from "bun:test";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";

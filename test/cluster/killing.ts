@@ -1,5 +1,5 @@
-/** Random requests to random nodes, while nodes are killed and PostgreSQL is restarted: what was acknowledged is stored
- * once, in the ledger's counts and in the warehouse. */
+/** Random requests to random nodes, while nodes are killed and PostgreSQL is restarted: what was acknowledged
+ * is stored once, in the ledger's counts and in the warehouse. */
 import { differences, Workload } from "../durability/workload.ts";
 import type { Server } from "../server.ts";
 import { TestCluster } from "./support.ts";
@@ -7,7 +7,8 @@ import { TestCluster } from "./support.ts";
 /** A failure that the test causes in the cluster, one after another, while senders send. */
 export type Blow = "kill a node" | "restart PostgreSQL";
 
-/** Deals the blows, each after so many more events were acknowledged, and returns what is wrong in the end. */
+/** Deals the blows, each after so many more events were acknowledged, and returns what is wrong in the
+ * end. */
 export async function survive(blows: readonly Blow[], eventsBetween: number): Promise<readonly string[]> {
   const cluster = await TestCluster.start();
   const nodes: Server[] = [await cluster.node("all"), await cluster.node("all"), await cluster.node("all")];

@@ -1,5 +1,5 @@
-/** Three nodes, of which one is killed, and PostgreSQL, which is restarted. test/long/cluster.long.test.ts has
- * more failures. */
+/** Three nodes, of which one is killed, and PostgreSQL, which is restarted. test/long/cluster.long.test.ts
+ * has more failures. */
 import { expect, test } from "bun:test";
 import { survive } from "./killing.ts";
 

@@ -1,4 +1,5 @@
-/** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows, and a change of it between two chunks of a rule. */
+/** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows, and a change of
+ * it between two chunks of a rule. */
 import { afterAll, expect, test } from "bun:test";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -144,7 +145,8 @@ test("scores that one leader has made are not made again by the next", async () 
 /** More than a chunk holds. */
 const usersOfRule = 150;
 
-/** An organization whose rule fires for all of its users, once they have scores. @returns the rule's id, and the organization's */
+/** An organization whose rule fires for all of its users, once they have scores. @returns the rule's id, and
+ * the organization's */
 async function ruleForMany(name: string) {
   const { id, token } = await cluster.organization(name);
   const nowMs = Date.now();

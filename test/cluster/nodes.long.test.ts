@@ -1,4 +1,5 @@
-/** Two intake nodes and two analysis nodes on one PostgreSQL and one ClickHouse: what they know of each other. */
+/** Two intake nodes and two analysis nodes on one PostgreSQL and one ClickHouse: what they know of each
+ * other. */
 import { afterAll, expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";

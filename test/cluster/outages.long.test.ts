@@ -1,4 +1,5 @@
-/** One of the servers is away: the node says so, takes what it can, and goes on by itself when the server is back. */
+/** One of the servers is away: the node says so, takes what it can, and goes on by itself when the server is
+ * back. */
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { createServer } from "node:net";

@@ -28,7 +28,8 @@ async function company(name: string) {
   return { id, token };
 }
 
-/** Delivers to the webhook, and does something while its translation waits. @returns the status of its answer */
+/** Delivers to the webhook, and does something while its translation waits. @returns the status of its
+ * answer */
 async function whileTranslated(token: string, doSomething: () => Promise<unknown>): Promise<number> {
   let answer: Promise<Response> | undefined;
   await inTransaction(admin, async (tx) => {
@@ -42,7 +43,8 @@ async function whileTranslated(token: string, doSomething: () => Promise<unknown
           AND (database, relation) = (SELECT oid, 'source_settings'::regclass FROM pg_database WHERE datname = current_database())`;
       return waiting?.waits ?? false;
     });
-    // The node caches a header and a webhook's token apart. With both cached, what it knows of one it knows of the other.
+    // The node caches a header and a webhook's token apart. With both cached, what it knows of one it knows
+    // of the other.
     await expectSuccess(await node.post("/track", token, { userId: "u", event: "asked" }));
     await doSomething();
   });
@@ -50,8 +52,8 @@ async function whileTranslated(token: string, doSomething: () => Promise<unknown
   return (await answer).status;
 }
 
-/** The days of an organization's events with this name, as `[time, day]`. The first segment of the inbox is sealed within a
- * minute. */
+/** The days of an organization's events with this name, as `[time, day]`. The first segment of the inbox is
+ * sealed within a minute. */
 async function daysOf(organization: number, name: string): Promise<readonly (readonly [number, number])[]> {
   const known = await admin<{ segment: number }[]>`SELECT segment FROM inbox_segments ORDER BY segment`;
   const segments: { body: string }[] = [];

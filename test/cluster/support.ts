@@ -74,7 +74,8 @@ export class TestCluster {
     return server;
   }
 
-  /** Starts a node that answers questions, and may lead. @param time intervals that differ from the product's */
+  /** Starts a node that answers questions, and may lead. @param time intervals that differ from the
+   * product's */
   async analysis(env: Record<string, string> = {}, time: ServedTime = {}): Promise<AnalysisNode> {
     const NODE_URL = `http://127.0.0.1:${await freePort()}`;
     const folder = this.folder();

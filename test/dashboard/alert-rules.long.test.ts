@@ -1,4 +1,5 @@
-/** Alert rules in the settings: added from a template with its preview, changed, paused, resumed and deleted. */
+/** Alert rules in the settings: added from a template with its preview, changed, paused, resumed and
+ * deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { quietZone } from "../far-from-midnight.ts";

@@ -1,4 +1,5 @@
-/** Pictures of users and accounts: from other hosts only where the installation allows it, in data: addresses always. */
+/** Pictures of users and accounts: from other hosts only where the installation allows it, in data: addresses
+ * always. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { Server } from "../server.ts";

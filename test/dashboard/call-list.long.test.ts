@@ -1,4 +1,5 @@
-/** The card that says whom to call: its rows are the call list's, and a task, a snooze and a verdict can be given on the row. */
+/** The card that says whom to call: its rows are the call list's, and a task, a snooze and a verdict can be
+ * given on the row. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

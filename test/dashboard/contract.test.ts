@@ -6,7 +6,8 @@ import { isPageAddress, pages } from "../../contract/pages.ts";
 import type { Changes, Reads } from "../../dashboard/api/paths.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
-/** Whether nothing has to be sent. The compiler decides it: `npm run check` fails when a line below is wrong. */
+/** Whether nothing has to be sent. The compiler decides it: `npm run check` fails when a line below is
+ * wrong. */
 type MayBeEmpty<Query> = Record<never, never> extends Query ? true : false;
 
 test("a parameter without a default must be sent, another may be left out", () => {

@@ -102,8 +102,8 @@ const having = {
   "viewer and member": ["viewer", "member"],
 } as const satisfies Record<string, readonly Role[]>;
 
-/** The table: of each page the controls that change something, and the roles that have each of them. Behind a comma stands
- * a button of the page: then the controls are those of the dialog that it opens. */
+/** The table: of each page the controls that change something, and the roles that have each of them. Behind a
+ * comma stands a button of the page: then the controls are those of the dialog that it opens. */
 const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having>>>> = {
   "/overview": { "button No": "member", "button Yes, they have left": "member" },
   "/start": {

@@ -1,4 +1,5 @@
-/** Destinations in the settings: added, tested, paused, resumed, deleted; the own digest; and the pages of recipients of e-mail. */
+/** Destinations in the settings: added, tested, paused, resumed, deleted; the own digest; and the pages of
+ * recipients of e-mail. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";

@@ -1,4 +1,5 @@
-/** Small things that a reader stumbles over: marks without a meaning, months without anything, a focus that stays. */
+/** Small things that a reader stumbles over: marks without a meaning, months without anything, a focus that
+ * stays. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";

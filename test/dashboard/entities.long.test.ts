@@ -1,4 +1,5 @@
-/** The pages of a user and of an account, as a browser shows them: the figures of the API, and nothing else. */
+/** The pages of a user and of an account, as a browser shows them: the figures of the API, and nothing
+ * else. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { formatDay } from "../../server/calendar/days.ts";
@@ -58,7 +59,8 @@ async function somebodyWithHistory() {
   throw new Error("nobody of the demonstration has a history");
 }
 
-/** A page of the demonstration, with a signed-in user. @param script run in the page before its own scripts */
+/** A page of the demonstration, with a signed-in user. @param script run in the page before its own
+ * scripts */
 async function open(path: string, options: Parameters<typeof openPage>[1] = {}, script = "") {
   const watched = await openPage(browser, options);
   await watched.page.addInitScript(script);
@@ -77,7 +79,8 @@ interface Scored {
   readonly change: { readonly sinceDay: string; readonly health: Readonly<Record<string, number>> };
 }
 
-/** A busy browser reports in one call that an element left the window and that it came back. Here it always does. */
+/** A busy browser reports in one call that an element left the window and that it came back. Here it always
+ * does. */
 const reportsOfOutsideWait = `
   window.IntersectionObserver = class extends IntersectionObserver {
     constructor(report, options) {

@@ -1,4 +1,5 @@
-/** The page of events, for repairs of an integration: the live view, ingestion warnings and rejected events. */
+/** The page of events, for repairs of an integration: the live view, ingestion warnings and rejected
+ * events. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";

@@ -1,4 +1,5 @@
-/** The first days of an organization: what the overview and the Start page say before there is a week, or a score. */
+/** The first days of an organization: what the overview and the Start page say before there is a week, or a
+ * score. */
 import { describe, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { joined } from "../people/support.ts";

@@ -8,7 +8,8 @@ import { axe, notedMessages } from "./support.ts";
 const world = await SettingsWorld.shared();
 const noon = (daysAgo: number) => new Date(world.server.nowMs() - daysAgo * 86_400_000).toISOString();
 
-/** Two users of one account, active every other day. Each said an NPS two days ago: Segment sends that time, too. */
+/** Two users of one account, active every other day. Each said an NPS two days ago: Segment sends that time,
+ * too. */
 async function sendUsers(organization: string): Promise<void> {
   const { server } = world;
   const token = (await server.command("token", "create", "--organization", organization)).trim();
@@ -60,7 +61,8 @@ test("a trait becomes a part of health, with its points on the page and in the A
   expect(await axe(page)).toEqual([]);
   await save(page).click();
   await save(page).waitFor({ state: "detached" });
-  // The schedule scores an organization within seconds of its first events, and there would be scores to compare with.
+  // The schedule scores an organization within seconds of its first events, and there would be scores to
+  // compare with.
   await sendUsers("Own parts");
   await world.server.command("score", "--organization", "Own parts");
 

@@ -1,4 +1,5 @@
-/** Exemptions of a hold-out, from the rule's form on the page to arms that are stored and messages that are received. */
+/** Exemptions of a hold-out, from the rule's form on the page to arms that are stored and messages that are
+ * received. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Locator, Page } from "playwright-core";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
@@ -63,7 +64,8 @@ afterAll(async () => {
   receiver?.stop();
 });
 
-/** Saves the rule on its page. The form fills in the MRR above which the highest tenth of those who pay is. */
+/** Saves the rule on its page. The form fills in the MRR above which the highest tenth of those who pay
+ * is. */
 async function saveRule(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByLabel("Begin with").selectOption({ label: "Key event unused for 14 days" });

@@ -1,4 +1,5 @@
-/** The pages of users and accounts: what they show is what the API says, and every view of them is an address. */
+/** The pages of users and accounts: what they show is what the API says, and every view of them is an
+ * address. */
 import { describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { becomes } from "../until.ts";

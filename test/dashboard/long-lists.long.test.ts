@@ -1,4 +1,5 @@
-/** Lists with many rows, long names and narrow windows: no row is missed, nothing covers anything, and the CSV is whole. */
+/** Lists with many rows, long names and narrow windows: no row is missed, nothing covers anything, and the
+ * CSV is whole. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";

@@ -133,14 +133,15 @@ test("every panel and every sentence with a count has such links", async () => {
   expect(numberIn((await stat.textContent()) ?? "")).toBeGreaterThan(0);
 });
 
-/** When the page shows what the pointer does: before that a link may still be the one of a bar that the pointer has left. */
+/** When the page shows what the pointer does: before that a link may still be the one of a bar that the
+ * pointer has left. */
 function drawn(page: Page): Promise<unknown> {
   return page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
 }
 
 /**
- * Clicks on a bar until something has happened. The drawing is no link while its figures are asked for again, as after another
- * tab has closed: then the pointer moves on the bar, and clicks again.
+ * Clicks on a bar until something has happened. The drawing is no link while its figures are asked for again,
+ * as after another tab has closed: then the pointer moves on the bar, and clicks again.
  * @param seen waits for it so many milliseconds, and is undefined without it
  */
 function click<T>(

@@ -1,4 +1,5 @@
-/** The pages as a browser gets them: policy, keyboard, screen readers, narrow screens, and the states of figures. */
+/** The pages as a browser gets them: policy, keyboard, screen readers, narrow screens, and the states of
+ * figures. */
 import { describe, expect, test } from "bun:test";
 import {
   axe,

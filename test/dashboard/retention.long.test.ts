@@ -1,4 +1,5 @@
-/** The retention page: its figures are the endpoint's, and every cell and its people are reached by keyboard. */
+/** The retention page: its figures are the endpoint's, and every cell and its people are reached by
+ * keyboard. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Static } from "typebox";

@@ -1,4 +1,5 @@
-/** The parts that tests of revenue pages share: companies with billing events, and figures as they stand there. */
+/** The parts that tests of revenue pages share: companies with billing events, and figures as they stand
+ * there. */
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { company } from "../people/support.ts";

@@ -1,4 +1,5 @@
-/** An account that a page gave its user with a browser token is marked on both pages, with what the page said of it, until a server says it. */
+/** An account that a page gave its user with a browser token is marked on both pages, with what the page said
+ * of it, until a server says it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser as Chromium, Page } from "playwright-core";
 import { Server } from "../server.ts";

@@ -1,4 +1,5 @@
-/** Health and churn risk on the overview, and the win-back list, with the users or accounts of one segment. */
+/** Health and churn risk on the overview, and the win-back list, with the users or accounts of one
+ * segment. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

@@ -1,5 +1,5 @@
-/** The set-up of every source as the page shows it, run as it stands with the source's own client: the user and the event
- * arrive. Beside it the start page's program with the client package. */
+/** The set-up of every source as the page shows it, run as it stands with the source's own client: the user
+ * and the event arrive. Beside it the start page's program with the client package. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -5,7 +5,8 @@ import type { Server } from "../server.ts";
 import { openPage, ownerOf, type Somebody, signInAs, type WatchedPage } from "./support.ts";
 import { world } from "./world.ts";
 
-/** The shared server, on which Ada Lovelace owns the demonstration's organization and those that tests create. */
+/** The shared server, on which Ada Lovelace owns the demonstration's organization and those that tests
+ * create. */
 export class SettingsWorld {
   readonly server: Server;
   readonly browser: Chromium;

@@ -1,4 +1,5 @@
-/** Settings that several people change at the same time, and input that a slow or unlucky moment must not lose. */
+/** Settings that several people change at the same time, and input that a slow or unlucky moment must not
+ * lose. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
@@ -21,7 +22,8 @@ const saved = (owner: Somebody) => owner.json<Saved>("GET", at(owner, "/api/sett
 const patch = (owner: Somebody, body: object) => owner.json<Saved>("PATCH", at(owner, "/api/settings"), body);
 const row = (page: Page, event: string) => page.getByRole("row", { name: new RegExp(`^${event}`) });
 
-/** The page asks for everything again, as when one comes back to it after a while. @param path what has to be answered */
+/** The page asks for everything again, as when one comes back to it after a while. @param path what has to be
+ * answered */
 async function askedAgain(page: Page, path: string): Promise<void> {
   const asked = page.waitForResponse((answer) => answer.url().includes(path));
   await page.evaluate("dispatchEvent(new Event('online'))");

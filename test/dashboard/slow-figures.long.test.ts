@@ -1,4 +1,5 @@
-/** Figures that do not come: the page says so, lets the reader stop, and never keeps other pages from opening. */
+/** Figures that do not come: the page says so, lets the reader stop, and never keeps other pages from
+ * opening. */
 import { expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
 import { becomes } from "../until.ts";

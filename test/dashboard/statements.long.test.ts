@@ -1,4 +1,5 @@
-/** Sentences on pages that were not true: figures of another organization, warnings that are there, a start that is none. */
+/** Sentences on pages that were not true: figures of another organization, warnings that are there, a start
+ * that is none. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { secondsOf } from "../../dashboard/api/client.ts";

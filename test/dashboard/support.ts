@@ -7,8 +7,8 @@ import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-/** How long anything is waited for, in a test that may take 180 seconds: the rest is for what came before, and to say what
- * did not come. */
+/** How long anything is waited for, in a test that may take 180 seconds: the rest is for what came before,
+ * and to say what did not come. */
 export const patienceMs = 150_000;
 
 /** Widths at which every page has to be right, in CSS pixels. */
@@ -94,12 +94,13 @@ export async function signedIn(page: Page, server: Server, organization: string)
   return { id: owner.organization };
 }
 
-/** True while nothing on the page is on its way: no figures, no chart, no rows that are out of date, and nothing moves. */
+/** True while nothing on the page is on its way: no figures, no chart, no rows that are out of date, and
+ * nothing moves. */
 const isAtRest = `document.querySelector("h1") !== null && document.getAnimations().length === 0 &&
   document.querySelector("[aria-busy=true], .skeleton") === null`;
 
-/** Waits until the page shows all that it asked for, and has acted on it: a chart is drawn, keys are listened to. A quiet
- * network would not say that, it is quiet too while a busy machine has not yet begun. */
+/** Waits until the page shows all that it asked for, and has acted on it: a chart is drawn, keys are listened
+ * to. A quiet network would not say that, it is quiet too while a busy machine has not yet begun. */
 export async function settled(page: Page): Promise<void> {
   await comesTrue(page, isAtRest);
   // React's work after a drawing is done by then.
@@ -107,7 +108,8 @@ export async function settled(page: Page): Promise<void> {
   await comesTrue(page, isAtRest);
 }
 
-/** Goes to an address as a link does: the application is not loaded again, which takes half of a page's processor time.
+/** Goes to an address as a link does: the application is not loaded again, which takes half of a page's
+ * processor time.
  * @param path begins with /o/ */
 export async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`);
@@ -194,8 +196,8 @@ export async function asReader<Answer>(page: Page, path: string): Promise<Answer
   return (await response.json()) as Answer;
 }
 
-/** Holds the figures of a page still: an address of the API has the first answer that it gave, for the page and for the
- * test. Earlier days are being scored meanwhile, and what is asked again might be another.
+/** Holds the figures of a page still: an address of the API has the first answer that it gave, for the page
+ * and for the test. Earlier days are being scored meanwhile, and what is asked again might be another.
  * @returns asks what the page asks, or would */
 export async function heldFigures(page: Page, server: Server, organization: number) {
   const answers = new Map<string, Promise<{ readonly status: number; readonly body: string }>>();
@@ -228,7 +230,8 @@ export async function heldFigures(page: Page, server: Server, organization: numb
   };
 }
 
-/** Answers what goes to one of these addresses as intake does while analysis is starting, until `ends` is called. */
+/** Answers what goes to one of these addresses as intake does while analysis is starting, until `ends` is
+ * called. */
 export async function whileStarting(
   page: Page,
   ...addresses: readonly (string | RegExp)[]
@@ -247,7 +250,8 @@ export async function whileStarting(
   };
 }
 
-/** A page of the demonstration that says that analysis is starting: so answer these addresses until `ends` is called. */
+/** A page of the demonstration that says that analysis is starting: so answer these addresses until `ends` is
+ * called. */
 export async function openWhileStarting(
   browser: Browser,
   server: Server,

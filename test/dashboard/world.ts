@@ -1,6 +1,7 @@
 /**
- * One browser and one server for all page tests of a process. The server's organization Demo is the demonstration with all
- * scores, on a day that is always the same: `demonstrationDay`. Tests read it, and change only organizations of their own. Names of organizations are unique over all files.
+ * One browser and one server for all page tests of a process. The server's organization Demo is the
+ * demonstration with all scores, on a day that is always the same: `demonstrationDay`. Tests read it, and
+ * change only organizations of their own. Names of organizations are unique over all files.
  */
 import { rmSync } from "node:fs";
 import type { Browser } from "playwright-core";
@@ -14,7 +15,8 @@ let server: Promise<Server> | undefined;
 let browser: Promise<Browser> | undefined;
 let empty: Promise<string> | undefined;
 
-/** The server, ready for figures, and the browser. Both are started by the first call and end with the run. */
+/** The server, ready for figures, and the browser. Both are started by the first call and end with the
+ * run. */
 export async function world(): Promise<{ readonly server: Server; readonly browser: Browser }> {
   server ??= startServer();
   browser ??= launch();

@@ -1,4 +1,5 @@
-/** The Dockerfile, as far as it can be tried without a container engine: test/long/image.long.test.ts also runs npm. */
+/** The Dockerfile, as far as it can be tried without a container engine: test/long/image.long.test.ts also
+ * runs npm. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-/** Carries out what deploy/Dockerfile says in folders instead of containers, and starts what comes out as a container would. */
+/** Carries out what deploy/Dockerfile says in folders instead of containers, and starts what comes out as a
+ * container would. */
 import { chownSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
@@ -65,7 +66,8 @@ async function carryOut(
   }
 }
 
-/** Makes the final stage in a folder, without its users and permissions. @param build the build stage's folder */
+/** Makes the final stage in a folder, without its users and permissions. @param build the build stage's
+ * folder */
 export function finishIn(folder: string, build: string): void {
   mkdirSync(folder, { recursive: true });
   for (const instruction of stages().final.instructions) {

@@ -1,6 +1,6 @@
 /**
- * Putting a cluster's stores back, as docs/operating.md says: the warehouse from an older copy, PostgreSQL as it is, and the
- * page's own statements between them. The engines' own tools for backups are not run here.
+ * Putting a cluster's stores back, as docs/operating.md says: the warehouse from an older copy, PostgreSQL as
+ * it is, and the page's own statements between them. The engines' own tools for backups are not run here.
  */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";

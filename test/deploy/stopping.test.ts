@@ -1,4 +1,5 @@
-/** A node of a cluster announces its stop beforehand, so that a load balancer sends no more requests to it. */
+/** A node of a cluster announces its stop beforehand, so that a load balancer sends no more requests to
+ * it. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

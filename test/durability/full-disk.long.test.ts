@@ -72,7 +72,8 @@ test("a full disk is answered 500 or 429, loses nothing, and needs no restart wh
   await workload.untilAcknowledged(100);
   const filling = join(disk, "filling");
 
-  // Commits fail until the second's look at the disk turns senders away: where that is sooner, the disk is filled again.
+  // Commits fail until the second's look at the disk turns senders away: where that is sooner, the disk is
+  // filled again.
   while (true) {
     fill(filling);
     const first = await sendUntil(

@@ -29,8 +29,8 @@ export async function hold(of: string, step: Step): Promise<number | undefined> 
 }
 
 /**
- * `ALTER TABLE events …` or `INSERT INTO events …`, and of a record of scores what it is of: `record: run of user`.
- * Undefined for a statement that only reads.
+ * `ALTER TABLE events …` or `INSERT INTO events …`, and of a record of scores what it is of: `record: run of
+ * user`. Undefined for a statement that only reads.
  */
 function writing(sql: string): string | undefined {
   const statement = /(?:ALTER TABLE|INSERT INTO) [\s\S]*/.exec(sql)?.[0];
@@ -49,7 +49,8 @@ export async function held<Result>(name: string, start: () => Promise<Result>): 
   return result;
 }
 
-/** Holds this process at statements that write to its embedded engine. @param told is called with the name of each */
+/** Holds this process at statements that write to its embedded engine. @param told is called with the name of
+ * each */
 export function holdStatements(told: (name: string) => void = () => undefined): void {
   const { use } = SessionPool.prototype;
   SessionPool.prototype.use = function (this: SessionPool, query, asker) {

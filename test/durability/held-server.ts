@@ -1,6 +1,7 @@
 /**
- * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see holds.ts. Points are calls of
- * analysis to intake, which are the commits of its work, statements that write to the embedded engine, and messages of intake (`post`).
+ * test/serve.ts, of which a process can be held at a point of its work, so that a test kills it there: see
+ * holds.ts. Points are calls of analysis to intake, which are the commits of its work, statements that write
+ * to the embedded engine, and messages of intake (`post`).
  */
 import { PostingThread } from "../../server/actions/send/posting-thread.ts";
 import { held, hold, holdStatements } from "./held-process.ts";
@@ -80,7 +81,8 @@ function holdAnswers(): void {
   Bun.serve = holding as typeof ordinary;
 }
 
-/** A message is claimed before, may have arrived within, and has arrived after, when its outcome is not recorded yet. */
+/** A message is claimed before, may have arrived within, and has arrived after, when its outcome is not
+ * recorded yet. */
 function holdPosts(): void {
   const { post } = PostingThread.prototype;
   PostingThread.prototype.post = function (this: PostingThread, message) {

@@ -1,16 +1,18 @@
-/** The points at which a process is held, and how a test and the held process speak about them: see holds.ts. */
+/** The points at which a process is held, and how a test and the held process speak about them: see
+ * holds.ts. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Of a call of analysis: it is not sent yet, has arrived at intake, or is done and not answered yet. Of a statement: it is not sent, runs,
- * or is done.
+ * Of a call of analysis: it is not sent yet, has arrived at intake, or is done and not answered yet. Of a
+ * statement: it is not sent, runs, or is done.
  */
 export type Step = "before" | "arrived" | "within" | "after";
 
 export interface HoldPoint {
   readonly step: Step;
-  /** The name of a call, such as `erasures.finish`, or the begin of a statement, such as `ALTER TABLE events`. */
+  /** The name of a call, such as `erasures.finish`, or the begin of a statement, such as `ALTER TABLE
+   * events`. */
   readonly of: string;
   /** The process is held when it comes there for this time. Default: the first. */
   readonly count?: number;

@@ -1,6 +1,6 @@
 /**
- * Kills of a service at points of its work, without regard to the speed of the machine: a process that comes to a point is held there
- * (held-server.ts), killed, and started again.
+ * Kills of a service at points of its work, without regard to the speed of the machine: a process that comes
+ * to a point is held there (held-server.ts), killed, and started again.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Subprocess } from "bun";
@@ -120,7 +120,8 @@ export async function killAtEach(
   let hold: Hold | undefined;
   let asked: Promise<unknown> | undefined;
   for (const [at, point] of points.entries()) {
-    // The first one is wanted before the work begins, and each other one before the process starts that comes to it.
+    // The first one is wanted before the work begins, and each other one before the process starts that comes
+    // to it.
     hold ??= ofServer.next(point);
     asked ??= begin().catch(() => undefined);
     await begun?.();

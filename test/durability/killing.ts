@@ -1,4 +1,5 @@
-/** The parts that kills of a server share: its port and its starts, the files that it leaves, and a kill in a deletion of loaded rows. */
+/** The parts that kills of a server share: its port and its starts, the files that it leaves, and a kill in a
+ * deletion of loaded rows. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { freePort } from "../deploy/running.ts";
@@ -6,7 +7,8 @@ import type { ServedAs } from "../served-as.ts";
 import { run, Server, type ServerOptions } from "../server.ts";
 import { until } from "../until.ts";
 
-/** Kills a server without warning while rows that it has loaded are being deleted: the oldest row of the inbox is another one. */
+/** Kills a server without warning while rows that it has loaded are being deleted: the oldest row of the
+ * inbox is another one. */
 export async function killWhileDeleting(server: Server): Promise<void> {
   const db = new Database(join(server.dataDir, "ledger.sqlite"), { readonly: true });
   try {
@@ -27,7 +29,8 @@ export async function ownPort(): Promise<{ readonly PORT: string }> {
   return { PORT: String(await freePort()) };
 }
 
-/** The state that a killed server left: whether a batch was frozen, and whether the warehouse already had it. */
+/** The state that a killed server left: whether a batch was frozen, and whether the warehouse already had
+ * it. */
 export interface Remains {
   readonly unfinishedBatches: number;
   readonly halfWritten: boolean;
@@ -45,8 +48,8 @@ export async function remains(dataDir: string): Promise<Remains> {
   return JSON.parse(stdout);
 }
 
-/** Starts the server again on its folder and port, which was `ownPort()` from the beginning. The folder may still be held by
- * its old analysis process for a moment. */
+/** Starts the server again on its folder and port, which was `ownPort()` from the beginning. The folder may
+ * still be held by its old analysis process for a moment. */
 export async function restart(
   server: Server,
   as: Pick<ServerOptions, "entry"> & ServedAs = {},

@@ -27,7 +27,8 @@ export class Workload {
 
   readonly #pauseMs: number;
 
-  /** @param server the server that runs now: it is another one after a restart. @param pauseMs of each sender. */
+  /** @param server the server that runs now: it is another one after a restart. @param pauseMs of each
+   * sender. */
   constructor(server: () => Server, token: string, pauseMs = 0) {
     this.#server = server;
     this.#token = token;

@@ -1,4 +1,5 @@
-/** A copy of everything about a person: data of the person in every store is in it, and nothing of another person. */
+/** A copy of everything about a person: data of the person in every store is in it, and nothing of another
+ * person. */
 
 import { beforeAll, expect, test } from "bun:test";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
@@ -219,7 +220,8 @@ test("an erased person is in no document", async () => {
   await server.command("erase", "user", "eve", "--organization", organization);
   const response = await olga.ask("GET", at("/api/users/eve/everything"));
   expect(response.status).toBe(404);
-  // The digest named both, so its content is deleted. The row of the other one has left the message of the run.
+  // The digest named both, so its content is deleted. The row of the other one has left the message of the
+  // run.
   const [run, digest] = inOrder((await everything("ada")).document);
   expect([digest?.state, digest?.content]).toEqual(["canceled", null]);
   expect(run).toMatchObject({ state: "held", content: { total: 1, rows: [{}] } });

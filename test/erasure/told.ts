@@ -1,4 +1,5 @@
-/** An alert rule that fired for users, and messages that name them all: for the copy of everything about one of them. */
+/** An alert rule that fired for users, and messages that name them all: for the copy of everything about one
+ * of them. */
 import { join } from "node:path";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import type { DigestEntity } from "../../server/actions/digests/digest.ts";
@@ -15,8 +16,8 @@ export const firedDay = 20_700;
 
 type Member = Awaited<ReturnType<typeof joined>>;
 
-/** Fires a rule with a hold-out for these users, who are treated, and adds a digest that names them. Destinations are paused, so they hold
- * every message. */
+/** Fires a rule with a hold-out for these users, who are treated, and adds a digest that names them.
+ * Destinations are paused, so they hold every message. */
 export async function tellAbout(server: Server, owner: Member, users: readonly string[]): Promise<void> {
   const { organization } = owner;
   const absent = () => Promise.reject(new Error("is not asked for here"));

@@ -1,4 +1,5 @@
-/** Exports that are broken, foreign or made to cost: clear words, bounded work, and every good row is kept. */
+/** Exports that are broken, foreign or made to cost: clear words, bounded work, and every good row is
+ * kept. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import type { CommandResult } from "../printed-by.ts";

@@ -1,4 +1,5 @@
-/** `rekindle import --from stripe`: subscriptions and invoices as the API lists them, and as the dashboard writes CSV. */
+/** `rekindle import --from stripe`: subscriptions and invoices as the API lists them, and as the dashboard
+ * writes CSV. */
 import { expect, test } from "bun:test";
 import { invoice, price, startSeconds, subscription, subscriptionItem } from "../sources/stripe-objects.ts";
 import { at, delivered, eventsOf, withStripe } from "../sources/webhooks-support.ts";

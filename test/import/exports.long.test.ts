@@ -1,4 +1,5 @@
-/** `rekindle import --from`: the exports of other tools, as their documents describe them, up to the users and events that are stored. */
+/** `rekindle import --from`: the exports of other tools, as their documents describe them, up to the users
+ * and events that are stored. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Session } from "chdb";

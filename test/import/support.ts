@@ -121,7 +121,8 @@ export class ImportBench {
     return child;
   }
 
-  /** How many rows the unfinished import of this file has done: one file may be imported as users and as events. */
+  /** How many rows the unfinished import of this file has done: one file may be imported as users and as
+   * events. */
   rowsDone(file: string): number {
     const ledger = new Database(join(this.dataDir, "ledger.sqlite"), { readonly: true });
     try {

@@ -2,7 +2,8 @@
 import { Database } from "bun:sqlite";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 
-/** Which commits fail: those that add an entry to the audit log, that update one, or that write to any other table. */
+/** Which commits fail: those that add an entry to the audit log, that update one, or that write to any other
+ * table. */
 export type Fault = "entry" | "entry updated" | "change";
 
 interface Table {

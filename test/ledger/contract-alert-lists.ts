@@ -1,4 +1,5 @@
-/** The part of the contract about lists of many alerts: their order, pages, filters, and reading all of them. */
+/** The part of the contract about lists of many alerts: their order, pages, filters, and reading all of
+ * them. */
 import { describe, expect, test } from "bun:test";
 import {
   type AlertFilter,
@@ -26,7 +27,8 @@ function moment(number: number): DrawnAlert {
   });
 }
 
-/** An organization with a rule of 1,200 alerts, another rule with one, and an alert of another organization. */
+/** An organization with a rule of 1,200 alerts, another rule with one, and an alert of another
+ * organization. */
 async function ground(subject: LedgerUnderTest) {
   const { ledger, nowMs } = subject;
   const added = async (name: string, rules: readonly string[]) => {
@@ -145,7 +147,8 @@ function filters(subject: LedgerUnderTest): void {
     }
     const [rule] = await ledger.alertRules.list(id, day);
     expect(rule).toMatchObject({ name: "many", openAlerts: 1_175 });
-    // Of three users one was judged and one is snoozed, by the alert with the highest expected loss and by the next.
+    // Of three users one was judged and one is snoozed, by the alert with the highest expected loss and by
+    // the next.
     const everybody = { users: [1, 2, 3], accounts: [1] };
     const worked = await ledger.alerts.workedOn(id, everybody, nowMs, day);
     expect(worked.map(({ verdictAtMs, snoozedUntil }) => [verdictAtMs, snoozedUntil]).sort()).toEqual([

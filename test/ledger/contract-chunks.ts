@@ -1,4 +1,5 @@
-/** The part of the contract about chunks as they are drawn, chosen and committed: who is a control, and which alerts are sent. */
+/** The part of the contract about chunks as they are drawn, chosen and committed: who is a control, and which
+ * alerts are sent. */
 import { describe, expect, test } from "bun:test";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";

@@ -12,7 +12,8 @@ const day = 20_000;
 const minuteMs = 60_000;
 const accounts = 30;
 
-/** An organization with accounts and a rule about failed payments that tells a Slack channel in the morning. */
+/** An organization with accounts and a rule about failed payments that tells a Slack channel in the
+ * morning. */
 async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } = {}) {
   const { ledger } = subject;
   const { id: organization } = await subject.organization();

@@ -1,4 +1,5 @@
-/** The part of the contract about experiments of hold-outs, and the counts that outlive users, rules and alerts. */
+/** The part of the contract about experiments of hold-outs, and the counts that outlive users, rules and
+ * alerts. */
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/actions/rules.ts";
 import { parseDay } from "../../server/calendar/calendar.ts";

@@ -1,4 +1,5 @@
-/** The part of the contract about message ids that are remembered for good: each imported row is stored once, ever. */
+/** The part of the contract about message ids that are remembered for good: each imported row is stored once,
+ * ever. */
 import { describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";

@@ -1,4 +1,5 @@
-/** The part of the contract about what rules and messages say of one user: for a copy of everything about a person. */
+/** The part of the contract about what rules and messages say of one user: for a copy of everything about a
+ * person. */
 import { describe, expect, test } from "bun:test";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import { alertRule, firedAlert } from "./alert-decision.ts";

@@ -1,4 +1,5 @@
-/** The part of the contract about the deletion of alert rules: at once for all readers, and of the rows in parts. */
+/** The part of the contract about the deletion of alert rules: at once for all readers, and of the rows in
+ * parts. */
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
@@ -9,7 +10,8 @@ import type { LedgerUnderTest } from "./ledger-under-test.ts";
 const day = 20_000;
 const ada = { kind: "user", id: "ada" } as const;
 
-/** A rule with a hold-out whose exemption names a segment. It has an open alert, a control, a state, and a count of the day. */
+/** A rule with a hold-out whose exemption names a segment. It has an open alert, a control, a state, and a
+ * count of the day. */
 async function ground(subject: LedgerUnderTest) {
   const of = await oneAlert(subject, { holdOutShare: 0.5 });
   const { id, ledger, nowMs, rule, first, commit } = of;

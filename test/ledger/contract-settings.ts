@@ -33,7 +33,8 @@ export function settingsContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Changes settings through the ledger that is under test now, and asks it for two versions of the history. */
+/** Changes settings through the ledger that is under test now, and asks it for two versions of the
+ * history. */
 function callsOn(subject: LedgerUnderTest) {
   return {
     change: (organization: number, sent: object, atMs = subject.nowMs, by = "command line") =>

@@ -1,4 +1,5 @@
-/** The part of the contract about saved views, settings of sources, and searches for users without their ids. */
+/** The part of the contract about saved views, settings of sources, and searches for users without their
+ * ids. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import type { WebhookChange } from "../../server/ledger/ledger.ts";

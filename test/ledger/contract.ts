@@ -37,7 +37,8 @@ import { waitingMessagesContract } from "./contract-waiting-messages.ts";
 import { workContract } from "./contract-work.ts";
 import { LedgerUnderTest, type OpenBeside, type OpenLedger } from "./ledger-under-test.ts";
 
-/** Parts about what each database has its own implementation of: transactions, the inbox, erasures, message ids, held events. */
+/** Parts about what each database has its own implementation of: transactions, the inbox, erasures, message
+ * ids, held events. */
 const ownParts = {
   transact: transactContract,
   inbox: inboxContract,

@@ -17,7 +17,8 @@ export const dayMs = 86_400_000;
 /** Users of the ledger below. */
 const userIds = ["ada", "bob", "eve", oddText] as const;
 
-/** Fills a ledger as intake, the loader and people do. Nothing waits in the end. @returns its first organization */
+/** Fills a ledger as intake, the loader and people do. Nothing waits in the end. @returns its first
+ * organization */
 export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number> {
   const { id } = await ledger.organizations.create(
     { name: oddText, timezone: "Europe/Paris", nowMs },

@@ -1,4 +1,5 @@
-/** A ledger whose alerts have arms, and no table of experiments, is brought to today's form, on both engines. */
+/** A ledger whose alerts have arms, and no table of experiments, is brought to today's form, on both
+ * engines. */
 import { describe, expect, test } from "bun:test";
 import { olderLedgers } from "./older-ledgers.ts";
 

@@ -19,7 +19,8 @@ interface Older {
   readonly stored: readonly string[];
 }
 
-/** The engines with functions that make such a ledger and open it. The PostgreSQL server runs during the tests of the file. */
+/** The engines with functions that make such a ledger and open it. The PostgreSQL server runs during the
+ * tests of the file. */
 export function olderLedgers({
   sqliteSteps,
   postgresSteps,

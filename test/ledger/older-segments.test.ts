@@ -1,4 +1,5 @@
-/** A ledger with a row for each user and account of fixed segments is brought to today's form, on both engines. */
+/** A ledger with a row for each user and account of fixed segments is brought to today's form, on both
+ * engines. */
 import { expect, test } from "bun:test";
 import { olderLedgers } from "./older-ledgers.ts";
 

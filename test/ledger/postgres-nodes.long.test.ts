@@ -1,4 +1,5 @@
-/** Several nodes on one PostgreSQL: what they promise together, while connections are cut and the server is killed. */
+/** Several nodes on one PostgreSQL: what they promise together, while connections are cut and the server is
+ * killed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
@@ -120,8 +121,9 @@ async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   return seen.result;
 }
 
-/** Repeats a transaction that was refused because another one held its organization's lock for long, as intake does: on a busy
- * machine a commit takes longer than the lock is waited for. Nothing of it is stored. */
+/** Repeats a transaction that was refused because another one held its organization's lock for long, as
+ * intake does: on a busy machine a commit takes longer than the lock is waited for. Nothing of it is
+ * stored. */
 async function untilUnlocked(work: () => Promise<void>): Promise<void> {
   while (true) {
     try {

@@ -1,4 +1,5 @@
-/** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in it. */
+/** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in
+ * it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Person } from "../../server/ledger/ports/members.ts";

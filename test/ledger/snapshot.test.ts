@@ -1,4 +1,5 @@
-/** The ledger's snapshot: whole at one instant while writes go on, with the runs of message ids that it names. */
+/** The ledger's snapshot: whole at one instant while writes go on, with the runs of message ids that it
+ * names. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-/** Statements of the inbox on SQLite: it runs on the thread that answers writes, so they must not sort or read the rows of all alerts. */
+/** Statements of the inbox on SQLite: it runs on the thread that answers writes, so they must not sort or
+ * read the rows of all alerts. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,7 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** How SQLite runs each statement about alerts that a call prepares, without those that read some by their ids. */
+/** How SQLite runs each statement about alerts that a call prepares, without those that read some by their
+ * ids. */
 async function plansOf(call: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   prepared.mockClear();
   await call();

@@ -20,7 +20,8 @@ import { append, inboxRows, look, user, writePeople } from "./writes.ts";
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
 const besideSqlite = async (folder: string) => new BesideSqlite(fileIn(folder));
 
-/** A ledger with tables, to be copied: that takes a quarter of the processor time of making them for every test. */
+/** A ledger with tables, to be copied: that takes a quarter of the processor time of making them for every
+ * test. */
 let made: string;
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), "rekindle-made-"));

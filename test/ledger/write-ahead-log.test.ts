@@ -1,5 +1,5 @@
-/** A write is acknowledged only after it is synced: events in the journal, what else there is in SQLite's log. The disk is
- * slowed down and broken where the ledger meets it. */
+/** A write is acknowledged only after it is synced: events in the journal, what else there is in SQLite's
+ * log. The disk is slowed down and broken where the ledger meets it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import fs from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

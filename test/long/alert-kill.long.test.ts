@@ -1,11 +1,11 @@
 /**
- * Kills the service, or one of its two processes, at each commit from an event or the scores of a day to the messages about them: a process is
- * held there (durability/holds.ts). In the end each event has one alert, the alerts about scores are those of the preview, and each message
- * arrived at least once under one id.
+ * Kills the service, or one of its two processes, at each commit from an event or the scores of a day to the
+ * messages about them: a process is held there (durability/holds.ts). In the end each event has one alert,
+ * the alerts about scores are those of the preview, and each message arrived at least once under one id.
  *
- * The commits are: of loaded events, of a day's scores (`test/scoring/kill.long.test.ts` kills at each of their writes), of a chunk of a rule's
- * decision with its messages, of the claim of a message, and of the outcome of an attempt. chunk-kill.long.test.ts kills between the chunks of a
- * day's decision.
+ * The commits are: of loaded events, of a day's scores (`test/scoring/kill.long.test.ts` kills at each of
+ * their writes), of a chunk of a rule's decision with its messages, of the claim of a message, and of the
+ * outcome of an attempt. chunk-kill.long.test.ts kills between the chunks of a day's decision.
  */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -59,7 +59,8 @@ function failedPayment(userId: string): object[] {
   ];
 }
 
-/** From an event to its message: the points at which a service is killed, and with how many failed payments before. */
+/** From an event to its message: the points at which a service is killed, and with how many failed payments
+ * before. */
 const ofMoments: readonly (KillPoint & { readonly payments?: number })[] = [
   // The events are in the warehouse, and the ledger does not know it.
   { step: "after", of: "INSERT INTO events", victim: "both" },
@@ -70,8 +71,8 @@ const ofMoments: readonly (KillPoint & { readonly payments?: number })[] = [
   ...ofCommit("after"),
   // More than a chunk holds: the first is committed, and the second is not.
   { step: "before", of: commit, count: 2, victim: "both", payments: 105 },
-  // Messages are claimed, under way, and arrived without a recorded outcome. Four are under way at most, so that the ninth follows outcomes that
-  // are recorded.
+  // Messages are claimed, under way, and arrived without a recorded outcome. Four are under way at most, so
+  // that the ninth follows outcomes that are recorded.
   { step: "before", of: "post", victim: "both", payments: 8 },
   { step: "within", of: "post", victim: "intake", payments: 8 },
   { step: "after", of: "post", victim: "both", payments: 8 },
@@ -163,7 +164,8 @@ const everybody = [...accounts, ...gone].flatMap((id) =>
   })),
 );
 
-/** The scores of users are there without their record, those of users alone, and those of accounts as well, which ends the run. */
+/** The scores of users are there without their record, those of users alone, and those of accounts as well,
+ * which ends the run. */
 const ofScores = (victim: Victim): KillPoint[] =>
   ["INSERT INTO user_scores", "record: run of user", "record: run of account"].map((of) => ({
     step: "after",
@@ -172,9 +174,9 @@ const ofScores = (victim: Victim): KillPoint[] =>
   }));
 
 /**
- * From the scores of a day to the alerts: the points of each day, in the order in which the work comes to them, also when it goes on after a
- * kill. Rules about users are decided as soon as users are scored. Four of these commit: when analysis alone is killed after the call has
- * arrived, and when the commit is done.
+ * From the scores of a day to the alerts: the points of each day, in the order in which the work comes to
+ * them, also when it goes on after a kill. Rules about users are decided as soon as users are scored. Four of
+ * these commit: when analysis alone is killed after the call has arrived, and when the commit is done.
  */
 const ofDays: ReadonlyMap<number, readonly KillPoint[]> = new Map([
   // Alerts about users begin.

@@ -1,4 +1,5 @@
-/** The parts that kills of score rules share: a service with rules, its ledger as it is seen from outside, and the messages that arrived. */
+/** The parts that kills of score rules share: a service with rules, its ledger as it is seen from outside,
+ * and the messages that arrived. */
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-/** `rekindle backtest` on a log with billing events: the end of subscriptions as churn, and features of billing. */
+/** `rekindle backtest` on a log with billing events: the end of subscriptions as churn, and features of
+ * billing. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Stream } from "../../simulation/random.ts";
@@ -25,8 +26,9 @@ interface LogLine {
 }
 
 /**
- * Accounts of one user with a monthly subscription from the first day on. Most subscriptions end: a third of these after a failed
- * payment, which hardly ever happens to others, and a third as it was scheduled 40 days before.
+ * Accounts of one user with a monthly subscription from the first day on. Most subscriptions end: a third of
+ * these after a failed payment, which hardly ever happens to others, and a third as it was scheduled 40 days
+ * before.
  */
 const accounts = simulateLogs(600, logDays, 5)
   .map(({ log }) => log.map(({ day, event }) => ({ day, event })))

@@ -8,16 +8,19 @@ import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 
-/** Just enough for four cut-offs and a cut-off to train at for each: every further two weeks take 0.2 s a run. */
+/** Just enough for four cut-offs and a cut-off to train at for each: every further two weeks take 0.2 s a
+ * run. */
 const logDays = 260;
 const people = 400;
 const columns = ["--entity", "who", "--time", "at", "--event", "what"];
 const ofChurn = [...columns, "--cutoffs", "4", "--churn-event", "canceled"];
 
-/** Users who cancel four days after their last activity, and go on or not. Every tenth resumes a day later. */
+/** Users who cancel four days after their last activity, and go on or not. Every tenth resumes a day
+ * later. */
 const users = simulateLogs(people, logDays, 5).map(({ log, traits = {} }, index) => {
   const lastDay = log.at(-1)?.day ?? simulatedFrom;
-  // With no departure in the last 24 days they would seem to have stopped coming, and the last cut-off would be dropped.
+  // With no departure in the last 24 days they would seem to have stopped coming, and the last cut-off would
+  // be dropped.
   const canceledDay = lastDay < simulatedFrom + logDays - 14 ? lastDay + 4 : undefined;
   return { id: `u${index}`, log, traits, canceledDay, hasResumed: index % 10 === 0 };
 });
@@ -41,7 +44,8 @@ function wasSeenBefore({ log }: (typeof users)[number], cutoff: number): boolean
   return log.some(({ day }) => day < cutoff && day >= cutoff - 182);
 }
 
-/** How many entities the four cut-offs score, idle or not, and how many of them canceled. @param entities the users of each */
+/** How many entities the four cut-offs score, idle or not, and how many of them canceled. @param entities the
+ * users of each */
 function counted(entities: readonly (typeof users)[]): { readonly n: number; readonly churned: number } {
   const labels = [1, 2, 3, 4]
     .map((back) => simulatedFrom + logDays - 28 * back)

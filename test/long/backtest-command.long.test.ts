@@ -11,7 +11,8 @@ import { until } from "../until.ts";
 const bench = new BacktestBench();
 afterAll(() => bench.end());
 
-/** A log has a snapshot of every second week, which takes 0.2 s. 500 days have all 12 cut-offs, and 260 have four. */
+/** A log has a snapshot of every second week, which takes 0.2 s. 500 days have all 12 cut-offs, and 260 have
+ * four. */
 const allDays = 500;
 const days = 260;
 const columns = ["--entity", "who", "--time", "at", "--event", "what"];

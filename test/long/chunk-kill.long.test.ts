@@ -1,7 +1,9 @@
 /**
- * Kills the service, or one of its two processes, between two chunks of one rule's day: before analysis hears that the first is committed, before
- * it sends the next, and when the next has arrived at intake. A process is held there, so no kill depends on the speed of the machine. In the end the
- * alerts are those of the preview, each once. The messages are those of the cap over the whole day, and each arrived at least once under one id.
+ * Kills the service, or one of its two processes, between two chunks of one rule's day: before analysis hears
+ * that the first is committed, before it sends the next, and when the next has arrived at intake. A process
+ * is held there, so no kill depends on the speed of the machine. In the end the alerts are those of the
+ * preview, each once. The messages are those of the cap over the whole day, and each arrived at least once
+ * under one id.
  */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -75,7 +77,8 @@ function everybody(): object[] {
   }));
 }
 
-/** Between two chunks: the first is committed and analysis has no answer yet, the next is not sent yet, or has arrived at intake. */
+/** Between two chunks: the first is committed and analysis has no answer yet, the next is not sent yet, or
+ * has arrived at intake. */
 const steps = ["after", "before", "arrived"] as const;
 
 /** The service, which is killed again and again. */
@@ -86,7 +89,8 @@ class KilledService {
   server: Server;
   /** The kills by victim and step. */
   readonly kills: string[] = [];
-  /** The answers to chunks of a killed analysis process, which intake took up after the next process had gone on. */
+  /** The answers to chunks of a killed analysis process, which intake took up after the next process had gone
+   * on. */
   readonly late: string[] = [];
 
   constructor(server: Server, start: () => Promise<Server>) {

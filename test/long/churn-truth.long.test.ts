@@ -11,12 +11,13 @@ import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
 
 const users = 2_500;
-/** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of the day that lies
- * 28 days before the end. */
+/** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of the day that
+ * lies 28 days before the end. */
 const weeks = 46;
 const seed = 11;
 const horizonDays = 28;
-/** Each day's demonstration is another. A model that is right fails its back-test on some days, and then there is no churn risk. */
+/** Each day's demonstration is another. A model that is right fails its back-test on some days, and then
+ * there is no churn risk. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
 let server: Server;
 
@@ -27,7 +28,8 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => rmSync(server.dataDir, { recursive: true, force: true }));
 
-/** The churn risks of all users as of a day, from the tables: the API has those of the newest day. Null where there is none. */
+/** The churn risks of all users as of a day, from the tables: the API has those of the newest day. Null where
+ * there is none. */
 async function readRisks(day: number): Promise<ReadonlyMap<string, number | null>> {
   await server.kill("SIGTERM");
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(server.dataDir) });

@@ -1,4 +1,5 @@
-/** Whether the model finds ends of contracts that no silence announces. bench/contracts.ts has the figures of ten seeds. */
+/** Whether the model finds ends of contracts that no silence announces. bench/contracts.ts has the figures of
+ * ten seeds. */
 import { expect, test } from "bun:test";
 import {
   contractData,

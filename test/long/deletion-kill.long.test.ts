@@ -1,5 +1,5 @@
-/** Kills the service with SIGKILL at each step of an organization's deletion, while the loader is behind: nothing of it comes
- * back, and the other organizations are whole. */
+/** Kills the service with SIGKILL at each step of an organization's deletion, while the loader is behind:
+ * nothing of it comes back, and the other organizations are whole. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";

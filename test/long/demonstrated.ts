@@ -19,7 +19,8 @@ type Ask = <Name extends RouteName & `GET ${string}`>(
   sent?: { readonly query?: string; readonly id?: string },
 ) => Promise<RouteAnswer<Name>>;
 
-/** A server whose clock showed the morning of this day when the demonstration of the seed began. The caller stops it. */
+/** A server whose clock showed the morning of this day when the demonstration of the seed began. The caller
+ * stops it. */
 export async function demonstrated(day: number, seed: number) {
   const aheadMs = (day + 9 / 24) * msPerDay - Date.now();
   const server = await Server.start({ time: { aheadMs, scheduleMs: null } });

@@ -1,5 +1,5 @@
-/** Kills the service with SIGKILL in the middle of an erasure: it goes on at the next start, and what is left is
- * the same as if nothing had happened. */
+/** Kills the service with SIGKILL in the middle of an erasure: it goes on at the next start, and what is left
+ * is the same as if nothing had happened. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -16,7 +16,8 @@ const as = { entry: heldServer, time: quick };
 let server: Server = await ownServer(() => server, { ...as, env: await ownPort() });
 const start = (before: Server) => restart(before, as);
 
-/** Waits until the newest erasure of an organization has this state, or is done, beside the running server. */
+/** Waits until the newest erasure of an organization has this state, or is done, beside the running
+ * server. */
 async function watch(organization: string, state: "begun" | "done"): Promise<void> {
   const db = new Database(join(server.dataDir, "ledger.sqlite"), { readonly: true });
   try {

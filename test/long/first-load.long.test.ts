@@ -1,6 +1,7 @@
 /**
- * What is shown while an organization's past arrives: at any moment "loading", or the scores of all of it. The loader is slow, the
- * schedule looks all the time, both processes are killed in the middle, and each way in brings the past.
+ * What is shown while an organization's past arrives: at any moment "loading", or the scores of all of it.
+ * The loader is slow, the schedule looks all the time, both processes are killed in the middle, and each way
+ * in brings the past.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -42,7 +43,8 @@ interface Sent {
   readonly timestamp: string;
 }
 
-/** Events of 60 days: of daily users, of some who come on one day of three, and of some who stopped after a month. */
+/** Events of 60 days: of daily users, of some who come on one day of three, and of some who stopped after a
+ * month. */
 function past(): Sent[][] {
   const today = server.nowMs();
   const events = Array.from({ length: userCount }, (_, user) =>
@@ -54,8 +56,8 @@ function past(): Sent[][] {
       return [{ userId: `u${user}`, event: user % 2 === 0 ? "opened" : "shared", timestamp }];
     }).flat(),
   ).flat();
-  // Whole users one after another: of half of them, every figure is false. Each part has the 1,000 rows of a load in bulk: a smaller one
-  // is scored as it stands.
+  // Whole users one after another: of half of them, every figure is false. Each part has the 1,000 rows of a
+  // load in bulk: a smaller one is scored as it stands.
   expect(events.length).toBeGreaterThan(partCount * 1_000);
   return Array.from({ length: partCount }, (_, part) =>
     events.filter((_, at) => Math.floor((at * partCount) / events.length) === part),
@@ -85,7 +87,8 @@ async function shown(name: string, kind: Shown["kind"] = "user"): Promise<Shown>
 
 const figures = ({ kind, day, counts }: Shown) => ({ kind, day, counts });
 
-/** The server's clock stands still: a load is over 30 s after its last row, and on a slow machine a part may take longer. */
+/** The server's clock stands still: a load is over 30 s after its last row, and on a slow machine a part may
+ * take longer. */
 const heldMs = server.nowMs();
 const aheadMs = () => heldMs - Date.now();
 let isHeld = true;
@@ -160,7 +163,8 @@ const ways: Readonly<Record<string, (name: string, token: string) => Send | Prom
   },
 };
 
-/** What RevenueCat says of a user once a week: a period has begun, and lasts a month, or the subscription has ended. */
+/** What RevenueCat says of a user once a week: a period has begun, and lasts a month, or the subscription has
+ * ended. */
 function paymentOf({ userId, timestamp }: Sent): object[] {
   const atMs = Date.parse(timestamp);
   const daysAgo = Math.round((server.nowMs() - atMs) / msPerDay);
@@ -255,7 +259,8 @@ async function importAll(parts: readonly Sent[][], watched: Load["watched"]): Pr
 describe("while the past arrives, the pages show that it loads or what a rebuild shows", () => {
   const seen = new Map<string, readonly Shown[]>();
 
-  // All ways at once, with one kill in the middle of all: on PostgreSQL the lease of a killed leader lasts 30 s.
+  // All ways at once, with one kill in the middle of all: on PostgreSQL the lease of a killed leader lasts 30
+  // s.
   beforeAll(async () => {
     const loads: Load[] = [];
     for (const [way, open] of Object.entries(ways)) loads.push(await begin(way, open));

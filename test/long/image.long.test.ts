@@ -1,4 +1,5 @@
-/** Both stages of deploy/Dockerfile, with npm, in folders. The result starts as a container would, from an empty volume. */
+/** Both stages of deploy/Dockerfile, with npm, in folders. The result starts as a container would, from an
+ * empty volume. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Kills the service under load, with SIGKILL, at each step of the loader and at random moments, and the analysis process alone.
- * Afterwards every acknowledged event is stored once.
+ * Kills the service under load, with SIGKILL, at each step of the loader and at random moments, and the
+ * analysis process alone. Afterwards every acknowledged event is stored once.
  */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -15,7 +15,8 @@ import { until } from "../until.ts";
 const organization = "Movers & Söhne";
 /** Its day does not end meanwhile: figures are compared with those of some minutes ago. */
 const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");
-/** Scores nothing by itself: with the scores of a week ago, lists would say which change of health is usual. */
+/** Scores nothing by itself: with the scores of a week ago, lists would say which change of health is
+ * usual. */
 const time = { scheduleMs: null };
 const since = daysAgo(90).slice(0, 10);
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-moving-"));

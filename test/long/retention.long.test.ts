@@ -1,6 +1,6 @@
 /**
- * Every combination of a question's options about retention equals a recount: 1,440, in several minutes. With TEST_SAMPLE=1 it is 60 of
- * them, among which is every value of every option.
+ * Every combination of a question's options about retention equals a recount: 1,440, in several minutes. With
+ * TEST_SAMPLE=1 it is 60 of them, among which is every value of every option.
  */
 import { test } from "bun:test";
 import { msPerDay } from "../../server/calendar/zone.ts";
@@ -18,7 +18,8 @@ const subject = new WarehouseUnderTest();
 const isSample = process.env.TEST_SAMPLE === "1";
 const random = randomOfThisRun("retention");
 
-/** Combinations that are asked of one history: by the cohort's entry and, when all are asked, by the event of return. */
+/** Combinations that are asked of one history: by the cohort's entry and, when all are asked, by the event of
+ * return. */
 function historyOf({ entry, returnEvent }: Combination): string {
   const who = entry.kind === "event" ? entry.event : entry.kind;
   return isSample ? who : `${who}, back by ${returnEvent ?? "any event"}`;

@@ -32,8 +32,8 @@ export async function identifyImported(server: Server, token: string): Promise<v
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
 }
 
-/** Waits until rows of the import are stored. An import that only starts when the server is dead opens the ledger
- * itself, and then the server cannot. */
+/** Waits until rows of the import are stored. An import that only starts when the server is dead opens the
+ * ledger itself, and then the server cannot. */
 export async function importHasBegun({ dataDir }: Server): Promise<void> {
   const rowsDone = () => inLedger(dataDir, (run) => run`SELECT id FROM imports WHERE rows_done > 0`);
   await until("rows of the import are stored", rowsDone, ({ length }) => length > 0);

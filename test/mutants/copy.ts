@@ -67,7 +67,8 @@ export class ProjectCopy {
     return this.#run(["test", `./${file}`, "--bail=1", `--timeout=${timeoutMs}`], timeoutMs);
   }
 
-  /** Runs the compiler. It remembers what it knows of files that did not change. @param more further options */
+  /** Runs the compiler. It remembers what it knows of files that did not change. @param more further
+   * options */
   async compiles(...more: readonly string[]): Promise<boolean> {
     const remembered = ["--incremental", "--tsBuildInfoFile", this.path(".types")];
     const options = ["--noEmit", "--singleThreaded", ...remembered, ...more, "-p", this.folder];

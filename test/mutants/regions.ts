@@ -1,6 +1,7 @@
 /**
- * Regions of a source file, and a form of the file that says which of them run. A region is the body of a function, or a
- * block of a condition or a loop inside of it. Bun's own coverage sees one process. This sees the servers, too, that tests start.
+ * Regions of a source file, and a form of the file that says which of them run. A region is the body of a
+ * function, or a block of a condition or a loop inside of it. Bun's own coverage sees one process. This sees
+ * the servers, too, that tests start.
  */
 import { childrenOf, isFunction, type Node, parse } from "./generate.ts";
 

@@ -1,4 +1,5 @@
-/** A PUBLIC_URL with a path: everything is served below it, whether the proxy in front takes the path away or not. */
+/** A PUBLIC_URL with a path: everything is served below it, whether the proxy in front takes the path away or
+ * not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readConfig } from "../../server/config.ts";
 import { dispatch } from "../../server/http/port/routes.ts";

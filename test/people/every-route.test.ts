@@ -112,7 +112,8 @@ async function theirMessages(): Promise<Readonly<Record<"destinations" | "delive
 const mapping = { userId: "user", event: { path: "name" } };
 const alertRule = { scope: { kind: "users" }, condition: { kind: "healthBelow", below: 40 } };
 
-/** A body for each route that takes one. A new route with a body fails the test until its body is added here. */
+/** A body for each route that takes one. A new route with a body fails the test until its body is added
+ * here. */
 const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/settings": { weekStart: 7 },
   "POST /api/settings/restore": { to: 0 },
@@ -243,8 +244,8 @@ async function answerOf(ask: () => Promise<Response>): Promise<readonly [number,
   return [response.status, first?.value ? new TextDecoder().decode(first.value) : ""];
 }
 
-/** Everything of theirs that could have been changed, without when it was used, and without items by the hour: the next hour
- * may begin meanwhile. */
+/** Everything of theirs that could have been changed, without when it was used, and without items by the
+ * hour: the next hour may begin meanwhile. */
 async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
   const paths = [

@@ -1,4 +1,5 @@
-/** Figures are answered to a session as to a read key: of the person's organizations, by the rights of their role. */
+/** Figures are answered to a session as to a read key: of the person's organizations, by the rights of their
+ * role. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { OpenApi } from "../specification/document.ts";

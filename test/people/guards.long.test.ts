@@ -1,4 +1,5 @@
-/** The guards against others: pages of other sites, guesses of passwords, and senders with a forged address. */
+/** The guards against others: pages of other sites, guesses of passwords, and senders with a forged
+ * address. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";

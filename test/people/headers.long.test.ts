@@ -1,4 +1,5 @@
-/** The headers of every answer under /api for browsers and proxies: no caching, and no guessing of the type. */
+/** The headers of every answer under /api for browsers and proxies: no caching, and no guessing of the
+ * type. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { Browser, joined } from "./support.ts";

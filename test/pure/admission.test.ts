@@ -132,7 +132,8 @@ test("a number is an id exactly when its text is the number's decimal string", (
   expect(Math.min(taken, refused)).toBeGreaterThan(options.numRuns / 20);
 });
 
-/** Whether a number's text is plain, without a zero too many, and means exactly the number that it reads as. */
+/** Whether a number's text is plain, without a zero too many, and means exactly the number that it reads
+ * as. */
 function isDecimalString(text: string): boolean {
   return /^(0|-?(0\.[0-9]*[1-9]|[1-9][0-9]*(\.[0-9]*[1-9])?))$/.test(text) && String(Number(text)) === text;
 }

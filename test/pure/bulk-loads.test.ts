@@ -1,10 +1,12 @@
-/** When a load in bulk is written down: at once when it begins, and every few seconds until when it lasted. */
+/** When a load in bulk is written down: at once when it begins, and every few seconds until when it
+ * lasted. */
 import { expect, test } from "bun:test";
 import { BulkLoads } from "../../server/intake/watch/bulk-loads.ts";
 
 const second = 1_000;
 
-/** What is written down by these rows of one organization, each at its instant. @param fails whether the first writing fails */
+/** What is written down by these rows of one organization, each at its instant. @param fails whether the
+ * first writing fails */
 function noted(fails = false) {
   const written: number[] = [];
   let tries = 0;

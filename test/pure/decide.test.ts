@@ -30,7 +30,8 @@ interface SeenAccount {
   attributes: Map<string, string>;
 }
 
-/** The timestamp of each field. An older value changes nothing. A value with the time of arrival always wins. */
+/** The timestamp of each field. An older value changes nothing. A value with the time of arrival always
+ * wins. */
 class Times {
   readonly #atMs = new Map<string, number>();
 

@@ -1,4 +1,5 @@
-/** Answers about a wrong parameter or filter name the values that may be sent, and never quote the validator. */
+/** Answers about a wrong parameter or filter name the values that may be sent, and never quote the
+ * validator. */
 import { expect, test } from "bun:test";
 import Compile from "typebox/compile";
 import { FilterSchema } from "../../contract/actions/filters.ts";

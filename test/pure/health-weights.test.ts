@@ -1,4 +1,5 @@
-/** Weights of health are percentages; those that older versions stored become percentages when they are read. */
+/** Weights of health are percentages; those that older versions stored become percentages when they are
+ * read. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";

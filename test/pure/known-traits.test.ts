@@ -1,4 +1,5 @@
-/** Traits that are left out of an import change nothing: the values of each time are the same as with all of them. */
+/** Traits that are left out of an import change nothing: the values of each time are the same as with all of
+ * them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { KnownTraits } from "../../cli/import/exports/known-traits.ts";
@@ -6,7 +7,8 @@ import type { SourcedIdentify, SourcedItem } from "../../server/intake/admission
 
 type Values = Record<string, { readonly value: unknown; readonly atMs: number }>;
 
-/** Merges as the ledger does: of each trait the latest value wins, and of two of one time the one that came later. */
+/** Merges as the ledger does: of each trait the latest value wins, and of two of one time the one that came
+ * later. */
 function merged(items: readonly SourcedItem[]): Map<string, Values> {
   const users = new Map<string, Values>();
   for (const item of items) {

@@ -72,7 +72,8 @@ export class LedgerModel {
       .map(({ person }) => person);
   }
 
-  /** The data for a transaction that begins now. It throws when a read is not among the transaction's needs. */
+  /** The data for a transaction that begins now. It throws when a read is not among the transaction's
+   * needs. */
   stored(needs: Needs): Stored {
     this.#transactions += 1;
     const isNeeded = (asked: readonly object[], one: object) =>

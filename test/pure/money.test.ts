@@ -1,4 +1,5 @@
-/** Amounts of money as the pages write them, with the digits of their currency, and subscriptions in words. */
+/** Amounts of money as the pages write them, with the digits of their currency, and subscriptions in
+ * words. */
 import { expect, test } from "bun:test";
 import { currenciesWithoutRate } from "../../contract/billing/currencies.ts";
 import { cancelingText } from "../../dashboard/entity/score-text.ts";

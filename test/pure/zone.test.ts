@@ -1,4 +1,5 @@
-/** Days in timezones that do what timezones must not do: known instants as facts, random ones against Intl. */
+/** Days in timezones that do what timezones must not do: known instants as facts, random ones against
+ * Intl. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseEventTime } from "../../server/calendar/calendar.ts";

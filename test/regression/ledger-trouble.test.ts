@@ -1,4 +1,5 @@
-/** A ledger that cannot be opened is a sentence with a remedy. Pages of garbage, and a mount without writing, were stack traces. */
+/** A ledger that cannot be opened is a sentence with a remedy. Pages of garbage, and a mount without writing,
+ * were stack traces. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +34,8 @@ function damaged(name: string, pages: readonly number[]): string {
   return copy;
 }
 
-/** How often the ledger opens, and is refused with its file and a backup as the remedy, with one page of garbage after the other. */
+/** How often the ledger opens, and is refused with its file and a backup as the remedy, with one page of
+ * garbage after the other. */
 test("garbage in any page of the ledger is a refusal, or is not met yet", async () => {
   const pages = readFileSync(join(whole, "ledger.sqlite")).length / pageBytes;
   const outcomes = { opened: 0, refused: 0 };

@@ -1,4 +1,5 @@
-/** A token, a key or a timezone that changes while a body is on its way: the request is judged by what holds when it is there. */
+/** A token, a key or a timezone that changes while a body is on its way: the request is judged by what holds
+ * when it is there. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Route } from "../../contract/api/route.ts";
 import { routes } from "../../contract/api/routes.ts";

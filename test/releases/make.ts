@@ -1,6 +1,7 @@
 /**
- * Keeps an installation of the version that is checked out, as test/releases/<version>: a data folder, and a cluster's two
- * databases. Run it once, before a release: `cli/with-bun test/releases/make.ts`. open.test.ts opens them with every later version.
+ * Keeps an installation of the version that is checked out, as test/releases/<version>: a data folder, and a
+ * cluster's two databases. Run it once, before a release: `cli/with-bun test/releases/make.ts`. open.test.ts
+ * opens them with every later version.
  *
  * Both were killed while rows waited for the warehouse.
  */

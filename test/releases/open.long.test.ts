@@ -1,4 +1,5 @@
-/** Installations of earlier releases, kept by make.ts as a kill left them, open under this version with everything in them. */
+/** Installations of earlier releases, kept by make.ts as a kill left them, open under this version with
+ * everything in them. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

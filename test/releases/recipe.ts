@@ -1,4 +1,5 @@
-/** Fills an installation with one of everything that a release keeps, for test/releases/make.ts, and reads it again. */
+/** Fills an installation with one of everything that a release keeps, for test/releases/make.ts, and reads it
+ * again. */
 import { join } from "node:path";
 import { joined, password } from "../people/support.ts";
 import type { Server } from "../server.ts";
@@ -163,7 +164,8 @@ async function sendSources(server: Server, token: string): Promise<void> {
   for (const [path, body] of sent) await taken(await server.post(path, token, body), 200);
 }
 
-/** Imports a file of 30 events. A second import of the same file changes nothing, because the ledger knows the file. */
+/** Imports a file of 30 events. A second import of the same file changes nothing, because the ledger knows
+ * the file. */
 export async function importEvents(server: Server): Promise<string> {
   const file = join(import.meta.dir, "imported.csv");
   return server.command("import", file, "--organization", organization);

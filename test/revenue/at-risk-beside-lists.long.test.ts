@@ -1,4 +1,5 @@
-/** MRR at risk, lists by expected loss, and the page of one payer: the same amounts on random histories, and those of a plain sum. */
+/** MRR at risk, lists by expected loss, and the page of one payer: the same amounts on random histories, and
+ * those of a plain sum. */
 import { describe, expect, test } from "bun:test";
 import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
 import { userNumbers } from "../../server/analytics/entities/user-list.ts";
@@ -24,7 +25,8 @@ const convert = conversionAt({ reporting: "USD", rates });
 
 type Changes = ReturnType<typeof randomChanges>;
 
-/** Histories around now. So many changes are still to come: ends that are scheduled, rises and first starts. */
+/** Histories around now. So many changes are still to come: ends that are scheduled, rises and first
+ * starts. */
 const histories: Readonly<Record<string, Pick<History, "currencies" | "hasTransfers">>> = {
   "one currency": { currencies: ["USD"], hasTransfers: false },
   "subscriptions that pass to other payers": { currencies: ["USD"], hasTransfers: true },
@@ -65,7 +67,8 @@ function expectedPayers(changes: Changes, kind: EntityKind): ReadonlyMap<number,
   );
 }
 
-/** Accounts and users with these numbers as ids, and a churn risk for a half of them. Others have a score without one, or none. */
+/** Accounts and users with these numbers as ids, and a churn risk for a half of them. Others have a score
+ * without one, or none. */
 async function scoredEntities(organization: number): Promise<ReadonlyMap<number, number | null>> {
   const { warehouse } = subject;
   const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";

@@ -1,6 +1,6 @@
 /**
- * Books of MRR by double entry, kept without the product's code and with other arithmetic. Each posting debits one
- * account and credits another. A month is closed per payer, by the calendar of the runtime.
+ * Books of MRR by double entry, kept without the product's code and with other arithmetic. Each posting
+ * debits one account and credits another. A month is closed per payer, by the calendar of the runtime.
  */
 
 export interface Money {
@@ -87,7 +87,8 @@ export class Books {
     return new Map([...currencies].filter(([, all]) => [...all].some((one) => !(one in this.#rates))));
   }
 
-  /** The postings in cents, without payers that have a currency without a rate; or those payers' in one currency. */
+  /** The postings in cents, without payers that have a currency without a rate; or those payers' in one
+   * currency. */
   #ledger(currency?: string): Posting[] {
     const unrated = this.#unrated();
     if (currency !== undefined) {
@@ -151,7 +152,8 @@ export class Books {
     });
   }
 
-  /** Opening and closing balances of each payer in dollars between two instants, and what passed to it in between. */
+  /** Opening and closing balances of each payer in dollars between two instants, and what passed to it in
+   * between. */
   balances(
     startMs: number,
     endMs: number,

@@ -164,7 +164,8 @@ describe("events of one time apply in the order of their ranks", () => {
       expect(told(started, ...events)).toEqual(["0 active 4900", "5 active 2"]);
     const [ended, again] = [at("subscription_canceled", 3, 3), at("subscription_started", 4, 4)];
     expect(told(again, ended, started)).toEqual(["0 active 4900", "5 active 4"]);
-    // An older version a second later is a state of before; one of another minute is a numbering that began anew.
+    // An older version a second later is a state of before; one of another minute is a numbering that began
+    // anew.
     const after = (ms: number) => ({ ...at("subscription_changed", 1, 7), atMs: dayMs(5) + ms });
     expect(told(started, second, after(1_000)).at(-1)).toBe("5 active 2");
     expect(told(started, second, after(61_000)).at(-1)).toContain("active 7");

@@ -1,4 +1,5 @@
-/** MRR has a past: rows of Stripe's exports become the billing events from which subscriptions and MRR are derived. */
+/** MRR has a past: rows of Stripe's exports become the billing events from which subscriptions and MRR are
+ * derived. */
 import { expect, test } from "bun:test";
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";

@@ -1,4 +1,5 @@
-/** Subscriptions of two years, simulated. Each life sends billing events, and keeps the books of what it does itself. */
+/** Subscriptions of two years, simulated. Each life sends billing events, and keeps the books of what it does
+ * itself. */
 import { type BillingEventName, isPayment } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { msPerDay } from "../../server/calendar/calendar.ts";
@@ -153,7 +154,8 @@ class Life {
     this.#book(this.#atMs, false);
   }
 
-  /** An event names another account, or the tool moves the subscription to another user: it is paid by these from then on. */
+  /** An event names another account, or the tool moves the subscription to another user: it is paid by these
+   * from then on. */
   #move(): void {
     const before = this.#payer;
     this.#payer += this.#random.between(1, 20);
@@ -183,7 +185,8 @@ class Life {
     else this.#end({}, this.#atMs - failedMs <= 60 * msPerDay);
   }
 
-  /** An end that is scheduled, and sometimes withdrawn. Nothing is sent when it takes effect, or only days later. */
+  /** An end that is scheduled, and sometimes withdrawn. Nothing is sent when it takes effect, or only days
+   * later. */
   #schedule(): void {
     if (this.#scheduledMs !== undefined) return;
     this.#scheduledMs = this.#later(5, 60);
@@ -240,7 +243,8 @@ class Life {
     return this.#random.chance(0.1) ? firstMs : ms;
   }
 
-  /** Sends an event: now and then by another user, who has no account where one pays, or who pays the bill of a user. */
+  /** Sends an event: now and then by another user, who has no account where one pays, or who pays the bill of
+   * a user. */
   #emit(event: BillingEventName, properties: JsonObject = {}, isNamed = false): void {
     if (event === "payment_failed") this.#failedMs = this.#atMs;
     if (event === "payment_succeeded" || event === "subscription_started") this.#failedMs = undefined;

@@ -14,7 +14,8 @@ const price = (plan: string, amount: number, currency = "USD", more: object = {}
   ...more,
 });
 
-/** Payers as of an instant of the clock of a server, in a timezone in which its day does not end while tests run. */
+/** Payers as of an instant of the clock of a server, in a timezone in which its day does not end while tests
+ * run. */
 export function payersAt(nowMs: number) {
   const todayMs = new Zone(quietZone).dayOf(nowMs) * dayMs;
   /** An instant at noon so many days after today. */
@@ -92,7 +93,8 @@ export function payersAt(nowMs: number) {
     ),
   ];
 
-  /** Sends them, and waits until lists have them. The reporting currency is USD, EUR has a rate and CHF none. */
+  /** Sends them, and waits until lists have them. The reporting currency is USD, EUR has a rate and CHF
+   * none. */
   async function sendPayers(server: Server, organization: string, token: string): Promise<void> {
     for (const userId of [...Object.keys(accounts), "solo", "idle"]) {
       const [id, properties] = accounts[userId] ?? [];

@@ -1,4 +1,5 @@
-/** Revenue of the payers of a segment, from /identify and /track to the figures, their CSV and the command. */
+/** Revenue of the payers of a segment, from /identify and /track to the figures, their CSV and the
+ * command. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { quietZone } from "../far-from-midnight.ts";

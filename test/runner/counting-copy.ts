@@ -53,8 +53,8 @@ function git(folder: string, ...words: readonly string[]): void {
   if (!success) throw new Error(`git failed: ${stderr.toString()}`);
 }
 
-/** Processes whose test gave them an environment without the variable are known by their group: every file of tests has
- * one of its own. Each user has another file. */
+/** Processes whose test gave them an environment without the variable are known by their group: every file of
+ * tests has one of its own. Each user has another file. */
 function ranModule(counting: string, ids: number): string {
   return `import { appendFileSync, readFileSync } from "node:fs";
 const seen = new Uint8Array(${ids});

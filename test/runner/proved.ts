@@ -1,9 +1,11 @@
 /**
- * What the last whole long run proved (test/proved.json): of each run of a file of tests how many tests passed, and
- * which files of the product it ran. `.ci/run` repeats the runs that a change reaches, and a fifth of the others.
+ * What the last whole long run proved (test/proved.json): of each run of a file of tests how many tests
+ * passed, and which files of the product it ran. `.ci/run` repeats the runs that a change reaches, and a
+ * fifth of the others.
  *
- * A file counts as run when one of its functions ran (test/runner/counting.ts). What this does not see, such as a changed
- * constant of a file whose functions a test never calls, is left to the fifths: five commits repeat everything.
+ * A file counts as run when one of its functions ran (test/runner/counting.ts). What this does not see, such
+ * as a changed constant of a file whose functions a test never calls, is left to the fifths: five commits
+ * repeat everything.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -13,7 +15,8 @@ import { isCounted } from "./counting.ts";
 
 const path = join(root, "test/proved.json");
 
-/** CI counts a change from the commit of the record before: a record that comes with a change proves nothing about it yet. */
+/** CI counts a change from the commit of the record before: a record that comes with a change proves nothing
+ * about it yet. */
 interface Record {
   readonly commit: string;
   readonly commitBefore: string | null;
@@ -44,8 +47,8 @@ export interface Reached {
 
 const parts = 5;
 
-/** Chooses what CI repeats of the long runs. @param fifth which fifth of the others, 0 to 4; the number of commits decides
- * without it */
+/** Chooses what CI repeats of the long runs. @param fifth which fifth of the others, 0 to 4; the number of
+ * commits decides without it */
 export function chooseReached(
   runs: readonly Run[],
   fifth = Number(git("rev-list", "--count", "HEAD")) % parts,
@@ -97,8 +100,8 @@ export function runsThatRan(file: string): string[] {
 const withoutReach =
   /^(bench|docs|test\/mutants)\/.*(?<!\.md)$|^test\/(proved|unstable|timings)\.json$|^(biome|knip)\.json$|^\.gitignore$/;
 
-/** The names of the runs that a changed file reaches; undefined for all. Contracts reach everything, because pages, server and tests
- * share them; so does what every test uses. */
+/** The names of the runs that a changed file reaches; undefined for all. Contracts reach everything, because
+ * pages, server and tests share them; so does what every test uses. */
 function runsReachedBy(file: string, record: Record, runs: readonly Run[]): string[] | undefined {
   if (/\.test\.ts$/.test(file)) return runs.filter((run) => run.file === file).map(({ name }) => name);
   if (withoutReach.test(file)) return [];
@@ -150,8 +153,8 @@ function knownFiles(): string[] {
   return listPaths().filter((file) => isCounted(file) || /^(dashboard|client)\//.test(file));
 }
 
-/** The files that run in a browser as well, and cannot count there: a file of tests that opens a browser or is about them runs all,
- * another one those that it imports. */
+/** The files that run in a browser as well, and cannot count there: a file of tests that opens a browser or
+ * is about them runs all, another one those that it imports. */
 function browserFilesOf(file: string, files: readonly string[]): string[] {
   const imported = importedBy(file);
   const opensBrowser = imported.has("test/dashboard/chromium.ts");

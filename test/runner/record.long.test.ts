@@ -1,4 +1,5 @@
-/** From a file of tests that starts a server to the change that CI repeats it for: what the copy counts is what the server ran. */
+/** From a file of tests that starts a server to the change that CI repeats it for: what the copy counts is
+ * what the server ran. */
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

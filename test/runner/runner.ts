@@ -1,7 +1,8 @@
 /**
- * Runs files of tests side by side. Every file runs in a process of its own, because the embedded engine can abort its process, and
- * then only one file fails. Files that ask for `Server.shared()` get a server that runs beside them and serves one file after another.
- * A test that is skipped, a file without a test and a process that dies count as failures.
+ * Runs files of tests side by side. Every file runs in a process of its own, because the embedded engine can
+ * abort its process, and then only one file fails. Files that ask for `Server.shared()` get a server that
+ * runs beside them and serves one file after another. A test that is skipped, a file without a test and a
+ * process that dies count as failures.
  *
  * A file that fails runs once more, alone and with the same seed (test/runner/unstable.ts).
  */
@@ -23,7 +24,8 @@ const ordinary: Limits = { testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
 const long: Limits = { testTimeoutMs: 15 * 60_000, fileTimeoutMs: 30 * 60_000 };
 /** For several files in one process, which are quick. */
 const several: Limits = { testTimeoutMs: 5 * 60_000, fileTimeoutMs: 60 * 60_000 };
-/** How often a run names the files that take long: a run that is stopped from outside has then said where it was. */
+/** How often a run names the files that take long: a run that is stopped from outside has then said where it
+ * was. */
 const namingMs = 5 * 60_000;
 /** For files that run when no more may begin. */
 const endingMs = 8 * 60_000;
@@ -56,7 +58,8 @@ export class Runner {
   /** What each run proved, in the copy that counts. */
   readonly proofs: Proof[] = [];
   readonly #options: RunnerOptions;
-  /** One for each file that runs at once. With runs on PostgreSQL there is one more than `filesAtOnce`, for them. */
+  /** One for each file that runs at once. With runs on PostgreSQL there is one more than `filesAtOnce`, for
+   * them. */
   readonly #servers: SharedServer[];
   readonly #failed: Failed[] = [];
   readonly #running = new Map<string, number>();
@@ -136,7 +139,8 @@ export class Runner {
     }
   }
 
-  /** Runs files that failed once more, one at a time. Where too many passed then, all of them count as failures. */
+  /** Runs files that failed once more, one at a time. Where too many passed then, all of them count as
+   * failures. */
   async #runAgain(total: Counted): Promise<void> {
     const unstable: {
       readonly failed: Failed;
@@ -199,7 +203,8 @@ export class Runner {
     return untilMs !== undefined && Date.now() > untilMs;
   }
 
-  /** A file that hangs must not hold up the run: it gets ten minutes and four times what it took in an earlier run. */
+  /** A file that hangs must not hold up the run: it gets ten minutes and four times what it took in an
+   * earlier run. */
   #limitsOf({ file, beside = [] }: Run): Limits {
     const { isLong, timings, untilMs } = this.#options;
     if (!isLong) return ordinary;
@@ -220,8 +225,8 @@ export class Runner {
     };
   }
 
-  /** The engines of a file, and a server that it may share. A file on several nodes starts its own, and so does every file in the
-   * copy that counts. */
+  /** The engines of a file, and a server that it may share. A file on several nodes starts its own, and so
+   * does every file in the copy that counts. */
   async #enginesFor(
     { file, nodes }: Run,
     folder: string,
@@ -240,8 +245,9 @@ export class Runner {
     return engines;
   }
 
-  /** A file that was never measured comes first: it may be slow. Files on PostgreSQL follow on the others, and those on several
-   * nodes come last. So a shared server can end when a file on other engines begins. `nextRun` takes those on PostgreSQL earlier. */
+  /** A file that was never measured comes first: it may be slow. Files on PostgreSQL follow on the others,
+   * and those on several nodes come last. So a shared server can end when a file on other engines begins.
+   * `nextRun` takes those on PostgreSQL earlier. */
   #slowestFirst(runs: readonly Run[]): Run[] {
     const msOf = (file: string) => this.#options.timings.get(file) ?? 60 * 60_000;
     const ms = ({ file, beside = [] }: Run) => [file, ...beside].reduce((sum, one) => sum + msOf(one), 0);

@@ -1,6 +1,7 @@
 /**
- * Files of tests that failed once and passed when they ran again, alone and with the same seed. A run may have two of them and still
- * pass. They are kept in test/unstable.json, and mended before anything else: a file that is in it and fails again is red.
+ * Files of tests that failed once and passed when they ran again, alone and with the same seed. A run may
+ * have two of them and still pass. They are kept in test/unstable.json, and mended before anything else: a
+ * file that is in it and fails again is red.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-/** Attributes of accounts as the models of accounts read them: as they were on the day, and never those of later. */
+/** Attributes of accounts as the models of accounts read them: as they were on the day, and never those of
+ * later. */
 import { expect, test } from "bun:test";
 import { accountVersionRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
@@ -40,7 +41,8 @@ async function filled(): Promise<number> {
           contractValue: contractOf(number),
           rare: `r${number}`,
         }),
-        // Merged attribute by attribute: the value stays. It is said on the very day, so it does not count yet.
+        // Merged attribute by attribute: the value stays. It is said on the very day, so it does not count
+        // yet.
         said(number, 2, after, { tier: "platinum" }),
       ];
     }).flat(),

@@ -67,7 +67,8 @@ export class BacktestBench {
     };
   }
 
-  /** Runs the command in this process: one of its own takes 0.7 s of processor time more, mostly for the engine's start. */
+  /** Runs the command in this process: one of its own takes 0.7 s of processor time more, mostly for the
+   * engine's start. */
   run(file: string, ...options: string[]): Promise<CommandResult> {
     return runInProcess(this.#env, ["backtest", file, ...options]);
   }

@@ -282,7 +282,8 @@ describe("baselines", () => {
 });
 
 describe("a back-test of a declared target", () => {
-  // Departures follow from what is paid for and from single events, and 60 of them are few for so many columns.
+  // Departures follow from what is paid for and from single events, and 60 of them are few for so many
+  // columns.
   const declaredHorizon = 28;
   const random = new Random(11);
   const entities = Array.from({ length: 250 }, (_, entity) => ({ entity, isRisky: entity % 4 === 0 }));

@@ -90,7 +90,8 @@ describe("BG/BB on the donations", () => {
 
   test("gives every figure of the 22 cells to 1e-6", () => {
     const model = new Bgbb(published, 11);
-    // The table's log-likelihoods are of the optimum before it was rounded: six digits move (6,6,6) by 1.6e-6.
+    // The table's log-likelihoods are of the optimum before it was rounded: six digits move (6,6,6) by
+    // 1.6e-6.
     const unrounded = new Bgbb(optimum, 11);
     const rows = numbers("donations_bgbb_reference.csv");
     expect(rows).toHaveLength(22);

@@ -89,8 +89,8 @@ export function randomBilling(random: Random, subscriptions: number, of: Billing
 /** Nine in ten draws have a canceling user. */
 const mostDraws = 100;
 
-/** Random billing by which a user is canceling on one of the cut-offs, and was active in the 26 weeks before. In one of 16 random
- * histories of 150 subscriptions there is no such user: then others are drawn.
+/** Random billing by which a user is canceling on one of the cut-offs, and was active in the 26 weeks before.
+ * In one of 16 random histories of 150 subscriptions there is no such user: then others are drawn.
  * @param events of the users, among them the passive `mail_sent` */
 export function billingWithCanceling(
   random: Random,

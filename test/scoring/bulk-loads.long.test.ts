@@ -1,4 +1,5 @@
-/** Scores while the past comes in bulk: they wait for its end, and a run that its data overtakes is done again before it is shown. */
+/** Scores while the past comes in bulk: they wait for its end, and a run that its data overtakes is done
+ * again before it is shown. */
 import { describe, expect, test } from "bun:test";
 import { listRuns, recordOf } from "../../server/scoring/run/records.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -52,7 +52,8 @@ test("an event that only the earlier model counts is behaviour, and not the chan
   if (earlier === undefined || later === undefined) throw new Error("there were two runs");
   const question = { organization: { id, zone }, kind: "user", entity: 1 } as const;
   const change = await changeBetween(subject.warehouse, question, earlier, later);
-  // From no report to 20 of them the earlier model's odds fall from 1 to 1/21. The later one says ½ of everybody.
+  // From no report to 20 of them the earlier model's odds fall from 1 to 1/21. The later one says ½ of
+  // everybody.
   expect(change?.risk?.total).toBeCloseTo(0, 9);
   expect(change?.risk?.behaviour).toBeCloseTo(1 / 22 - 1 / 2, 9);
   expect(change?.risk?.settings).toBeCloseTo(1 / 2 - 1 / 22, 9);

@@ -1,4 +1,5 @@
-/** A declared churn target as changes of an entity: its state on a day, its departure, and what nobody saw. */
+/** A declared churn target as changes of an entity: its state on a day, its departure, and what nobody
+ * saw. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {

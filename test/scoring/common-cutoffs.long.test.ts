@@ -1,5 +1,6 @@
-/** Models are compared at the cut-offs that all of them have. The log has an early cut-off at which the regression cannot be trained and
- * recency is bad: divided by recency on rows of its own, BG/BB was elected. */
+/** Models are compared at the cut-offs that all of them have. The log has an early cut-off at which the
+ * regression cannot be trained and recency is bad: divided by recency on rows of its own, BG/BB was
+ * elected. */
 import { expect, test } from "bun:test";
 import { backtest } from "../../server/scoring/churn/backtest.ts";
 import { planFolds } from "../../server/scoring/churn/folds.ts";

@@ -1,4 +1,5 @@
-/** The columns of traits and the regression on two published cross-sections: customers with traits and a churn label, and no events. */
+/** The columns of traits and the regression on two published cross-sections: customers with traits and a
+ * churn label, and no events. */
 import { expect, test } from "bun:test";
 import { columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";

@@ -28,7 +28,8 @@ const settingsOf = (target: ChurnTarget) => ({
   churnTargets: { ...defaultSettings.churnTargets, user: target },
 });
 
-/** Users by number with their days of use, and the day on which they left, if that was before the last day. */
+/** Users by number with their days of use, and the day on which they left, if that was before the last
+ * day. */
 const people = simulateLogs(700, 333, 7).map(({ log }, index) => ({
   number: index + 1,
   log,

@@ -20,8 +20,8 @@ export function logDay(days: number): number {
   return zone.dayOf(beginMs) + days;
 }
 
-/** Some events of each user, seldom or often, in one of six accounts, in others too, or in none. The first user is active all
- * the time, and never in an account. */
+/** Some events of each user, seldom or often, in one of six accounts, in others too, or in none. The first
+ * user is active all the time, and never in an account. */
 function randomEventsOfUsers(random: Random, organization: number, users: number): EventRow[] {
   return Array.from({ length: users }, (_, index) => {
     const isFirst = index === 0;
@@ -46,7 +46,8 @@ export async function randomOrganization(subject: WarehouseUnderTest, what: stri
   return { organization, events, random };
 }
 
-/** Outages within and around the log, a few of which overlap. Events are on their days, as when they were declared by hand. */
+/** Outages within and around the log, a few of which overlap. Events are on their days, as when they were
+ * declared by hand. */
 export function randomOutages(random: Random, count = 8): DaySpan[] {
   return Array.from({ length: count }, () => {
     const from = logDay(random.between(-30, 420));

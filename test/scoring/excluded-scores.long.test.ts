@@ -1,4 +1,5 @@
-/** Users who are excluded after a run: they leave all scores at once, and nobody else is scored again for it. */
+/** Users who are excluded after a run: they leave all scores at once, and nobody else is scored again for
+ * it. */
 import { expect, test } from "bun:test";
 import { healthByWeek } from "../../server/scoring/queries/lists/health-by-week.ts";
 import {

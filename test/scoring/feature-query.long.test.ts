@@ -1,4 +1,5 @@
-/** The features that the engine computes, beside the reference: on random logs, in a zone that changes its clocks. */
+/** The features that the engine computes, beside the reference: on random logs, in a zone that changes its
+ * clocks. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Population } from "../../server/scoring/queries/engagement-events.ts";

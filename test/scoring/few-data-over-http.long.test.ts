@@ -1,4 +1,5 @@
-/** An organization with too little data for a model, through HTTP: no churn risk, an order by activity, a base rate. */
+/** An organization with too little data for a model, through HTTP: no churn risk, an order by activity, a
+ * base rate. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { UserListAnswer } from "../../contract/api/lists.ts";

@@ -1,5 +1,5 @@
-/** Trainings of an import: the first scores of a large organization come before its first, and past days share
- * those of every fourth Monday. */
+/** Trainings of an import: the first scores of a large organization come before its first, and past days
+ * share those of every fourth Monday. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";

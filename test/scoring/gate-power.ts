@@ -1,4 +1,5 @@
-/** How often the gates let models ship, by simulation: perfect ones, and ones whose odds are all wrong by a factor. */
+/** How often the gates let models ship, by simulation: perfect ones, and ones whose odds are all wrong by a
+ * factor. */
 import { failuresOf } from "../../server/scoring/churn/ladder.ts";
 import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
 import { logistic, logit } from "../../server/scoring/statistics/special.ts";
@@ -15,8 +16,8 @@ export interface GateQuestion {
   readonly runs: number;
 }
 
-/** The share of models that ship. True log-odds are normal with a standard deviation of 1. Baselines are left out: they
- * say how good a model is, and the other gates whether its numbers are right. */
+/** The share of models that ship. True log-odds are normal with a standard deviation of 1. Baselines are left
+ * out: they say how good a model is, and the other gates whether its numbers are right. */
 export function shareThatShips({ baseRate, departures, oddsFactor, runs }: GateQuestion): number {
   const random = new Random(1);
   const center = centerFor(baseRate);

@@ -1,5 +1,5 @@
-/** Parts of health of the organization's own: what the engine reads of traits, beside a reading in TypeScript, and the
- * scores that follow. */
+/** Parts of health of the organization's own: what the engine reads of traits, beside a reading in
+ * TypeScript, and the scores that follow. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { HealthTrait } from "../../contract/api/health-traits.ts";

@@ -1,6 +1,7 @@
 /**
- * The process that `kill.long.test.ts` kills: it works on the scores of the warehouse in DATA_DIR, and is held at its statements. It
- * prints the name of each statement that writes, and what the test asks for as JSON.
+ * The process that `kill.long.test.ts` kills: it works on the scores of the warehouse in DATA_DIR, and is
+ * held at its statements. It prints the name of each statement that writes, and what the test asks for as
+ * JSON.
  *
  *   DATA_DIR=FOLDER bun held-work.ts WORK…
  */
@@ -119,7 +120,8 @@ async function snapshots(weight: number): Promise<void> {
   for (const kind of kinds) await snapshotFor(warehouse, weightedBy(kind, weight), snapshotDay);
 }
 
-/** Of each snapshot that is valid, the weight under which it was made, its rows, and those that the events give. */
+/** Of each snapshot that is valid, the weight under which it was made, its rows, and those that the events
+ * give. */
 async function validSnapshots(): Promise<unknown> {
   const volumes = (rows: Parameters<typeof read>[1]) =>
     read(warehouse, { ...rows, sql: `SELECT entity, volume28, idleDays FROM (${rows.sql}) ORDER BY entity` });

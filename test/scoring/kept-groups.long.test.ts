@@ -1,4 +1,5 @@
-/** A proven model keeps its groups of features until others are 0.5 % better, from one weekly training to the next. */
+/** A proven model keeps its groups of features until others are 0.5 % better, from one weekly training to the
+ * next. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";

@@ -1,9 +1,11 @@
 /**
- * Kills a process with SIGKILL after each statement with which scoring writes, and within those that write many rows. The scores that the next
- * processes finish are those of a process that was never killed, and what is valid meanwhile is whole.
+ * Kills a process with SIGKILL after each statement with which scoring writes, and within those that write
+ * many rows. The scores that the next processes finish are those of a process that was never killed, and what
+ * is valid meanwhile is whole.
  *
- * The points are all writes of a run of scores, of snapshots under changed settings, and of thinning out: the tests compare their list with
- * what a process without kills writes. Between two kills no other statement writes.
+ * The points are all writes of a run of scores, of snapshots under changed settings, and of thinning out: the
+ * tests compare their list with what a process without kills writes. Between two kills no other statement
+ * writes.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -63,7 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The writes of a run, each kind where it comes first: what is new is marked and noted, then users are scored, then accounts. */
+/** The writes of a run, each kind where it comes first: what is new is marked and noted, then users are
+ * scored, then accounts. */
 const ofRun = [
   "INSERT INTO score_records",
   "INSERT INTO scored_days",
@@ -93,7 +96,8 @@ test("a first run of scores that is killed after each of its writes is finished 
   expect(answers).toEqual(expected.answers);
 }, 600_000);
 
-/** After an import there are stale records and older rows of all. The points at which a run differs then from the first one. */
+/** After an import there are stale records and older rows of all. The points at which a run differs then from
+ * the first one. */
 const ofImport: readonly HoldPoint[] = [
   ...after("INSERT INTO score_records", "INSERT INTO scored_days"),
   // The record of the stored snapshot becomes stale before its rows are replaced.

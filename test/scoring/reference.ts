@@ -27,8 +27,8 @@ export interface Published {
 /** A back-test, and the third rung without the ladder's least number of labels. */
 interface LogBacktest {
   readonly result: Backtest;
-  /** The third rung, trained at every cut-off. The ladder wants 100 entities that stayed, which the first cut-offs of the git log
-   * lack; the published figures have them. */
+  /** The third rung, trained at every cut-off. The ladder wants 100 entities that stayed, which the first
+   * cut-offs of the git log lack; the published figures have them. */
   readonly thirdEverywhere: Metrics | null;
 }
 
@@ -104,7 +104,8 @@ function withAccounts(entities: readonly EntityLog[], cutoffDay: number): Entity
   }));
 }
 
-/** The back-test of a log as the product runs it: trained at 26 cut-offs, with accounts and the events that many did. */
+/** The back-test of a log as the product runs it: trained at 26 cut-offs, with accounts and the events that
+ * many did. */
 export function servedBacktest(
   { entities, firstDay }: ActivityLog,
   cutoffs: readonly number[],

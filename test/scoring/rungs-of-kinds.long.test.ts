@@ -11,7 +11,8 @@ import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
-/** 500 users in that many accounts, scored. Returns the trained model, and the data that it was trained on. */
+/** 500 users in that many accounts, scored. Returns the trained model, and the data that it was trained
+ * on. */
 async function ladderOf(organization: number, accounts: number, days = 320) {
   const logs = simulateLogs(500, days, 7);
   const day = simulatedFrom + days;

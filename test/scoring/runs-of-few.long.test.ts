@@ -1,4 +1,5 @@
-/** Runs over hardly anybody, or over people who are all alike: finite scores, and the rung that so little data allows. */
+/** Runs over hardly anybody, or over people who are all alike: finite scores, and the rung that so little
+ * data allows. */
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";

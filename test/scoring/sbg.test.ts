@@ -85,7 +85,8 @@ describe("shifted beta-geometric", () => {
     for (const name of ["alpha", "beta", "both"] as const) {
       expect((exact?.covariance?.[name] ?? 0) / observed[name]).toBeWithin(0.75, 1.25);
     }
-    // The interval of a projection from a share that is known exactly is the spread of these fits' projections.
+    // The interval of a projection from a share that is known exactly is the spread of these fits'
+    // projections.
     const [from, to] = [5, 20];
     const declines = fits.map((fit) => {
       const shares = projectSbg(fit, to);

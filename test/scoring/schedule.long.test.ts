@@ -375,7 +375,8 @@ describe("by itself", () => {
     installation.today = 274;
     expect(await installation.work()).toBe(1);
     const rows = await scoresOf(subject, id, "user", 274);
-    // There are 18 weeks from 148 on. The week without data does not count as inactive; the one with few users does.
+    // There are 18 weeks from 148 on. The week without data does not count as inactive; the one with few
+    // users does.
     const cells = rows.slice(0, 12).map(({ x, t, n }) => [x, t, n]);
     expect(cells).toEqual(Array.from({ length: 12 }, (_, index) => [index < 5 ? 16 : 15, 16, 16]));
     // The silence since then is behaviour, in every score.

@@ -1,4 +1,5 @@
-/** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under every rung. */
+/** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under
+ * every rung. */
 import { describe, expect, test } from "bun:test";
 import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Zone } from "../../server/calendar/zone.ts";

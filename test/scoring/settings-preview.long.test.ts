@@ -1,4 +1,5 @@
-/** A preview of settings over HTTP: it says what happens when the change is saved and everybody is scored again. */
+/** A preview of settings over HTTP: it says what happens when the change is saved and everybody is scored
+ * again. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ModelAnswer, ScoreListAnswer } from "../../contract/api/scores.ts";
@@ -50,7 +51,8 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => server?.stop());
 
-/** Users of 12 accounts, active on some days until they leave. Those who leave early have a low NPS, as Segment sends it. */
+/** Users of 12 accounts, active on some days until they leave. Those who leave early have a low NPS, as
+ * Segment sends it. */
 function history(users: number, days: number) {
   const random = randomFrom(users);
   const at = (daysAgo: number) => `${formatDay(today - daysAgo)}T12:00:00Z`;

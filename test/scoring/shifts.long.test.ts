@@ -1,4 +1,5 @@
-/** What changed rules of scores changed is set apart from what customers did, in whatever order days are scored. */
+/** What changed rules of scores changed is set apart from what customers did, in whatever order days are
+ * scored. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
@@ -18,7 +19,8 @@ const [momentum, engagement] = [{ momentum: 100 }, { engagement: 100 }].map(
   }),
 ) as [Settings, Settings];
 
-/** Twelve users who come every day, of whom the last three stop before day 194, on days under these settings, scored in an order. */
+/** Twelve users who come every day, of whom the last three stop before day 194, on days under these settings,
+ * scored in an order. */
 async function scored(settingsOf: (day: number) => Settings, days: readonly number[]) {
   const installation = new Installation(subject, 200);
   const organization = installation.organization();

@@ -1,4 +1,5 @@
-/** Data that stops, and a quiet season, from the requests of a sender to the overview and `rekindle score`. */
+/** Data that stops, and a quiet season, from the requests of a sender to the overview and `rekindle
+ * score`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

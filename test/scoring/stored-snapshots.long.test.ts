@@ -1,4 +1,5 @@
-/** Stored snapshots: what their rows follow from, what leaves them as they are, and what computes them again. */
+/** Stored snapshots: what their rows follow from, what leaves them as they are, and what computes them
+ * again. */
 import { describe, expect, test } from "bun:test";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";

@@ -1,4 +1,5 @@
-/** Subscriptions in the engine, beside the reference: standings, labels, population and facts of random logs. */
+/** Subscriptions in the engine, beside the reference: standings, labels, population and facts of random
+ * logs. */
 import { beforeAll, expect, test } from "bun:test";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { judgedRows, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
@@ -15,7 +16,8 @@ const subject = new WarehouseUnderTest();
 const horizonDays = 28;
 const days = 340;
 const cutoffs = [120, 200, 301].map(logDay);
-/** Enough that each label, and an end that is scheduled, is in every random log: a third as many had none in one of ten. */
+/** Enough that each label, and an end that is scheduled, is in every random log: a third as many had none in
+ * one of ten. */
 const [users, accounts] = [600, 240];
 /** At three days no account in one of 30 random logs had left by a failed payment. */
 const cutoffsOf: Readonly<Record<EntityKind, readonly number[]>> = {

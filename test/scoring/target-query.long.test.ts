@@ -1,4 +1,5 @@
-/** Declared churn targets in the engine, beside the reference: labels, population and states of random logs. */
+/** Declared churn targets in the engine, beside the reference: labels, population and states of random
+ * logs. */
 import { describe, expect, test } from "bun:test";
 import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
 import {
@@ -20,7 +21,8 @@ const subject = new WarehouseUnderTest();
 const horizonDays = 28;
 const cutoffs = [120, 200, 301].map(logDay);
 const days = 340;
-/** Enough that each label is in every random log: a third as many accounts had none that churned in one of a hundred. */
+/** Enough that each label is in every random log: a third as many accounts had none that churned in one of a
+ * hundred. */
 const [users, accounts] = [500, 100];
 const byEvent = { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" } as const;
 const byTrait: ChurnTarget = { by: "trait", trait: "status", values: ["canceled", "true", "2"] };

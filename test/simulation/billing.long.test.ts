@@ -1,4 +1,5 @@
-/** Subscriptions of the simulated accounts: rules that hold for every seed, and figures that the service computes of them. */
+/** Subscriptions of the simulated accounts: rules that hold for every seed, and figures that the service
+ * computes of them. */
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { billingEventNames, isBillingEvent, whyNotBilling } from "../../contract/billing/events.ts";

@@ -1,4 +1,5 @@
-/** What the model of accounts learns from the demonstration. bench/demonstration-models.ts tries all start days and seeds. */
+/** What the model of accounts learns from the demonstration. bench/demonstration-models.ts tries all start
+ * days and seeds. */
 import { describe, expect, test } from "bun:test";
 import { trainedOn } from "../../bench/contracts/mondays.ts";
 import { demonstrationOf } from "../../bench/demonstration/company.ts";

@@ -51,7 +51,8 @@ export interface Judged {
   readonly hasLeft: boolean;
 }
 
-/** The users who were active in the 28 days before each cut-off. Cut-offs are 28 days apart, from 8 weeks on. */
+/** The users who were active in the 28 days before each cut-off. Cut-offs are 28 days apart, from 8 weeks
+ * on. */
 export function judge({ firstDay, lastDay, truth, activeDays }: Log): Judged[] {
   const judged: Judged[] = [];
   for (let cutOff = firstDay + 56; cutOff + 28 <= lastDay; cutOff += 28) {

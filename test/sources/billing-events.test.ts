@@ -1,4 +1,5 @@
-/** Billing events of sources whose user is not identified yet: the payer that they name, then and after its erasure. */
+/** Billing events of sources whose user is not identified yet: the payer that they name, then and after its
+ * erasure. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track } from "./spoken-to.ts";

@@ -1,4 +1,5 @@
-/** Status, payer, price and test mode as billing tools say them, through the front door. Each case was a figure about somebody else. */
+/** Status, payer, price and test mode as billing tools say them, through the front door. Each case was a
+ * figure about somebody else. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-/** Segment's own client for browsers, @segment/analytics-next, in a real browser, on a page of another origin. */
+/** Segment's own client for browsers, @segment/analytics-next, in a real browser, on a page of another
+ * origin. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../dashboard/chromium.ts";

@@ -1,4 +1,5 @@
-/** Dittofeed's own client for servers, @dittofeed/sdk-node. It sends nothing again, unless it is given a request that does. */
+/** Dittofeed's own client for servers, @dittofeed/sdk-node. It sends nothing again, unless it is given a
+ * request that does. */
 import { DittofeedSdkBase } from "@dittofeed/sdk-node";
 import { provesDelivery } from "./delivery.ts";
 import { patiently } from "./patiently.ts";

@@ -1,4 +1,5 @@
-/** Jitsu's own client on a server, @jitsu/js with s2s. It sends nothing again, unless it is given a fetch that does. */
+/** Jitsu's own client on a server, @jitsu/js with s2s. It sends nothing again, unless it is given a fetch
+ * that does. */
 import { jitsuAnalytics } from "@jitsu/js";
 import { provesDelivery } from "./delivery.ts";
 import { patiently } from "./patiently.ts";

@@ -1,4 +1,5 @@
-/** Values that JSON or UTF-8 cannot carry: kept on connected paths and in imports with a warning, refused natively. */
+/** Values that JSON or UTF-8 cannot carry: kept on connected paths and in imports with a warning, refused
+ * natively. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -50,7 +50,8 @@ describe("a large request", () => {
       if (!isOver) seen.add((await ledger.heldEvents.counts(large.id)).links);
     }
     expect(await stored).toEqual(aliases.map(() => "stored"));
-    // How many links were stored when another organization's request was: more than once some of them, not all.
+    // How many links were stored when another organization's request was: more than once some of them, not
+    // all.
     expect([...seen].filter((links) => links > 0 && links < 2_000).length).toBeGreaterThan(1);
     expect((await ledger.heldEvents.counts(large.id)).links).toBe(2_000);
   });

@@ -1,4 +1,5 @@
-/** OpenPanel's own client, @openpanel/sdk. It gives up after three attempts, unless it is told to try more often. */
+/** OpenPanel's own client, @openpanel/sdk. It gives up after three attempts, unless it is told to try more
+ * often. */
 import { OpenPanel } from "@openpanel/sdk";
 import { provesDelivery } from "./delivery.ts";
 

@@ -1,6 +1,7 @@
 /** The fetch that docs/using.md gives to clients that send nothing again. */
 
-/** Sends again, with longer and longer waits, until there is an answer that is neither a 429 nor a failure of the server. */
+/** Sends again, with longer and longer waits, until there is an answer that is neither a 429 nor a failure of
+ * the server. */
 export async function patiently(url: string, init: RequestInit): Promise<Response> {
   for (let waitMs = 250; ; waitMs = Math.min(30_000, waitMs * 2)) {
     const response = await fetch(url, init).catch(() => undefined);

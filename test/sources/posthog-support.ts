@@ -1,4 +1,5 @@
-/** A server that keeps what posthog-node sends to it, so that tests read real requests and no copies of some. */
+/** A server that keeps what posthog-node sends to it, so that tests read real requests and no copies of
+ * some. */
 import { gunzipSync } from "node:zlib";
 import { PostHog } from "posthog-node";
 

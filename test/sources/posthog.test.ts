@@ -21,7 +21,8 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** Sends as clients do: again after a 429, because this file's unreadable bodies use up the address's bucket. */
+/** Sends as clients do: again after a 429, because this file's unreadable bodies use up the address's
+ * bucket. */
 function send({ path = "/i/v0/e/", body, headers = {} }: Sent): Promise<Response> {
   const bytes = body instanceof Uint8Array || typeof body === "string" ? body : JSON.stringify(body);
   const request: RequestInit = { method: "POST", headers, body: bytes, redirect: "manual" };
@@ -30,8 +31,8 @@ function send({ path = "/i/v0/e/", body, headers = {} }: Sent): Promise<Response
 
 const event = (more: object = {}) => ({ event: "opened", distinct_id: "ada", ...more });
 
-/** Something that is sent to an organization which all cases share, each about users of its own: reading it costs two
- * seconds. */
+/** Something that is sent to an organization which all cases share, each about users of its own: reading it
+ * costs two seconds. */
 interface Case {
   /** Begins the ids of its people, which are unlike those of other cases. */
   readonly name: string;
@@ -56,7 +57,8 @@ function stores(organization: string, cases: readonly Case[]): void {
 const identify = (secret: string, id: string) =>
   send({ body: { api_key: secret, event: "$identify", distinct_id: id } });
 
-/** The forms of posthog-js, of its older versions, and of clients of servers: the events of a user in each. */
+/** The forms of posthog-js, of its older versions, and of clients of servers: the events of a user in
+ * each. */
 const forms: Readonly<Record<string, (token: string, distinct_id: string) => Sent>> = {
   "one event": (token, distinct_id) => ({ path: "/capture/", body: event({ api_key: token, distinct_id }) }),
   "events with the token among their properties": (token, distinct_id) => ({

@@ -28,7 +28,8 @@ export class BadProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** @param fates of the first requests that send. All later ones pass. @param method of requests that send */
+  /** @param fates of the first requests that send. All later ones pass. @param method of requests that
+   * send */
   static async start(target: string, fates: readonly Fate[], method = "POST"): Promise<BadProxy> {
     const proxy = new BadProxy(target, fates, method);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,5 @@
-/** RudderStack's own client for servers, @rudderstack/rudder-sdk-node, whose bodies are gzip labelled as forms. */
+/** RudderStack's own client for servers, @rudderstack/rudder-sdk-node, whose bodies are gzip labelled as
+ * forms. */
 import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 import { provesDelivery } from "./delivery.ts";
 

@@ -1,4 +1,5 @@
-/** Stripe's events as churn: from its webhook to the scores of a user and an account. Activity plays no part in it. */
+/** Stripe's events as churn: from its webhook to the scores of a user and an account. Activity plays no part
+ * in it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import type { Static } from "typebox";

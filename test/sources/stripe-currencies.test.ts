@@ -1,4 +1,5 @@
-/** Currencies whose minor units differ between Stripe and ISO 4217: docs.stripe.com/currencies, special cases. */
+/** Currencies whose minor units differ between Stripe and ISO 4217: docs.stripe.com/currencies, special
+ * cases. */
 import { describe, expect, test } from "bun:test";
 import { currencyDigits } from "../../contract/billing/currencies.ts";
 import { propertiesOf, traitsOf } from "./stripe-items.ts";

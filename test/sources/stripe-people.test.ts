@@ -1,4 +1,5 @@
-/** The users of Stripe's events, and the plan that an event names, in the forms of newer and older versions. */
+/** The users of Stripe's events, and the plan that an event names, in the forms of newer and older
+ * versions. */
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import type { KnownPerson } from "../../server/sources/billing/person.ts";

@@ -1,5 +1,5 @@
-/** A year of Stripe's webhooks, signed, ends in the same subscriptions in any order of delivery. MRR of each month was
- * counted by hand. */
+/** A year of Stripe's webhooks, signed, ends in the same subscriptions in any order of delivery. MRR of each
+ * month was counted by hand. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";
@@ -22,7 +22,8 @@ interface Sent {
   readonly browser: Awaited<ReturnType<typeof withStripe>>["browser"];
 }
 
-/** Sends to an organization that accepts signed requests only. Its users are identified after half of the events. */
+/** Sends to an organization that accepts signed requests only. Its users are identified after half of the
+ * events. */
 async function sentTo(name: string, events: readonly object[]): Promise<Sent> {
   const { token, browser } = await withStripe(server, name, { signingSecrets: [signingSecret] });
   const half = Math.floor(events.length / 2);

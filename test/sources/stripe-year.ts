@@ -11,7 +11,8 @@ import {
   subscriptionItem,
 } from "./stripe-objects.ts";
 
-/** 2024-06-20: the period and the discount are on the subscription. The newest: the item has the period, and discounts are ids. */
+/** 2024-06-20: the period and the discount are on the subscription. The newest: the item has the period, and
+ * discounts are ids. */
 export type StripeForm = "2024-06-20" | "newest";
 
 type Type = Stripe.Event["type"];
@@ -128,7 +129,8 @@ class Customer {
   }
 }
 
-/** A trial, its start, an upgrade, a discount, a downgrade, a pause, a failed payment, and three scheduled ends. */
+/** A trial, its start, an upgrade, a discount, a downgrade, a pause, a failed payment, and three scheduled
+ * ends. */
 function ada(form: StripeForm): readonly object[] {
   const it = new Customer(form, "ada");
   const period = (from: string, to: string, itsPrice: object = team) => it.terms(itsPrice, 1, from, to);

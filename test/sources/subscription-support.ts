@@ -67,7 +67,8 @@ export const expected = (subscriptionId = "sub_1", userId = "ada", accountId: st
   ];
 };
 
-/** Makes an organization and sends a batch, of which every item must be taken. @returns the organization's token */
+/** Makes an organization and sends a batch, of which every item must be taken. @returns the organization's
+ * token */
 export async function sent(server: Server, name: string, ...batch: readonly object[]): Promise<string> {
   const token = await server.organization(name);
   const response = await server.post("/batch", token, { batch });

@@ -1,5 +1,5 @@
-/** `rekindle backup` and `rekindle restore`: what comes back, and what is refused. Under load, with kills and a
- * full disk: test/long/backup.long.test.ts. */
+/** `rekindle backup` and `rekindle restore`: what comes back, and what is refused. Under load, with kills and
+ * a full disk: test/long/backup.long.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   cpSync,

@@ -29,7 +29,8 @@ function expectFailure({ exitCode, stdout, stderr }: CommandResult, ...texts: re
   expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
 }
 
-/** The commands of one installation, with a server or without. It is made before its tests and removed after. */
+/** The commands of one installation, with a server or without. It is made before its tests and removed
+ * after. */
 function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;

@@ -1,4 +1,5 @@
-/** Compressed bodies: what is taken, what is refused and why, and that a small body never becomes a large one. */
+/** Compressed bodies: what is taken, what is refused and why, and that a small body never becomes a large
+ * one. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";

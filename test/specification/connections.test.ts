@@ -99,7 +99,8 @@ describe("pipelined requests", () => {
       for (const piece of pieces()) connection.write(piece);
       await connection.answered(2);
       for (const status of connection.statuses) expect(status).toBe(201);
-      // A second piece that comes late is behind a write that is on the disk: it is answered, and nothing is closed.
+      // A second piece that comes late is behind a write that is on the disk: it is answered, and nothing is
+      // closed.
       if (pieces().length === 1) expect(connection.statuses.length).toBeLessThan(2);
       if (connection.statuses.length < 2) await connection.closed;
       connection.leave();

@@ -142,8 +142,8 @@ test("what a team has done is completed wherever the command was cut off, and no
     withApi("Cut", async (api) => {
       let made = 0;
       const { accounts } = await api.ask("GET /api/accounts", { query: { limit: 4 } });
-      /** Takes one step that makes something, and dies at the next. Each time the call list has another order. @returns whether it came
-       * to the end */
+      /** Takes one step that makes something, and dies at the next. Each time the call list has another
+       * order. @returns whether it came to the end */
       const goesOn = async () => {
         await server.exported("events", "Cut");
         const rows = accounts.map((_, at) => accounts[(at + made) % accounts.length]);

@@ -177,7 +177,8 @@ test("a ledger that cannot be written to is application_error without a stack, a
   await send(server, "/identify", token, user("u", { properties: { n: 1 } }));
   const kept = ["kept"];
   await withBrokenLedger(server, async () => {
-    // Events may still be taken: they are on the disk before they are in the ledger. Then the failure is noticed.
+    // Events may still be taken: they are on the disk before they are in the ledger. Then the failure is
+    // noticed.
     while ((await server.post("/track", token, { userId: "u", event: "first" })).ok) kept.push("first");
     const responses = await Promise.all([
       server.post("/identify", token, user("u", { properties: { n: 2 } })),

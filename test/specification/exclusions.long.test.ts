@@ -178,8 +178,8 @@ test("rules of the command line hold together, also after a kill, and exports ar
   await rekindleHere(dataDir, "exclude", "add", "--organization", "Acme", "--user", "more");
   server = await Server.start({ dataDir });
   await server.ready();
-  // Nothing has to be waited for: it is exact before it is served. (In a cluster a follower answers until the killed
-  // leader's lease is over.)
+  // Nothing has to be waited for: it is exact before it is served. (In a cluster a follower answers until the
+  // killed leader's lease is over.)
   await immediately(figures, { active: 4, cohort: 4, excluded: 3 });
   expect(await server.exported("users", "Acme")).toHaveLength(7);
   expect(await server.exported("events", "Acme")).toHaveLength(7);

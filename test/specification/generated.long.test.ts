@@ -47,7 +47,8 @@ const times = fc.oneof(
 );
 const noTimes = fc.constantFrom("", "now", "2026-02-30", "2026-05-17T09:30:00", "1969-12-31", "2300-01-01");
 
-/** The ids of users and accounts that mean no id are refused, unless one is stored, which no schema can say. */
+/** The ids of users and accounts that mean no id are refused, unless one is stored, which no schema can
+ * say. */
 const noIds = fc.constantFrom(" ", "\t", "undefined", "null", "None", "NaN", "[object Object]");
 const texts = fc.string({ unit: "binary", minLength: 1, maxLength: 100 });
 const ids = fc.oneof(
@@ -62,7 +63,8 @@ const hints: Hints = Object.fromEntries([
   ...idNames.map((name) => [name, { valid: ids, broken: noIds }]),
 ]);
 
-/** All names of the time mean one time, so all that are sent must have the same value. The broken one stays. */
+/** All names of the time mean one time, so all that are sent must have the same value. The broken one
+ * stays. */
 function withOneTime(body: unknown, broken?: string): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   const fields = body as Row;

@@ -30,8 +30,8 @@ function burst(token: string, requests: number): Promise<Response[]> {
   );
 }
 
-/** The answers of bursts up to the first in which one is refused: on a slow machine that may be a later one, since what is
- * taken flows in again. */
+/** The answers of bursts up to the first in which one is refused: on a slow machine that may be a later one,
+ * since what is taken flows in again. */
 async function burstUntilRefused(token: string, requests: number): Promise<Response[]> {
   const all: Response[] = [];
   while (countOf(all, 429) === 0) all.push(...(await burst(token, requests)));

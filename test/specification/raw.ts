@@ -110,8 +110,8 @@ export function head(...lines: readonly string[]): string {
 }
 
 /**
- * Sends bytes, waits for the answers that they should get, then sends a proper request behind them. Returns the
- * statuses of all, and "closed" when the server closed the connection before the proper one.
+ * Sends bytes, waits for the answers that they should get, then sends a proper request behind them. Returns
+ * the statuses of all, and "closed" when the server closed the connection before the proper one.
  */
 export async function exchange(
   server: Server,

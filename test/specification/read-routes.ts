@@ -1,4 +1,5 @@
-/** The addresses that read, made of the server's table of routes: a new route is in every test that asks all of them. */
+/** The addresses that read, made of the server's table of routes: a new route is in every test that asks all
+ * of them. */
 import { type Route, takesReadKeys } from "../../contract/api/route.ts";
 import { routes } from "../../contract/api/routes.ts";
 import type { Server } from "../server.ts";

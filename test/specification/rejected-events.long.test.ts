@@ -26,8 +26,8 @@ type Name = keyof typeof eventsOf;
 let server: Server;
 const keys = new Map<Name, { read: string; manage: string }>();
 
-/** A day in the column of an event's row becomes a text of the same length that is no day: the row's time and id
- * can still be read. */
+/** A day in the column of an event's row becomes a text of the same length that is no day: the row's time and
+ * id can still be read. */
 async function spoil(run: RunInLedger): Promise<void> {
   const day = `,${Math.floor(Date.UTC(2026, 4, 17) / 86_400_000)},`;
   for (const table of await inboxTables(run)) {

@@ -1,4 +1,5 @@
-/** Figures of revenue over HTTP and on the command line, from billing events to CSV; and the owner's rates. */
+/** Figures of revenue over HTTP and on the command line, from billing events to CSV; and the owner's
+ * rates. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { company } from "../people/support.ts";

@@ -11,7 +11,8 @@ function rowsOf(table: string): string[][] {
   return lines.slice(1).map((line) => line.split(/ {2,}/));
 }
 
-/** The commands of one installation, with a server or without. It is made before its tests and removed after. */
+/** The commands of one installation, with a server or without. It is made before its tests and removed
+ * after. */
 function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;

@@ -1,4 +1,5 @@
-/** Settings of an organization, by HTTP and by command: what is taken, what is refused and why, and the history. */
+/** Settings of an organization, by HTTP and by command: what is taken, what is refused and why, and the
+ * history. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Compile } from "typebox/compile";

@@ -13,7 +13,8 @@ export interface SourceHistory {
   readonly rejected?: number;
 }
 
-/** Adds the history of sources to an organization in place of what was counted. Returns the hour of now, since 1970. */
+/** Adds the history of sources to an organization in place of what was counted. Returns the hour of now,
+ * since 1970. */
 export async function writeHistory(
   dataDir: string,
   organization: string,

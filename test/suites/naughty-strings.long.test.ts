@@ -1,6 +1,6 @@
 /**
- * The Big List of Naughty Strings, each as userId, event, trait, property, key and account: stored, and exported
- * in every format, as it was sent.
+ * The Big List of Naughty Strings, each as userId, event, trait, property, key and account: stored, and
+ * exported in every format, as it was sent.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -87,7 +87,8 @@ withSuite("strings/blns.json", (path) => {
     accounts: ids.map((text) => ({ ...accountOf(text), properties: holding(text) })),
   };
 
-  /** Compares rows of a format with the sent ones. The user "u" and the times of receipt are not from here. */
+  /** Compares rows of a format with the sent ones. The user "u" and the times of receipt are not from
+   * here. */
   function expectSent(table: keyof typeof sent, rows: readonly Row[]): void {
     const found = rows
       .filter(({ userId }) => userId !== "u")

@@ -7,8 +7,8 @@ const everywhere = new Set(["config", "contract", "process", "telemetry", "calen
 /** Modules that are not part of the running product. */
 const outside = new Set(["bench", "test"]);
 
-/** Pairs of modules of which the first imports the second, without those that follow from others: `http --> ledger` is
- * left out when http imports intake, and intake the ledger. Sorted. */
+/** Pairs of modules of which the first imports the second, without those that follow from others: `http -->
+ * ledger` is left out when http imports intake, and intake the ledger. Sorted. */
 export function moduleArrows(files: readonly SourceFile[]): string[] {
   const graph = new Map<string, Set<string>>();
   for (const file of files.filter(({ path }) => /\.(ts|tsx)$/.test(path))) {

@@ -1,7 +1,7 @@
 /**
- * The rules of imports. Modules are the directories under server/ and those beside it. They lie in layers, and imports go
- * down or to a sibling. A module of the server is imported through its interface file alone, `<module>/<module>.ts`.
- * No file imports itself by way of others, types included.
+ * The rules of imports. Modules are the directories under server/ and those beside it. They lie in layers,
+ * and imports go down or to a sibling. A module of the server is imported through its interface file alone,
+ * `<module>/<module>.ts`. No file imports itself by way of others, types included.
  */
 import { posix } from "node:path";
 import { type SourceFile, withoutComments } from "./source-files.ts";
@@ -31,8 +31,8 @@ const reserved: Readonly<Record<string, { readonly sees: string[]; readonly seen
   simulation: { sees: ["calendar", "contract"], seenBy: ["cli"] },
 };
 
-/** Directories in modules that are modules of their own, because a process loads one of the two forms of the ledger, and a command
- * only the asking side of calls. */
+/** Directories in modules that are modules of their own, because a process loads one of the two forms of the
+ * ledger, and a command only the asking side of calls. */
 const loadedAlone: readonly string[] = ["sqlite", "postgres", "remote"];
 
 const seesEverything: readonly string[] = ["bench", "test"];
@@ -118,8 +118,8 @@ export function wrongImports(files: readonly SourceFile[]): string[] {
   );
 }
 
-/** Every group of files that import each other in a circle, as one line of paths in their order. The groups are the
- * strongly connected components of the import graph (Tarjan 1972). */
+/** Every group of files that import each other in a circle, as one line of paths in their order. The groups
+ * are the strongly connected components of the import graph (Tarjan 1972). */
 export function importCircles(files: readonly SourceFile[]): string[] {
   const graph = new Map(codeOf(files).map((file) => [file.path, importsOf(file)]));
   const order = new Map<string, number>();

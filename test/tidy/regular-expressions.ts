@@ -1,4 +1,5 @@
-/** Every regular expression of the product, found in its syntax trees, and those whose matching is slower than linear. */
+/** Every regular expression of the product, found in its syntax trees, and those whose matching is slower
+ * than linear. */
 import { analyse } from "scslre";
 import { parseSync } from "vite";
 import type { SourceFile } from "./source-files.ts";
@@ -17,8 +18,8 @@ type Node = Readonly<Record<string, unknown>>;
 const product = /^(server|contract|client|cli|dashboard|simulation)\/.*\.tsx?$/;
 
 /**
- * The regular expressions of the product's files: literals, those that `RegExp` makes, and the `pattern` of schemas, which
- * TypeBox makes into some. A pattern may be put together of constants of its file.
+ * The regular expressions of the product's files: literals, those that `RegExp` makes, and the `pattern` of
+ * schemas, which TypeBox makes into some. A pattern may be put together of constants of its file.
  */
 export function regularExpressions(files: readonly SourceFile[]): FoundExpression[] {
   return files.filter(({ path }) => product.test(path)).flatMap(expressionsIn);
@@ -94,7 +95,8 @@ function joined(parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join("");
 }
 
-/** Expressions that take more than linear time for some text, or with an unknown time, each with the reason. */
+/** Expressions that take more than linear time for some text, or with an unknown time, each with the
+ * reason. */
 export function slowExpressions(found: readonly FoundExpression[]): string[] {
   return found.flatMap(({ place, source, flags }) => {
     if (source === undefined) return [`${place}: only the running program knows this regular expression`];

@@ -21,6 +21,28 @@ function find(files: readonly SourceFile[], patterns: readonly Pattern[], of: "c
   );
 }
 
+/** Literals that are spread into a literal, where their entries could stand. */
+export function spreadLiterals(files: readonly SourceFile[]): string[] {
+  const patterns = [{ pattern: /\.\.\.\(*\{/, why: "write the fields without the spread literal" }];
+  return find(
+    files.filter(({ path }) => isCode(path)),
+    patterns,
+    "code",
+  );
+}
+
+/** Comments that are wider than code may be. Lines that are indented within a comment stay as they are: they
+ * are commands. */
+export function wideComments(files: readonly SourceFile[]): string[] {
+  const pattern = /^(?=.{111}) *(\/\/|\*|\/\*\*) (?!biome-ignore)\S(?!\S*$)/;
+  const why = "wrap comments at 110 columns";
+  return find(
+    files.filter(({ path }) => isCode(path)),
+    [{ pattern, why }],
+    "text",
+  );
+}
+
 /** One file reads the environment. Tests and benchmarks set it for processes that they start. */
 export function environmentReaders(files: readonly SourceFile[]): string[] {
   const patterns = [
@@ -146,8 +168,9 @@ function endsDocstring(lines: readonly string[], index: number): boolean {
 }
 
 /**
- * Tests wait on conditions, by test/until.ts. A sleep that belongs to what is tested says why: in a comment on its line or on the
- * line above, or by a name such as slowPeerMs. A loop of sleeps on one line waits for something and is never right.
+ * Tests wait on conditions, by test/until.ts. A sleep that belongs to what is tested says why: in a comment
+ * on its line or on the line above, or by a name such as slowPeerMs. A loop of sleeps on one line waits for
+ * something and is never right.
  */
 export function unexplainedSleeps(files: readonly SourceFile[], except: readonly string[]): string[] {
   const sleep =

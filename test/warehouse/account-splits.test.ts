@@ -1,4 +1,5 @@
-/** Retention split by attributes of accounts: their own as they were, and those of the owner where an account never had one. */
+/** Retention split by attributes of accounts: their own as they were, and those of the owner where an account
+ * never had one. */
 import { expect, test } from "bun:test";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
@@ -16,7 +17,8 @@ const subject = new WarehouseUnderTest();
 const day = 20_600;
 const atMs = (onDay: number) => onDay * msPerDay + 1_000;
 
-/** Users 1 and 2 are in account 1, user 3 in account 2, user 4 in account 3, user 5 in none. All of them enter on one day. */
+/** Users 1 and 2 are in account 1, user 3 in account 2, user 4 in account 3, user 5 in none. All of them
+ * enter on one day. */
 const accountsOfUsers = [1, 1, 2, 3, 0];
 
 /** The attributes of each account, by the day on which they were said. */

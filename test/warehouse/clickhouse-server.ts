@@ -197,7 +197,8 @@ export class ClickHouseTestServer {
 /** This process's own address, so that no other process takes the port while the server is away. */
 const address = `127.${[1 + ((process.pid >> 16) % 254), (process.pid >> 8) & 255, process.pid & 255].join(".")}`;
 
-/** Bytes in this buffer are dropped when a query fails. If none were sent before, the status shows the error. */
+/** Bytes in this buffer are dropped when a query fails. If none were sent before, the status shows the
+ * error. */
 const bufferBytes = 64 * 1024;
 
 /** As ClickHouse writes it, 25.11 and later. */

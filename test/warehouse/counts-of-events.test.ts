@@ -72,8 +72,8 @@ test("a check finds counts by event and day that are not those of the rows", asy
   }
 });
 
-/** Merges all parts into one. That it ends says that none is without counts: such a one is merged with none that has
- * them. */
+/** Merges all parts into one. That it ends says that none is without counts: such a one is merged with none
+ * that has them. */
 async function mergeUserEventDays(): Promise<void> {
   const active = async () =>
     await subject.warehouse.rows<{ name: string; rows: number }>(

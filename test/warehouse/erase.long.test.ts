@@ -120,8 +120,8 @@ describe("erasing a user", () => {
       )
         break;
     }
-    // Every table with a column of users is there, or the test would not have stopped before each. One statement of a
-    // table erases all users, and the last marks snapshots of accounts as stale.
+    // Every table with a column of users is there, or the test would not have stopped before each. One
+    // statement of a table erases all users, and the last marks snapshots of accounts as stale.
     expect(statements).toBe(15);
     expect(await rollupsOf(subject, organization)).toEqual(
       recount(without(without(events, 5), 6), storedDay),
@@ -142,7 +142,8 @@ describe("events that are too old", () => {
       return work();
     });
 
-  /** The files with the events of a year, by their inodes. A mutation links the files of parts that it does not change. */
+  /** The files with the events of a year, by their inodes. A mutation links the files of parts that it does
+   * not change. */
   async function filesOf(year: number): Promise<readonly number[]> {
     const parts = await subject.warehouse.rows<{ path: string }>(
       `SELECT path FROM system.parts

@@ -1,4 +1,5 @@
-/** The events by name and day that the engine keeps inside every part of `events`, and questions about properties. */
+/** The events by name and day that the engine keeps inside every part of `events`, and questions about
+ * properties. */
 import { expect, test } from "bun:test";
 import { type EventsByValueQuestion, eventsByValue } from "../../server/analytics/events/events-by-value.ts";
 import { Zone } from "../../server/calendar/zone.ts";

@@ -1,4 +1,5 @@
-/** The effect of many questions on others: turns at the engine's readers, and queries whose caller has gone. */
+/** The effect of many questions on others: turns at the engine's readers, and queries whose caller has
+ * gone. */
 import { expect, test } from "bun:test";
 import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { becomes, until } from "../until.ts";

@@ -9,7 +9,8 @@ import { WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
-/** 1,000 characters that end with a number. A backslash is the character that grows most: eight bytes each. */
+/** 1,000 characters that end with a number. A backslash is the character that grows most: eight bytes
+ * each. */
 function long(number: number): string {
   return String(number).padStart(1_000, "\\");
 }

@@ -10,7 +10,8 @@ const subject = new WarehouseUnderTest();
 /** A version that JavaScript's numbers just hold. */
 const rowsVersion = 2 ** 53 - 1;
 
-/** Bodies as they were stored, and the columns that follow from them: version, key, outages, publication, rung. */
+/** Bodies as they were stored, and the columns that follow from them: version, key, outages, publication,
+ * rung. */
 const stored: readonly (readonly [
   what: string,
   body: Record<string, unknown>,

@@ -1,4 +1,5 @@
-/** Holds answers of the warehouse about retention against a recount of everything that was sent, cell by cell. */
+/** Holds answers of the warehouse about retention against a recount of everything that was sent, cell by
+ * cell. */
 import { expect } from "bun:test";
 import { cellOrder, type Facts, RetentionRecount } from "../../bench/history/retention-recount.ts";
 import type { JsonObject } from "../../contract/json.ts";
@@ -12,7 +13,8 @@ import type { Random } from "../../simulation/random.ts";
 import { type Combination, type HistoryShape, questionAbout, randomFacts } from "./retention-support.ts";
 import { event, insertEvents, type WarehouseUnderTest } from "./support.ts";
 
-/** Asks these questions of a random history and of people behind cells of theirs, and recounts every answer. */
+/** Asks these questions of a random history and of people behind cells of theirs, and recounts every
+ * answer. */
 export async function checkQuestions(
   subject: WarehouseUnderTest,
   random: Random,

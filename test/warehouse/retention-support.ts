@@ -187,8 +187,8 @@ export function combinations(): Combination[] {
 }
 
 /**
- * 60 different combinations. Each entry is with each return event in five of them, each split in four, each period in
- * 15 and each measure in 30.
+ * 60 different combinations. Each entry is with each return event in five of them, each split in four, each
+ * period in 15 and each measure in 30.
  */
 export function sampledCombinations(random: Random): Combination[] {
   const [split, period, measure] = [deal(random, splits), deal(random, periods), deal(random, measures)];

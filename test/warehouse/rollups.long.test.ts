@@ -116,8 +116,8 @@ describe("rebuild", () => {
   });
 });
 
-/** The days, six statements for each rollup, seven where replicas have to agree first, one for that with counts,
- * and one for the counts that scoring has seen. */
+/** The days, six statements for each rollup, seven where replicas have to agree first, one for that with
+ * counts, and one for the counts that scoring has seen. */
 function statementsOfRebuild({ cluster }: Topology): number {
   return 1 + rollups.length * (cluster === null ? 6 : 7) + 2;
 }

@@ -14,7 +14,8 @@ import { fillWithTables } from "../program.ts";
 
 export const msPerDay = 86_400_000;
 
-/** Opens the warehouse that belongs to a folder: the embedded one, where a file of tests says nothing else. */
+/** Opens the warehouse that belongs to a folder: the embedded one, where a file of tests says nothing
+ * else. */
 type Opener = (folder: string) => Promise<Warehouse>;
 let opener: Opener = (folder) => {
   const warehouse = join(folder, "warehouse");
@@ -130,8 +131,9 @@ export function mixedEvents(random: Random, organization: number, count: number)
   return randomEvents(random, organization, count).map((one) => ({ ...one, isActivity: random.chance(0.9) }));
 }
 
-/** Deletes the record of the migration with this name and of all later ones, as a warehouse of before has them. In two statements: the
- * engine asks a subquery of a deletion anew for each part, when the migration's row may be gone. */
+/** Deletes the record of the migration with this name and of all later ones, as a warehouse of before has
+ * them. In two statements: the engine asks a subquery of a deletion anew for each part, when the migration's
+ * row may be gone. */
 export async function forgetMigrationsFrom({ warehouse }: WarehouseUnderTest, name: string): Promise<void> {
   const [migration] = await warehouse.rows<{ number: number }>(
     "SELECT number FROM migrations WHERE name = {name:String}",

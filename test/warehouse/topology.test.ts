@@ -1,4 +1,5 @@
-/** The DDL of a cluster's tables, read by the engine's own parser. To make replicated tables it would need a Keeper. */
+/** The DDL of a cluster's tables, read by the engine's own parser. To make replicated tables it would need a
+ * Keeper. */
 import { describe, expect, test } from "bun:test";
 import { clusterSettings, onCluster } from "../../server/warehouse/engine/topology.ts";
 import { migrationStatements } from "../../server/warehouse/schema/migrations.ts";

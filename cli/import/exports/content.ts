@@ -1,6 +1,6 @@
 /**
- * The content of an export: plain, .gz, or a .zip of such files. The first bytes say which it is, because some tools name
- * a .zip like a .gz.
+ * The content of an export: plain, .gz, or a .zip of such files. The first bytes say which it is, because
+ * some tools name a .zip like a .gz.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Entry, openPromise } from "yauzl";

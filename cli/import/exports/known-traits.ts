@@ -1,7 +1,7 @@
 /**
- * Leaves out traits that repeat. Some tools write all traits of a user beside each event, and most of them say nothing new.
- * The result is the same as with all of them, for rows in any order of their times. Across files it is the same for rows that are
- * a day apart.
+ * Leaves out traits that repeat. Some tools write all traits of a user beside each event, and most of them
+ * say nothing new. The result is the same as with all of them, for rows in any order of their times. Across
+ * files it is the same for rows that are a day apart.
  */
 import { msPerDay } from "../../../server/calendar/calendar.ts";
 import type { SourcedIdentify, SourcedItem } from "../../../server/intake/intake.ts";

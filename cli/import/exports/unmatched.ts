@@ -13,7 +13,8 @@ import { objectOfRow } from "./rows.ts";
 /** Asks for the outcome that rows would have. */
 export type Check = (rows: readonly ImportRow[]) => ReturnType<ImportService["check"]>;
 
-/** The customers whose events would be held, in the order of the file. A customer whose user a row's metadata names is matched. */
+/** The customers whose events would be held, in the order of the file. A customer whose user a row's metadata
+ * names is matched. */
 export async function unmatchedCustomers(
   rows: RowSource,
   nowMs: number,

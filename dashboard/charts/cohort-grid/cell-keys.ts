@@ -1,4 +1,5 @@
-/** The keys of a cohort grid: arrows move between its cells, Home and End within a row, Enter picks a cell. */
+/** The keys of a cohort grid: arrows move between its cells, Home and End within a row, Enter picks a
+ * cell. */
 import type { KeyboardEvent, MouseEvent } from "react";
 
 /** A cell: its row's name and its column, the periods after a cohort's own. Column -1 is the row's header. */

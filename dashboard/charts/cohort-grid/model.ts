@@ -53,8 +53,8 @@ export interface Scale {
 /** Shares closer together than this are not drawn as far apart as colours can be. */
 const leastRange = 0.2;
 
-/** From the lowest to the highest share after the cohort's own period, of all cells that are drawn: those of small cohorts must not share one
- * shade. @param most shares above it have the deepest colour, too */
+/** From the lowest to the highest share after the cohort's own period, of all cells that are drawn: those of
+ * small cohorts must not share one shade. @param most shares above it have the deepest colour, too */
 export function scaleOf(groups: readonly GridGroup[], most = Number.POSITIVE_INFINITY): Scale {
   const later = cellsOf(groups).filter(({ period }) => period > 0);
   const shares = later.map(({ share }) => Math.min(share, most));

@@ -31,7 +31,8 @@ interface Entrance {
   readonly spot: Spot;
 }
 
-/** The one cell that the Tab key reaches: the last one that had the focus while it is there, else the first. */
+/** The one cell that the Tab key reaches: the last one that had the focus while it is there, else the
+ * first. */
 export function entranceOf(
   groups: readonly GridGroup[],
   isOpen: (group: GridGroup) => boolean,

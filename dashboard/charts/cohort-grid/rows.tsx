@@ -167,7 +167,8 @@ interface CellsProps extends Look {
   readonly entrance: number | undefined;
 }
 
-/** The cells of a row. Drawn again only when one of them gets or loses the focus: a table may have thousands. */
+/** The cells of a row. Drawn again only when one of them gets or loses the focus: a table may have
+ * thousands. */
 const Cells = memo(function Cells({ cells, scale, isDense, canPick, tipId, entrance }: CellsProps) {
   return cells.map((cell) => {
     const { period, share, isSmall, isComplete } = cell;

@@ -1,4 +1,5 @@
-/** Times at which a user, or a user of an account, was contacted. Each is an event `contacted`, and also stands in the timeline. */
+/** Times at which a user, or a user of an account, was contacted. Each is an event `contacted`, and also
+ * stands in the timeline. */
 import type { ReactElement } from "react";
 import { type Reads, usePages } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";

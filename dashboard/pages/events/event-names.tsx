@@ -20,7 +20,8 @@ export function EventLink({ event, label, segment }: EventLinkProps): ReactEleme
   );
 }
 
-/** The name of an event as it was sent. It is the stored name until then, and beyond the first 1,000 names. */
+/** The name of an event as it was sent. It is the stored name until then, and beyond the first 1,000
+ * names. */
 export function useEventLabels(): (event: string) => string {
   const { data } = useRead("/api/events", { query: { limit: 1_000 } });
   return useMemo(() => {

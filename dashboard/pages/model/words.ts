@@ -61,7 +61,8 @@ export function servingResult(card: Card): Judged | undefined {
   return card.models.find(({ model }) => model === card.model);
 }
 
-/** About ends of subscriptions in the back-test of the serving model: those that were scheduled, and those by failed payments. */
+/** About ends of subscriptions in the back-test of the serving model: those that were scheduled, and those by
+ * failed payments. */
 export function subscriptionEndsText(card: Card): string[] {
   const result = servingResult(card);
   if (result === undefined) return [];
@@ -98,7 +99,8 @@ export function shortageWords(what: string, kind: Kind): string {
   return what === "churnedLabels" ? words : `${kind}s ${words}`;
 }
 
-/** The result of the back-test in plain words: of those with the highest tenth of risks, and of all. Undefined without it. */
+/** The result of the back-test in plain words: of those with the highest tenth of risks, and of all.
+ * Undefined without it. */
 export function plainResult(card: Card): { readonly text: string; readonly source: string } | undefined {
   const result = servingResult(card);
   const [flagged] = card.reliability.toSorted((one, other) => other.meanPrediction - one.meanPrediction);
@@ -199,7 +201,8 @@ export function departuresStoppedText({ noDeparturesSince, churnTarget, kind }: 
   return `${what} since ${dayText(noDeparturesSince)}, though they came regularly before. Check whether the source still sends them. Cut-off dates after that day are left out of the back-test.`;
 }
 
-/** "3.1% (1.2% to 7.6%): 12 of 380 users at 5 cut-off dates churned". Undefined without a declared churn target, or any outcome. */
+/** "3.1% (1.2% to 7.6%): 12 of 380 users at 5 cut-off dates churned". Undefined without a declared churn
+ * target, or any outcome. */
 export function baseRateText({ observedBaseRate, kind }: Card): string | undefined {
   if (observedBaseRate === null) return undefined;
   const { rate, low, high, churned, count, cutoffs } = observedBaseRate;

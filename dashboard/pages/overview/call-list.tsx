@@ -153,7 +153,8 @@ function alertsOf(alerts: readonly Alert[], row: Row): readonly Alert[] {
   return alerts.filter(({ entityKind, entityId }) => entityKind === row.kind && entityId === idOf(row));
 }
 
-/** @param hasRevenue whether money is known of any of them @param choose a box to choose a row, of whoever may change something */
+/** @param hasRevenue whether money is known of any of them @param choose a box to choose a row, of whoever
+ * may change something */
 function columnsOf(
   money: Money,
   hasRevenue: boolean,
@@ -283,7 +284,8 @@ interface Undo {
   readonly body: CallBody;
 }
 
-/** Changes all open alerts of a row, or else the row: while one of them is snoozed or judged, the row is off the list. */
+/** Changes all open alerts of a row, or else the row: while one of them is snoozed or judged, the row is off
+ * the list. */
 function useCallChange() {
   const ofAlert = useChange("PATCH /api/alerts/:id");
   const ofUser = useChange("PATCH /api/users/:userId/call");

@@ -23,7 +23,8 @@ export const kindChoices: readonly { readonly value: Kind; readonly label: strin
   { value: "user", label: "Users" },
 ];
 
-/** The kind that is chosen: accounts where accounts pay, and users where they do not. Undefined until that is known. */
+/** The kind that is chosen: accounts where accounts pay, and users where they do not. Undefined until that is
+ * known. */
 export function useKind(): Kind | undefined {
   const [{ kind }] = useFilters(filters);
   const { data, isError } = useRead("/api/revenue/at-risk", {

@@ -196,7 +196,8 @@ function Distribution({ kind, weeks, now }: { kind: Kind; weeks: readonly Week[]
 
 const changeText = (change: number) => (change === 0 ? "±0" : numbers.change(change));
 
-/** How many more are in a health band than on an earlier day only because the model, the scale or the settings changed. */
+/** How many more are in a health band than on an earlier day only because the model, the scale or the
+ * settings changed. */
 function useNetByRules(kind: Kind, since: string | undefined): (healthBand: string) => number {
   const query = { kind, ...(since !== undefined && { since }), ...useScoredSegment() };
   const { data } = useRead("/api/score-summary", { query, enabled: since !== undefined });

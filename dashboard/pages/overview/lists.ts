@@ -56,12 +56,14 @@ export function thoseOn(kind: Kind, day: string, before: BandOrPresent): ListBeh
   return those(kind, { healthBandBefore: before, since: day });
 }
 
-/** Users or accounts that went from one band to another since an earlier day with scores, and not by changed rules alone. */
+/** Users or accounts that went from one band to another since an earlier day with scores, and not by changed
+ * rules alone. */
 export function thoseWent(kind: Kind, since: string, before: HealthBand, healthBand: HealthBand): ListBehind {
   return those(kind, { healthBandBefore: before, healthBand, moved: "changed", since });
 }
 
-/** Users or accounts whose health moved in one direction since an earlier day with scores. @param state only those */
+/** Users or accounts whose health moved in one direction since an earlier day with scores. @param state only
+ * those */
 export function thoseMoved(kind: Kind, moved: Moved, since: string, state?: State): ListBehind {
   return those(kind, {
     moved,

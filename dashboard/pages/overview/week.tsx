@@ -27,13 +27,15 @@ export function useWeek(
   return useRead("/api/week-summary", { query: useSegment(), keepsPrevious: true, ...options });
 }
 
-/** What has to be known at once: missing data, what is unusual, and in place of a call list who has not come. */
+/** What has to be known at once: missing data, what is unusual, and in place of a call list who has not
+ * come. */
 function isNotable({ about, tone, isUnusual }: Sentence): boolean {
   if (about === "call") return tone === "neutral";
   return about === "data" || tone === "bad" || isUnusual === true;
 }
 
-/** The week of the segment that is chosen or of all. @param isWhole with the sentences that say that all is as usual */
+/** The week of the segment that is chosen or of all. @param isWhole with the sentences that say that all is
+ * as usual */
 export function WeekPanel({ isWhole }: { isWhole: boolean }): ReactElement {
   const asked = useWeek();
   const { segment } = useSegment();

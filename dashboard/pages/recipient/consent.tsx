@@ -1,5 +1,5 @@
-/** The pages for recipients of e-mail, who have no session: one button, which sends a POST request. Mail programs open links by
- * themselves, so a link alone changes nothing. */
+/** The pages for recipients of e-mail, who have no session: one button, which sends a POST request. Mail
+ * programs open links by themselves, so a link alone changes nothing. */
 import { useMutation } from "@tanstack/react-query";
 import type { ReactElement } from "react";
 import type { ApiFailure } from "../../api/client.ts";

@@ -150,7 +150,8 @@ export function intervalText({ low, high }: { readonly low: number; readonly hig
   return `${numbers.share(low)} to ${numbers.share(high)}`;
 }
 
-/** The missing part of an incomplete cell: days of its period, or of the churn horizon after it. @param today the organization's */
+/** The missing part of an incomplete cell: days of its period, or of the churn horizon after it. @param today
+ * the organization's */
 export function missingText(
   { cohortDay, period: at, isComplete }: Cell,
   period: Choices["period"],

@@ -73,7 +73,8 @@ export function useChoices(): readonly [Choices, (changed: Partial<Chosen>, isTy
   ];
 }
 
-/** Weeks, or months where the weeks of the question without its split have few users: the grid would be full of figures that may be far off. */
+/** Weeks, or months where the weeks of the question without its split have few users: the grid would be full
+ * of figures that may be far off. */
 function useUsualPeriod(chosen: Chosen): "week" | "month" {
   const { entry, entryEvent, segment, from, to } = chosen;
   const weekly = queryOf({
@@ -93,7 +94,8 @@ function useUsualPeriod(chosen: Chosen): "week" | "month" {
   return data !== undefined && hasFewUsers(data.cells) ? "month" : "week";
 }
 
-/** The address's parameters without the cell whose people are shown. Which kind of people was looked at stays. */
+/** The address's parameters without the cell whose people are shown. Which kind of people was looked at
+ * stays. */
 export const closedCell = { cohort: undefined, at: 0, group: "" } as const;
 
 const usualPeriods = { day: 31, week: 26, month: 13 } as const;

@@ -3,7 +3,8 @@
 /** Below this a cohort is small: with 30 users the 95% interval of a half is 35 points wide. */
 export const smallCohortUsers = 30;
 
-/** Whether the cohorts whose own period is over are small on average, but for users from before the data begins. False without a cohort. */
+/** Whether the cohorts whose own period is over are small on average, but for users from before the data
+ * begins. False without a cohort. */
 export function hasFewUsers(
   cells: readonly {
     readonly period: number;

@@ -118,7 +118,8 @@ interface FindingProps {
   readonly money: Money;
 }
 
-/** With the churn target `subscription`: MRR that ends as scheduled, and the sum of churn risk × other MRR. */
+/** With the churn target `subscription`: MRR that ends as scheduled, and the sum of churn risk × other
+ * MRR. */
 function Loss({
   answer,
   kind,
@@ -152,7 +153,8 @@ function highRiskText({ highRiskPayers, highRiskMrr }: Answer, kind: PayerKind, 
   return `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${is} at high risk.`;
 }
 
-/** With any other churn target nothing is multiplied: such a churn risk is no probability that MRR is lost. */
+/** With any other churn target nothing is multiplied: such a churn risk is no probability that MRR is
+ * lost. */
 function HighRisk({ answer, kind, money }: FindingProps): ReactElement {
   const { highRiskMrr, highRiskPayers, mrrWithRisk, payersWithRisk } = answer;
   return (

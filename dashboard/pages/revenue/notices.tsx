@@ -9,7 +9,8 @@ import { counted, numbers } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
 import type { Revenue } from "./periods.ts";
 
-/** Payers in currencies without a rate, and subscriptions without news or amount. Nothing is drawn without any. */
+/** Payers in currencies without a rate, and subscriptions without news or amount. Nothing is drawn without
+ * any. */
 export function Notices({ answer }: { answer: Revenue }): ReactElement {
   return (
     <>

@@ -1,4 +1,5 @@
-/** The answer about revenue as the page shows it: groups of payers with their periods, and what they are called. */
+/** The answer about revenue as the page shows it: groups of payers with their periods, and what they are
+ * called. */
 import type { Reads } from "../../api/paths.ts";
 import { dayPlus, dayText } from "../../text/format.ts";
 import type { Choices, Period } from "./question.ts";

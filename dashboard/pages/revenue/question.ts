@@ -87,7 +87,8 @@ export function splitQueryOf(choices: Choices): Query {
 
 const mostCohorts = { alone: 24, split: 12 } as const;
 
-/** The parameters of the question about cohorts. Of more periods than the API has cohorts for, the newest are asked for. */
+/** The parameters of the question about cohorts. Of more periods than the API has cohorts for, the newest are
+ * asked for. */
 export function cohortsQueryOf(choices: Choices): NonNullable<Reads["/api/revenue/cohorts"]["query"]> {
   const most = isSplit(choices) ? mostCohorts.split : mostCohorts.alone;
   return { ...splitQueryOf(choices), periods: Math.min(most, periodsOf(choices)) };

@@ -24,7 +24,8 @@ export function usualChurnText(
   return `In the past ${rate} (${low} to ${high}) of ${kind}s churned within ${horizonDays} days.`;
 }
 
-/** "3 accounts with $1,200 MRR have no churn risk: 2 ($900) not active in …, 1 ($300) without …" Undefined when all payers have one. */
+/** "3 accounts with $1,200 MRR have no churn risk: 2 ($900) not active in …, 1 ($300) without …" Undefined
+ * when all payers have one. */
 export function withoutRiskText(
   { withoutRisk }: Pick<Answer, "withoutRisk">,
   kind: "account" | "user",

@@ -2,8 +2,8 @@
 import { parse } from "csv-parse/browser/esm/sync";
 import type { SegmentKind } from "../../../contract/actions/segments.ts";
 
-/** The first column, without its header and without empty cells. Excel parts columns with semicolons in half of Europe, and may
- * say so in a first line `sep=;`. @throws Error for a text that is no CSV */
+/** The first column, without its header and without empty cells. Excel parts columns with semicolons in half
+ * of Europe, and may say so in a first line `sep=;`. @throws Error for a text that is no CSV */
 export function idsIn(csv: string, kind: SegmentKind): string[] {
   const rows: string[][] = parse(csv, {
     bom: true,

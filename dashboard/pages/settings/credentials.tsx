@@ -1,4 +1,5 @@
-/** Project tokens and read keys: a form for a new one, the secret that is shown once, and a table with buttons to revoke. */
+/** Project tokens and read keys: a form for a new one, the secret that is shown once, and a table with
+ * buttons to revoke. */
 import { type ReactElement, type ReactNode, useState } from "react";
 import type { ApiFailure } from "../../api/client.ts";
 import type { Asked } from "../../api/query.ts";

@@ -1,4 +1,5 @@
-/** The organization itself: its name, its days, how fast it may be written to, how long raw events are kept. */
+/** The organization itself: its name, its days, how fast it may be written to, how long raw events are
+ * kept. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
 import { type Reads, useChange, useRead } from "../../api/query.ts";

@@ -6,7 +6,8 @@ import { numbers } from "../../text/format.ts";
 const oftenMs = 1_500;
 const seldomMs = 15_000;
 
-/** A bar while days are computed again, and nothing otherwise. @param isExpected asks often: a change was just saved */
+/** A bar while days are computed again, and nothing otherwise. @param isExpected asks often: a change was
+ * just saved */
 export function Rebuilding({ isExpected }: { isExpected: boolean }): ReactElement | null {
   // The smallest question whose answer contains the freshness of figures.
   const { data } = useRead("/api/events", {

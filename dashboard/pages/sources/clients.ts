@@ -25,8 +25,8 @@ const patiently = `const patiently = async (url, init) => {
   }
 };`;
 
-/** The clients of each source, each a program that runs as it stands: a user, an event, and what is needed so that both are
- * sent before it ends. The write API's calls are on the page Start. */
+/** The clients of each source, each a program that runs as it stands: a user, an event, and what is needed so
+ * that both are sent before it ends. The write API's calls are on the page Start. */
 export const clients: Readonly<Record<Exclude<SenderName, "api">, readonly Client[]>> = {
   segment: [
     {

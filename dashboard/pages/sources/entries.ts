@@ -1,4 +1,5 @@
-/** The entries of the list of sources: each sender, and each billing tool that sends by a preset of webhooks. */
+/** The entries of the list of sources: each sender, and each billing tool that sends by a preset of
+ * webhooks. */
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { sourceName } from "../../text/source-names.ts";

@@ -1,4 +1,5 @@
-/** A webhook with a preset: the events to switch on in the tool, and the secret that verifies its requests. */
+/** A webhook with a preset: the events to switch on in the tool, and the secret that verifies its
+ * requests. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Reads, useChange } from "../../api/query.ts";

@@ -1,4 +1,5 @@
-/** How a source is connected, with the organization's own address and a token, and what its words become here. */
+/** How a source is connected, with the organization's own address and a token, and what its words become
+ * here. */
 import type { ReactElement } from "react";
 import type { TokenScope } from "../../../contract/members.ts";
 import { below } from "../../api/base.ts";

@@ -27,7 +27,8 @@ export function signatureFieldsOf(signature: WebhookSignature | null): Signature
   return { ...initially, ...signature, kind: "header" };
 }
 
-/** The change of a webhook's verification. A secret that is not typed again stays. @param webhook undefined for a new one */
+/** The change of a webhook's verification. A secret that is not typed again stays. @param webhook undefined
+ * for a new one */
 export function signatureChange(fields: SignatureFields, webhook: Webhook | undefined) {
   const { kind, secret, header, algorithm, encoding, prefix } = fields;
   if (kind === "none") return webhook?.secret ? { secret: null } : {};

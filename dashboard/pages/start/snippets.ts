@@ -1,4 +1,5 @@
-/** The two calls with which everything begins, ready to be run: identify a user, then record what the user does. */
+/** The two calls with which everything begins, ready to be run: identify a user, then record what the user
+ * does. */
 
 export const languageLabels = {
   curl: "curl",

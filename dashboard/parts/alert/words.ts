@@ -35,7 +35,8 @@ function usageSentence(after: number, before: number | null): string {
   return `${actions}, ${numbers.count(before)} before${change}`;
 }
 
-/** The values of an alert, and the reasons that do not repeat them. Without values if the rule has another condition by now.
+/** The values of an alert, and the reasons that do not repeat them. Without values if the rule has another
+ * condition by now.
  * @param rule undefined until it is known */
 export function figuresOf(
   { version, before, after, reasons }: Alert,

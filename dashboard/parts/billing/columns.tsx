@@ -10,7 +10,8 @@ import { Mrr, type Payer, Status } from "./words.tsx";
 /** The MRR of a list's rows. Null without subscriptions. */
 export type Billing = Reads["/api/accounts"]["answer"]["billing"];
 
-/** Columns of a row's subscriptions; none without subscriptions. @param currency the reporting currency; undefined without them */
+/** Columns of a row's subscriptions; none without subscriptions. @param currency the reporting currency;
+ * undefined without them */
 export function billingColumns(
   currency: string | undefined,
   hasExpectedLoss: boolean,

@@ -1,4 +1,5 @@
-/** The fields of the filters by subscriptions. Without subscriptions they are absent, unless the address has one. */
+/** The fields of the filters by subscriptions. Without subscriptions they are absent, unless the address has
+ * one. */
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
 import { moneyIn } from "../../text/money.ts";

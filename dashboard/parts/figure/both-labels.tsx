@@ -14,7 +14,8 @@ interface BothLabelsProps {
   readonly className?: string;
 }
 
-/** "12 accounts churned: the last subscription ended. 31 more are silent for 28 days." Nothing is drawn where both agree. */
+/** "12 accounts churned: the last subscription ended. 31 more are silent for 28 days." Nothing is drawn where
+ * both agree. */
 export function BothLabels({ kind, answer, className }: BothLabelsProps): ReactElement | null {
   const { weeks, churnTarget, churnMeans, horizonDays } = answer;
   const now = weeks.at(-1);

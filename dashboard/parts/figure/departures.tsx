@@ -1,5 +1,5 @@
-/** Questions about what churn means: whether an event means that users have left, asked until a member of the team has answered, and
- * whether accounts churn with their last subscription. */
+/** Questions about what churn means: whether an event means that users have left, asked until a member of the
+ * team has answered, and whether accounts churn with their last subscription. */
 import { type ReactElement, type ReactNode, useState } from "react";
 import type { SettingsChange as Change, Settings } from "../../../contract/settings.ts";
 import { ApiFailure } from "../../api/client.ts";

@@ -1,5 +1,5 @@
-/** Filters of lists that figures lead to. They stand in the address under the names that the API has for them, and on the
- * page as chips: figure-chips.tsx. */
+/** Filters of lists that figures lead to. They stand in the address under the names that the API has for
+ * them, and on the page as chips: figure-chips.tsx. */
 
 import { comparedDays } from "../../../contract/actions/segments.ts";
 import type { Reads } from "../../api/paths.ts";

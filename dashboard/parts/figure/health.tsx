@@ -93,7 +93,8 @@ const riskBands = {
   high: { word: "High", ink: "text-at-risk", filled: 3 },
 } as const;
 
-/** A band of churn risk: one to three bars, and a word. @param word where the band's own would not say of what it is */
+/** A band of churn risk: one to three bars, and a word. @param word where the band's own would not say of
+ * what it is */
 export function RiskLevel({
   riskBand,
   word = riskBands[riskBand].word,

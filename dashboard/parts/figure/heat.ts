@@ -1,4 +1,5 @@
-/** Cells coloured by a share, in seven steps of ember. The number stays in the cell: colour only helps to find it. */
+/** Cells coloured by a share, in seven steps of ember. The number stays in the cell: colour only helps to
+ * find it. */
 
 /** The class of a heat map's cell. @param share 0 to 1 @param most the share that takes the deepest colour */
 export function heatClass(share: number | null, most = 1): string {

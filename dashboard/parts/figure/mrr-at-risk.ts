@@ -4,7 +4,8 @@ import { type Asked, type Reads, useRead } from "../../api/query.ts";
 export type PayerKind = "account" | "user";
 type MrrAtRisk = Reads["/api/revenue/at-risk"]["answer"];
 
-/** MRR at risk of this kind of payers. Without a kind it is that of accounts, or of users when no account pays.
+/** MRR at risk of this kind of payers. Without a kind it is that of accounts, or of users when no account
+ * pays.
  * @param query at most so many payers, and only those of a segment */
 export function useMrrAtRisk(
   chosen: PayerKind | undefined,

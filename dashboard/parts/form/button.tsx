@@ -87,8 +87,8 @@ export function IconButton({
   return hasHint ? <Hint text={label}>{button}</Hint> : button;
 }
 
-/** Shows a short text beside what it wraps, on hover and on focus. The text may not be all there is: it is not read
- * on a phone. */
+/** Shows a short text beside what it wraps, on hover and on focus. The text may not be all there is: it is
+ * not read on a phone. */
 function Hint({ text, children }: { text: string; children: ReactNode }): ReactElement {
   return (
     <Tooltip.Root>

@@ -4,8 +4,8 @@ import { useTell } from "../toast.tsx";
 import { useConfirm } from "./confirm.tsx";
 import type { Question } from "./confirm-dialog.tsx";
 
-/** The function asks the question, and makes the change if the answer is yes. A failure is told. Of a success `done` is
- * told, or it is called with the answer. */
+/** The function asks the question, and makes the change if the answer is yes. A failure is told. Of a success
+ * `done` is told, or it is called with the answer. */
 export function useConfirmedChange<Route extends keyof Changes>(route: Route) {
   const confirm = useConfirm();
   const tell = useTell();

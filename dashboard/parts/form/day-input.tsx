@@ -1,4 +1,5 @@
-/** A field for a day, written as everywhere else on the pages: 28 Nov 2026. The browser's own field has the order of its own language. */
+/** A field for a day, written as everywhere else on the pages: 28 Nov 2026. The browser's own field has the
+ * order of its own language. */
 import { type ReactElement, type ReactNode, useRef, useState } from "react";
 import { dayText } from "../../text/format.ts";
 import { dayProblem, typedDay } from "../../text/typed-day.ts";
@@ -8,7 +9,8 @@ import { Input } from "./field.tsx";
 import { useTyped } from "./typed.ts";
 
 /** A typed day is taken when the field loses the focus or Enter is pressed, a day of the calendar at once.
- * @param value YYYY-MM-DD @param min,max the first and the last day that can be chosen @param onDay called with another day, or none */
+ * @param value YYYY-MM-DD @param min,max the first and the last day that can be chosen @param onDay called
+ * with another day, or none */
 export function DayInput({
   label,
   value,

@@ -12,7 +12,8 @@ interface DialogProps {
   /** The dialog's purpose, in a sentence. Screen readers read it with the title. */
   readonly description?: string;
   readonly children: ReactNode;
-  /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of the page. */
+  /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of
+   * the page. */
   readonly isDrawer?: boolean | "right";
   /** For what has long lines. */
   readonly isWide?: boolean;

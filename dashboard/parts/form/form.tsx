@@ -44,8 +44,8 @@ interface Held<Values> {
   readonly typed: Partial<Values>;
 }
 
-/** Keeps changes over the values that are saved. A new answer of the server changes no field while there are changes.
- * The page cannot be left with unsaved changes without a question. */
+/** Keeps changes over the values that are saved. A new answer of the server changes no field while there are
+ * changes. The page cannot be left with unsaved changes without a question. */
 export function useDraft<Values extends object>(saved: Values): Draft<Values> {
   const [held, setHeld] = useState<Held<Values>>();
   const isHeld = (one: Held<Values> | undefined): one is Held<Values> =>

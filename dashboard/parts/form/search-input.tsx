@@ -8,7 +8,8 @@ import { Input } from "./field.tsx";
 /** The pause in typing after which the search begins. */
 const typingPauseMs = 200;
 
-/** @param value the text that rows are searched for now @param onSearch called when the reader has typed another text
+/** @param value the text that rows are searched for now @param onSearch called when the reader has typed
+ * another text
  * @param hasKey whether a slash leads to the field */
 export function SearchInput({
   label,
@@ -27,7 +28,8 @@ export function SearchInput({
 }): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  /** Texts that were sent and are not back as `value` yet, after the last one that is. A busy page follows late. */
+  /** Texts that were sent and are not back as `value` yet, after the last one that is. A busy page follows
+   * late. */
   const sent = useRef([value]);
   const tell = useRef(onSearch);
   tell.current = onSearch;
@@ -82,7 +84,8 @@ export function SearchInput({
   );
 }
 
-/** A slash where nothing is being typed. The shell would open its palette with it, which is why it goes no further. */
+/** A slash where nothing is being typed. The shell would open its palette with it, which is why it goes no
+ * further. */
 function useSlash(isOn: boolean, go: () => void): void {
   const act = useRef(go);
   act.current = go;

@@ -1,4 +1,5 @@
-/** Adds a filter by a fall: of use against the four weeks before, or of health within some days. What is set is a chip. */
+/** Adds a filter by a fall: of use against the four weeks before, or of health within some days. What is set
+ * is a chip. */
 import { type ReactElement, useState } from "react";
 import type { MovementValues } from "../figure/figure-filters.ts";
 import { Input, Select } from "../form/field.tsx";

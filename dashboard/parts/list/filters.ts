@@ -72,7 +72,8 @@ export function flagFilter(): Filter<boolean | undefined> {
   };
 }
 
-/** A list of objects, as JSON. @param read one of them; nothing when it is not whole @param most as many as the server takes */
+/** A list of objects, as JSON. @param read one of them; nothing when it is not whole @param most as many as
+ * the server takes */
 export function objectsFilter<Value>(
   read: (entry: Readonly<Record<string, unknown>>) => readonly Value[],
   most: number,
@@ -111,7 +112,8 @@ type SetValues<Of extends Filters> = {
   readonly [Name in keyof Of]?: Exclude<Values<Of>[Name], "" | undefined>;
 };
 
-/** The values that are set, which are neither undefined nor empty texts or lists: as parameters of the API. */
+/** The values that are set, which are neither undefined nor empty texts or lists: as parameters of the
+ * API. */
 export function setValues<Of extends Filters>(filters: Of, values: Values<Of>): SetValues<Of> {
   const pairs = Object.keys(filters).map((name) => [name, values[name]] as const);
   return Object.fromEntries(
@@ -121,8 +123,8 @@ export function setValues<Of extends Filters>(filters: Of, values: Values<Of>): 
   ) as SetValues<Of>;
 }
 
-/** The filters of a page and a function that changes some of them. Every change goes into the history unless it is
- * typed letter by letter (`isTyping`). @param filters at module scope: they may not change */
+/** The filters of a page and a function that changes some of them. Every change goes into the history unless
+ * it is typed letter by letter (`isTyping`). @param filters at module scope: they may not change */
 export function useFilters<Of extends Filters>(
   filters: Of,
 ): readonly [Values<Of>, (change: Partial<Values<Of>>, isTyping?: boolean) => void] {

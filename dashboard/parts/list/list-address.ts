@@ -43,7 +43,8 @@ function decoded(text: string): string {
   }
 }
 
-/** By what lists are sorted until the reader sorts them otherwise: the highest risk first, then rows without one. */
+/** By what lists are sorted until the reader sorts them otherwise: the highest risk first, then rows without
+ * one. */
 export const firstSort = "risk";
 
 const orders = ["ascending", "descending"] as const;

@@ -1,5 +1,6 @@
-/** The filters of a list, in one line where there is room: search, verdict, last seen, and more. Verdict, health band and risk band have
- * words in common, so only the verdict is in the line: the two scales that it is made of are under "More". */
+/** The filters of a list, in one line where there is room: search, verdict, last seen, and more. Verdict,
+ * health band and risk band have words in common, so only the verdict is in the line: the two scales that it
+ * is made of are under "More". */
 import type { ReactElement, ReactNode } from "react";
 import { MovementChips } from "../figure/figure-chips.tsx";
 import { type HealthBand, healthWord } from "../figure/health.tsx";

@@ -1,4 +1,5 @@
-/** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and accounts. */
+/** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and
+ * accounts. */
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { useReadPages } from "../../api/list-pages.ts";
 import { csvAddress, type Reads } from "../../api/query.ts";

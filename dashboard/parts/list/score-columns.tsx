@@ -136,7 +136,8 @@ function Change({ points }: { points: number | null }): ReactElement {
   );
 }
 
-/** The day of the scores, since when their changes are shown, and what the order by risk means without one. */
+/** The day of the scores, since when their changes are shown, and what the order by risk means without
+ * one. */
 export function ScoresOf({
   answer,
   isByActivity,

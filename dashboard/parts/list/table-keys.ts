@@ -1,4 +1,5 @@
-/** The keyboard in a table: arrows go from row to row, by the first link or button of each, so that Enter opens it. */
+/** The keyboard in a table: arrows go from row to row, by the first link or button of each, so that Enter
+ * opens it. */
 import { useLocation } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { keepNewest } from "../../app/memory.ts";
@@ -45,8 +46,8 @@ export function useRowKeys(
 }
 
 /**
- * The row with the focus, which is drawn out of sight, too: it would lose the focus. Each place of the history has its own, and
- * shows it drawn again after Back.
+ * The row with the focus, which is drawn out of sight, too: it would lose the focus. Each place of the
+ * history has its own, and shows it drawn again after Back.
  * @param table the name of its table
  */
 export function useKeptRow(

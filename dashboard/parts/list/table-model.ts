@@ -48,8 +48,8 @@ const features = tableFeatures({ columnVisibilityFeature });
 
 const storageName = (name: string) => `rekindle.columns.${name}`;
 
-/** The table's rows and visible columns. Which columns are shown is remembered under the table's name, unless a choice
- * is given. */
+/** The table's rows and visible columns. Which columns are shown is remembered under the table's name, unless
+ * a choice is given. */
 export function useTableModel<Row extends object>(
   name: string,
   rows: readonly Row[],

@@ -1,4 +1,5 @@
-/** Tables on a narrow screen: the column that rows are sorted by stands beside the first, where it is seen. */
+/** Tables on a narrow screen: the column that rows are sorted by stands beside the first, where it is
+ * seen. */
 import { useSyncExternalStore } from "react";
 
 /** As wide as style sheets have it where `sm` begins. */

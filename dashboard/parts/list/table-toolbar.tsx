@@ -1,4 +1,5 @@
-/** Above a table: what the page puts there, how many rows there are, the same as CSV, and the choice of columns. */
+/** Above a table: what the page puts there, how many rows there are, the same as CSV, and the choice of
+ * columns. */
 import { Fragment, type ReactElement, type ReactNode } from "react";
 import type { CsvAddress } from "../../api/query.ts";
 import { numbers } from "../../text/format.ts";

@@ -1,4 +1,5 @@
-/** Filters by traits of users or attributes of accounts: of each its name, how it is compared, and with what. */
+/** Filters by traits of users or attributes of accounts: of each its name, how it is compared, and with
+ * what. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { attributeName } from "../../text/attribute-names.ts";

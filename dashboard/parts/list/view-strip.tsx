@@ -1,4 +1,5 @@
-/** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and deleted. */
+/** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and
+ * deleted. */
 import { useSearch } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
 import { type Reads, useChange, useRead } from "../../api/query.ts";

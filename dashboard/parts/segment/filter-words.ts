@@ -23,7 +23,8 @@ interface Names {
   readonly money: (minorUnits: number) => string;
 }
 
-/** The function that says a filter in words. @param filters those that are said: amounts need the reporting currency */
+/** The function that says a filter in words. @param filters those that are said: amounts need the reporting
+ * currency */
 export function useFilterWords(
   filters: readonly (SegmentFilter | null | undefined)[],
 ): (kind: SegmentKind, filter: SegmentFilter) => readonly string[] {

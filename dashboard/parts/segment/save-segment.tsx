@@ -47,7 +47,8 @@ export function SaveSegment({ kind, saves, ...list }: SaveProps): ReactElement |
   return <SaveButton kind={kind} content={content} />;
 }
 
-/** Says that the filters of the list become those of a segment, and saves them. @param children shown otherwise */
+/** Says that the filters of the list become those of a segment, and saves them. @param children shown
+ * otherwise */
 export function SegmentBar({
   kind,
   saves,

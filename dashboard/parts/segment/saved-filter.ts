@@ -54,8 +54,8 @@ export interface ListDays {
   readonly today: string;
 }
 
-/** The conditions among the parameters of a list, as a segment keeps them. Undefined without one. A day of comparison becomes the days until
- * the scores, or until today before the day's scores are there: 7 or 28. */
+/** The conditions among the parameters of a list, as a segment keeps them. Undefined without one. A day of
+ * comparison becomes the days until the scores, or until today before the day's scores are there: 7 or 28. */
 export function filterOfQuery(query: ListQuery, days: ListDays): Filter | undefined {
   const segments = segmentsOf(query);
   const { since } = query;
@@ -87,7 +87,8 @@ export function reasonsAgainst(query: ListQuery, days: ListDays): readonly strin
   ].filter((why, at, all) => all.indexOf(why) === at);
 }
 
-/** Whether a day of comparison decides which rows there are. Else it decides what their change is compared with. */
+/** Whether a day of comparison decides which rows there are. Else it decides what their change is compared
+ * with. */
 function isCompared({ moved, healthBandBefore }: ListQuery): boolean {
   return moved !== undefined || healthBandBefore !== undefined;
 }

@@ -13,7 +13,8 @@ const labels = {
 } as const;
 
 interface PickProps {
-  /** Accounts are in segments of accounts only. Users, and payers, which are users or accounts, are in segments of both kinds. */
+  /** Accounts are in segments of accounts only. Users, and payers, which are users or accounts, are in
+   * segments of both kinds. */
   readonly of?: keyof typeof labels;
   /** The segment's id. Undefined for all of them. */
   readonly value: number | undefined;

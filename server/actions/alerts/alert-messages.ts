@@ -1,4 +1,5 @@
-/** The messages of alerts. They have ids and names of users and accounts. E-mail addresses are in them where a destination asks. Pure. */
+/** The messages of alerts. They have ids and names of users and accounts. E-mail addresses are in them where
+ * a destination asks. Pure. */
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
@@ -61,7 +62,8 @@ export interface ToldTogether {
   readonly sent: readonly UnsentAlert[];
   /** Alerts that fired, those that the cap leaves out among them. */
   readonly total: number;
-  /** When the message is due to which all moments of a rule are gathered; undefined for the message of a run. */
+  /** When the message is due to which all moments of a rule are gathered; undefined for the message of a
+   * run. */
   readonly gatheredUntilMs?: number | undefined;
 }
 

@@ -1,4 +1,5 @@
-/** The hold-out of an alert rule: entries that get no message, so that the others can be compared with them. */
+/** The hold-out of an alert rule: entries that get no message, so that the others can be compared with
+ * them. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/actions/rules.ts";
 import {
@@ -12,7 +13,8 @@ import {
 } from "../../ledger/ledger.ts";
 
 /**
- * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 / 2^48.
+ * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 /
+ * 2^48.
  * @param secret of the organization, which never changes
  * @param experiment names the draw
  * @param unit `account 7`, or `user 7` for a user without an account
@@ -44,8 +46,9 @@ function unitsOf({ entity, account }: Pick<FiredAlert, "entity" | "account">): r
 }
 
 /**
- * Draws the alerts of a chunk. A control of the rule stays one until its horizon is over, also in another experiment, in another account, or when
- * it became exempt. An entry that comes again has its arm: first that of its account, then its own.
+ * Draws the alerts of a chunk. A control of the rule stays one until its horizon is over, also in another
+ * experiment, in another account, or when it became exempt. An entry that comes again has its arm: first that
+ * of its account, then its own.
  * @param known of all users and accounts of the chunk
  */
 export function drawAlerts(

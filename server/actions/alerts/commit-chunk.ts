@@ -1,4 +1,5 @@
-/** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their messages. */
+/** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their
+ * messages. */
 import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import {
   type AlertsOfCap,
@@ -47,9 +48,9 @@ export interface ChunkGround {
 }
 
 /**
- * Commits a chunk. The chunk that ends a run sends the messages of all its alerts, because only then the most important ones are known:
- * one for each alert to webhooks, and one to Slack and by e-mail. Moments that fire until the next morning are gathered to one message.
- * Ends are told at once, to webhooks.
+ * Commits a chunk. The chunk that ends a run sends the messages of all its alerts, because only then the most
+ * important ones are known: one for each alert to webhooks, and one to Slack and by e-mail. Moments that fire
+ * until the next morning are gathered to one message. Ends are told at once, to webhooks.
  * @returns the watermark afterwards
  * @throws Refusal when the rule was decided or changed meanwhile
  */
@@ -85,8 +86,9 @@ export async function commitChunk(
 }
 
 /**
- * Makes the message to which the moments of a rule are gathered anew, without these entities. Alerts that the cap left out take their
- * place. Without other alerts, or such a message, nothing is committed. A rule that takes over its state is left as it is, because a commit ends that.
+ * Makes the message to which the moments of a rule are gathered anew, without these entities. Alerts that the
+ * cap left out take their place. Without other alerts, or such a message, nothing is committed. A rule that
+ * takes over its state is left as it is, because a commit ends that.
  * @throws Refusal when the rule was decided or changed meanwhile
  */
 export async function gatherWithout(
@@ -124,7 +126,8 @@ function isGathered({ condition, when }: RuleVersion): boolean {
   return isMoment(condition) && when === "08:00";
 }
 
-/** The arms that units of alerts have already. Also without a share: a control stays one when the hold-out ends. */
+/** The arms that units of alerts have already. Also without a share: a control stays one when the hold-out
+ * ends. */
 async function knownArms(
   { ruleDecisions }: Ledger,
   { organization, rule, experiment }: RuleVersion,
@@ -141,7 +144,8 @@ async function knownArms(
 
 const noneSent = { sent: [], total: 0 } as const;
 
-/** The alerts that the cap counts with those of a chunk. The events of moments may be of earlier days: they count on the day on which they fire. */
+/** The alerts that the cap counts with those of a chunk. The events of moments may be of earlier days: they
+ * count on the day on which they fire. */
 function capOf(
   { condition }: RuleVersion,
   { fired, next }: DecisionChunk,
@@ -152,7 +156,8 @@ function capOf(
   return day === null ? undefined : { day };
 }
 
-/** The alerts of a run that are sent, the most important first: those with the highest expected loss, then those with the highest risk. */
+/** The alerts of a run that are sent, the most important first: those with the highest expected loss, then
+ * those with the highest risk. */
 async function sentOf(
   { ruleDecisions }: Ledger,
   { organization, rule, cap }: RuleVersion,
@@ -167,8 +172,8 @@ async function sentOf(
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
 }
 
-/** The moments that fire now with those whose message waits for the morning, without those of excluded entities. The cap is that of the
- * message. Without a change of it, none are told. */
+/** The moments that fire now with those whose message waits for the morning, without those of excluded
+ * entities. The cap is that of the message. Without a change of it, none are told. */
 async function gathered(
   ledger: Ledger,
   version: RuleVersion,
@@ -191,7 +196,8 @@ async function gathered(
   };
 }
 
-/** The moments of the message that waits. Alerts of entities that are excluded since the last scored day are still open: they are left out as well.
+/** The moments of the message that waits. Alerts of entities that are excluded since the last scored day are
+ * still open: they are left out as well.
  * @param without entities that are left out */
 async function waitingMoments(
   { ruleDecisions }: Ledger,

@@ -1,4 +1,5 @@
-/** Takes excluded users and accounts out of messages before these are sent: those of the morning wait for hours after their decision. */
+/** Takes excluded users and accounts out of messages before these are sent: those of the morning wait for
+ * hours after their decision. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { RuleEntity, SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -22,7 +23,8 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** Messages that are due within this time are looked at, every ten seconds: a look reads the warehouse for each of their organizations. */
+/** Messages that are due within this time are looked at, every ten seconds: a look reads the warehouse for
+ * each of their organizations. */
 const aheadMs = 120_000;
 
 export class MessageExclusions {
@@ -54,7 +56,8 @@ export class MessageExclusions {
     await ledger.ruleDecisions.leaveOut(organization, excluded);
   }
 
-  /** Others take the place of excluded entities in gathered messages. Where that fails, these entities still leave the messages. */
+  /** Others take the place of excluded entities in gathered messages. Where that fails, these entities still
+   * leave the messages. */
   async #gatherWithout(id: number, excluded: readonly RuleEntity[]): Promise<void> {
     const { ledger, warehouse, address, nowMs, log } = this.#parts;
     const organization = await ledger.organizations.find(id);

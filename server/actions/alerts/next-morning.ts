@@ -10,7 +10,8 @@ export function nextMorningMs(zone: Zone, nowMs: number): number {
   return todays >= nowMs ? todays : morningOf(zone, today + 1);
 }
 
-/** Now, and the instants around it that decisions of an organization follow. @param zone of the organization */
+/** Now, and the instants around it that decisions of an organization follow. @param zone of the
+ * organization */
 export function clockOf(
   zone: Zone,
   nowMs: number,
@@ -22,7 +23,8 @@ function morningOf(zone: Zone, day: number): number {
   return timeOfDayMs(zone, day, morningHour);
 }
 
-/** The instant at which the clocks of a zone show a full hour of a day, also if they changed since its start, or its midnight is skipped. */
+/** The instant at which the clocks of a zone show a full hour of a day, also if they changed since its start,
+ * or its midnight is skipped. */
 export function timeOfDayMs(zone: Zone, day: number, hour: number): number {
   const offsetS = zone.offsetSecondsAt(zone.startOfDay(day) + hour * msPerHour);
   return day * msPerDay + hour * msPerHour - offsetS * 1_000;

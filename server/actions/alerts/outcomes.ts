@@ -26,14 +26,16 @@ interface MatureAlert {
 }
 
 export interface AlertOutcome extends MatureAlert {
-  /** Also by a contact within the horizon: touched alerts would make a rule look worse the more customers it saves. */
+  /** Also by a contact within the horizon: touched alerts would make a rule look worse the more customers it
+   * saves. */
   readonly isTouched: boolean;
   readonly hasChurned: boolean;
   /** From the alert to the first scored day on which it had churned. Null unless it has. */
   readonly leadDays: number | null;
 }
 
-/** The outcomes of alerts. Those without scores at the end of the horizon have none. @throws WarehouseError */
+/** The outcomes of alerts. Those without scores at the end of the horizon have none. @throws
+ * WarehouseError */
 export async function outcomesOf(
   warehouse: Warehouse,
   question: OutcomeQuestion,
@@ -58,7 +60,8 @@ export async function outcomesOf(
   return outcomes;
 }
 
-/** The alerts of a kind whose horizon is over. One alert of a rule, an entity and a horizon counts, and none with an outage in its horizon. */
+/** The alerts of a kind whose horizon is over. One alert of a rule, an entity and a horizon counts, and none
+ * with an outage in its horizon. */
 export function matureAlerts(
   { organization: { zone }, today, horizonDays, outages }: MatureQuestion,
   kind: EntityKind,

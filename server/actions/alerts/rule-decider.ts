@@ -1,5 +1,6 @@
-/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. Rules that are judged once a
- * scored day have looks of their own, so that those about moments do not wait for them. */
+/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day.
+ * Rules that are judged once a scored day have looks of their own, so that those about moments do not wait
+ * for them. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type {
   DecisionChunk,

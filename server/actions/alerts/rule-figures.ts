@@ -1,4 +1,5 @@
-/** The figures of rules that are on: their alerts by week, and the outcomes of those whose churn horizon is over. */
+/** The figures of rules that are on: their alerts by week, and the outcomes of those whose churn horizon is
+ * over. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type {
   AlertRule,

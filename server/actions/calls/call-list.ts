@@ -1,4 +1,5 @@
-/** Reads the call list: the one ranking of pages, commands, digests and messages. Decision 0100 has the reasons. */
+/** Reads the call list: the one ranking of pages, commands, digests and messages. Decision 0100 has the
+ * reasons. */
 import {
   type CallClass,
   type CallListName,
@@ -201,8 +202,8 @@ async function kindOf(
   };
 }
 
-/** Of whom the list is: payers where there are enough of them, else accounts, else users, where no account is to be called. Whoever pays nothing has
- * a list of its own beside that of payers. */
+/** Of whom the list is: payers where there are enough of them, else accounts, else users, where no account is
+ * to be called. Whoever pays nothing has a list of its own beside that of payers. */
 async function listedKinds(
   warehouse: Warehouse,
   { accounts, users }: Readonly<Record<"accounts" | "users", OfKind>>,
@@ -268,8 +269,8 @@ interface Aside {
 }
 const onTheList: Aside = { isAside: false, controlUntil: null, snoozedUntil: null };
 
-/** Who is kept off the list for now: controls, and those that are snoozed or handled within the horizon. Who was handled and is worse by a class
- * comes back. */
+/** Who is kept off the list for now: controls, and those that are snoozed or handled within the horizon. Who
+ * was handled and is worse by a class comes back. */
 async function setAside(ground: Ground, some: readonly Ranked[]): Promise<readonly Aside[]> {
   const { ledger, organization, today, nowMs } = ground;
   const horizonDays = Math.max(0, ...some.map(([, , { ground: of }]) => of.horizonDays));

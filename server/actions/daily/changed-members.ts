@@ -1,5 +1,6 @@
-/** Accounts that come inside although only their members changed: some were excluded, are included again, or were erased. Scores of earlier days have
- * them, or lack them. The state of such an account is taken over. See docs/decisions/0086. */
+/** Accounts that come inside although only their members changed: some were excluded, are included again, or
+ * were erased. Scores of earlier days have them, or lack them. The state of such an account is taken over.
+ * See docs/decisions/0086. */
 import type { ErasedAccounts } from "../../ledger/ledger.ts";
 import { clocksDifferMs } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -27,7 +28,8 @@ export interface MemberParts {
   readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
 }
 
-/** The members of a run's values. @param sinceMs when its scores were first shown, if its values of then count */
+/** The members of a run's values. @param sinceMs when its scores were first shown, if its values of then
+ * count */
 export function membersOfRun(run: Run, sinceMs = run.body.finishedAtMs): MembersBefore {
   const { finishedAtMs, tookMs } = run.body;
   return { run, erasedSinceMs: Math.min(sinceMs, finishedAtMs) - tookMs - clocksDifferMs };

@@ -1,6 +1,7 @@
 /**
- * The judgements of many rules about one scored day, in one statement for a range of entities. Rows of the day, and of the days that rules
- * compare with, are read once, and each rule adds an expression. See docs/decisions/0086.
+ * The judgements of many rules about one scored day, in one statement for a range of entities. Rows of the
+ * day, and of the days that rules compare with, are read once, and each rule adds an expression. See
+ * docs/decisions/0086.
  */
 import { boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
 import { type EntityKind, windowStart } from "../../scoring/scoring.ts";

@@ -1,4 +1,5 @@
-/** The steps of rules on one scored day: the judgements of the engine, one after another, with the states that the ledger keeps. */
+/** The steps of rules on one scored day: the judgements of the engine, one after another, with the states
+ * that the ledger keeps. */
 import type { EntityStateRow } from "../../ledger/ledger.ts";
 import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -49,7 +50,8 @@ export interface DayOfRules<Rule extends SteppingRule> {
 /** Entities of a statement. Of four days these are a million rows. */
 const entitiesOfStatement = 262_144;
 
-/** The steps of each rule, in the order of numbers. Entities whose state stays have none. @throws WarehouseError */
+/** The steps of each rule, in the order of numbers. Entities whose state stays have none. @throws
+ * WarehouseError */
 export async function stepsOfDay<Rule extends SteppingRule>(
   warehouse: Warehouse,
   { organization, kind, run, last, rules }: DayOfRules<Rule>,
@@ -96,7 +98,8 @@ interface Ground {
   readonly absent: Absent | undefined;
 }
 
-/** Without a row of the last decided day, an entity is new, or it was excluded until then: it is included again, and taken over. */
+/** Without a row of the last decided day, an entity is new, or it was excluded until then: it is included
+ * again, and taken over. */
 function readingOf(
   { takesOver, isBySettings }: SteppingRule,
   code: string | undefined,
@@ -121,8 +124,9 @@ function standingOf(entity: number, day: number, absent: Absent | undefined, has
   return day >= (absent?.goneSince.get(entity) ?? Number.POSITIVE_INFINITY) ? "gone" : "present";
 }
 
-/** The standings of those without a row of the day: excluded users, accounts whose members are all excluded, and accounts without members close their
- * alerts. Another account is there, and has a row no more because the members who used it are excluded or have left. The state of other users stands still. */
+/** The standings of those without a row of the day: excluded users, accounts whose members are all excluded,
+ * and accounts without members close their alerts. Another account is there, and has a row no more because
+ * the members who used it are excluded or have left. The state of other users stands still. */
 async function standingsOf(
   warehouse: Warehouse,
   organization: number,
@@ -167,7 +171,8 @@ function stepOf(rule: SteppingRule, number: number, reading: Reading): EntitySte
   return { number, before, reading, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
+/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it
+ * fires when it has left. */
 function settled(state: EntityState, { day, standing }: Reading): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {

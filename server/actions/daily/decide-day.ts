@@ -1,4 +1,5 @@
-/** Decides one scored day for some rules, and commits each of them in chunks. The figures of their alerts are read together. */
+/** Decides one scored day for some rules, and commits each of them in chunks. The figures of their alerts are
+ * read together. */
 import type { Organization, Watermark } from "../../ledger/ledger.ts";
 import { rulesKey } from "../../scoring/scoring.ts";
 import { insideByRules } from "../rules/as-before.ts";
@@ -22,7 +23,8 @@ import type { DueRule, Run } from "./due-days.ts";
 /** A rule on a day. */
 export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
-  /** The run whose rules make the difference between a change of an entity and one of rules. Undefined without one. */
+  /** The run whose rules make the difference between a change of an entity and one of rules. Undefined
+   * without one. */
   readonly rulesBefore: Run | undefined;
   readonly watermark: Watermark;
   /** `decidedThrough` as it is stored, until the day is decided for all. */
@@ -57,8 +59,8 @@ export async function decisionsOfDay(
   return decisions;
 }
 
-/** The steps, where an entity that came inside only by a change of model, bands or settings is there by settings. Entities that fire are judged
- * again by the rules of before, those of all rules together. */
+/** The steps, where an entity that came inside only by a change of model, bands or settings is there by
+ * settings. Entities that fire are judged again by the rules of before, those of all rules together. */
 async function withoutSettings(
   { warehouse }: FiringParts,
   { organization, kind, run }: Day,
@@ -160,7 +162,8 @@ function isKept({ hasLeft, firedOn, restsUntil }: EntityState): boolean {
   return !hasLeft || firedOn !== null || restsUntil !== null;
 }
 
-/** Commits the decisions of a rule about a day. @returns its watermark afterwards @throws Refusal when it was decided or changed meanwhile */
+/** Commits the decisions of a rule about a day. @returns its watermark afterwards @throws Refusal when it was
+ * decided or changed meanwhile */
 export async function commitDay(
   parts: Pick<DecisionParts, "commit">,
   { due: { version }, watermark, through }: RuleOnDay,

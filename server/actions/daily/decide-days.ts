@@ -1,7 +1,7 @@
 /**
- * Decides the rules that are judged once a scored day: computes the steps from their watermarks to today, and commits them in chunks. A
- * watermark says what is next, so a decision that was cut off between two commits goes on where it stood. Rules with the same day to
- * decide are read together. See docs/decisions/0086.
+ * Decides the rules that are judged once a scored day: computes the steps from their watermarks to today, and
+ * commits them in chunks. A watermark says what is next, so a decision that was cut off between two commits
+ * goes on where it stood. Rules with the same day to decide are read together. See docs/decisions/0086.
  */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
@@ -24,7 +24,8 @@ const statesTogether = 200_000;
 
 type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
 
-/** Decides rules on all scored days after their watermarks, day by day. A rule that fails keeps no other back. */
+/** Decides rules on all scored days after their watermarks, day by day. A rule that fails keeps no other
+ * back. */
 export async function decideDailyRules(
   parts: DecisionParts,
   organization: Organization,
@@ -111,7 +112,8 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   };
 }
 
-/** Decides the next day of rules. When reading them together fails, each is read alone, so that the rule is found at which it fails.
+/** Decides the next day of rules. When reading them together fails, each is read alone, so that the rule is
+ * found at which it fails.
  * @returns those that were decided, from the day after it on */
 async function decideTogether(
   parts: DecisionParts,

@@ -1,4 +1,5 @@
-/** The run that decided the last day. The day may be scored again by other rules, and then its record is that of the later run. See docs/decisions/0086. */
+/** The run that decided the last day. The day may be scored again by other rules, and then its record is that
+ * of the later run. See docs/decisions/0086. */
 import { createHash } from "node:crypto";
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { Watermark } from "../../ledger/ledger.ts";

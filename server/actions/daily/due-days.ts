@@ -24,11 +24,13 @@ export interface DueRule {
   readonly through: number | null;
 }
 
-/** As far back as a rise or the last decided day is looked for: the longest rise takes 28 days, and its day may have no scores. */
+/** As far back as a rise or the last decided day is looked for: the longest rise takes 28 days, and its day
+ * may have no scores. */
 const earlierDays = 2 * 28;
 
-/** The days of a rule. Undefined while no new day is scored. A new rule, and one that takes the state over, begins with the newest
- * scored day. So does each decision of a rule about a segment, which is read as of now.
+/** The days of a rule. Undefined while no new day is scored. A new rule, and one that takes the state over,
+ * begins with the newest scored day. So does each decision of a rule about a segment, which is read as of
+ * now.
  * @throws ApiError when a segment of the rule is not there */
 export async function dueDays(
   parts: DecisionParts,
@@ -100,8 +102,8 @@ async function hasChangedInBulk(
 /** A day that another timezone began earlier. */
 const aheadDays = 1;
 
-/** A watermark of the future is not trusted, because the clock was ahead then or is set back now: the rule goes on from today, and takes
- * its state over. The cursor keeps the day that was decided. */
+/** A watermark of the future is not trusted, because the clock was ahead then or is set back now: the rule
+ * goes on from today, and takes its state over. The cursor keeps the day that was decided. */
 function notOfFuture(watermark: Watermark, today: number): Watermark {
   const { decidedThrough, part } = watermark;
   const decidedUpto = Math.max(decidedThrough ?? 0, part?.day ?? 0);
@@ -109,7 +111,8 @@ function notOfFuture(watermark: Watermark, today: number): Watermark {
   return { ...watermark, decidedThrough: null, part: null, takesOver: true, cursor: { decidedUpto } };
 }
 
-/** Whether the clock was set back, and has come again to the day that was decided before: days until then would fire anew. */
+/** Whether the clock was set back, and has come again to the day that was decided before: days until then
+ * would fire anew. */
 function wereDecidedBefore({ cursor }: Watermark, newestDay: number, due: readonly Run[]): boolean {
   const decidedUpto = cursor?.decidedUpto;
   if (typeof decidedUpto !== "number" || newestDay < decidedUpto) return false;

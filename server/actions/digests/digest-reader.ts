@@ -60,7 +60,8 @@ const mostMoves = 10_000;
 const precisionDays = 90;
 const mostAlerts = 20_000;
 
-/** The digest of a day. @param day in the organization's timezone, in days since 1970-01-01. @throws WarehouseError */
+/** The digest of a day. @param day in the organization's timezone, in days since 1970-01-01. @throws
+ * WarehouseError */
 export async function readDigest(
   parts: DigestParts,
   organization: Organization,
@@ -126,7 +127,8 @@ const noMoves: Moves = {
   movedBySettings: 0,
 };
 
-/** The entities that entered and left high risk since an earlier run. Those that did so only by other settings or another model are counted apart. */
+/** The entities that entered and left high risk since an earlier run. Those that did so only by other
+ * settings or another model are counted apart. */
 async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> {
   const { warehouse, organization, kind, now, controls } = ground;
   if (now === undefined || before === undefined) return noMoves;

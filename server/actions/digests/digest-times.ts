@@ -17,8 +17,8 @@ const lateMs = 24 * msPerHour;
 /** The scores of a day are usually there before. Without them it waits so long. */
 const waitsMs = 3 * msPerHour;
 
-/** The digest that may be sent now; undefined when there is none. The day counts, and not the hours since the last digest. So a clock that changes
- * neither skips nor repeats one. */
+/** The digest that may be sent now; undefined when there is none. The day counts, and not the hours since the
+ * last digest. So a clock that changes neither skips nor repeats one. */
 export function dueDigest(period: DigestPeriod, zone: Zone, nowMs: number): DueDigest | undefined {
   const today = zone.dayOf(nowMs);
   for (const day of [today, today - 1]) {
@@ -30,7 +30,8 @@ export function dueDigest(period: DigestPeriod, zone: Zone, nowMs: number): DueD
   return undefined;
 }
 
-/** The time that a digest tells of, where a time counts and not a day: from 07:00 to 07:00. So a rule that is decided late is told by the next digest. */
+/** The time that a digest tells of, where a time counts and not a day: from 07:00 to 07:00. So a rule that is
+ * decided late is told by the next digest. */
 export function digestSpan(
   period: DigestPeriod,
   zone: Zone,

@@ -72,7 +72,8 @@ export interface Digest {
   readonly left: DigestMoves;
   /** Entities that entered or left only by other settings or another model. */
   readonly movedBySettings: number;
-  /** Users, accounts and sources that came inside an alert rule only by other settings or another model: they have no alert. */
+  /** Users, accounts and sources that came inside an alert rule only by other settings or another model: they
+   * have no alert. */
   readonly insideBySettings: number;
   /** The first of the call list. */
   readonly top: readonly DigestCall[];
@@ -83,8 +84,8 @@ export interface Digest {
   readonly data: DigestData;
 }
 
-/** Whether there is anything to say: a move, an alert without a verdict or a task, a change, or data that is missing. The top and the precision
- * alone are none. */
+/** Whether there is anything to say: a move, an alert without a verdict or a task, a change, or data that is
+ * missing. The top and the precision alone are none. */
 export function hasNews(digest: Digest): boolean {
   const { entered, left, movedBySettings, insideBySettings, alerts, changes, data, period } = digest;
   return (
@@ -113,7 +114,8 @@ export function alertsOfWeek(
 /** An entity before it has a name. */
 export type UnnamedEntity = Omit<DigestEntity, keyof NamedEntity>;
 
-/** The most important entities: those with the highest expected loss, then those with the highest risk, now or before. */
+/** The most important entities: those with the highest expected loss, then those with the highest risk, now
+ * or before. */
 export function mostImportant<Entity extends UnnamedEntity>(
   entities: readonly Entity[],
   limit: number = digestLimits.moved,

@@ -18,7 +18,8 @@ export interface DigesterParts {
 
 export class Digester {
   readonly #parts: DigesterParts;
-  /** Digests that were added or say nothing, with their day: destination and message id. A restart looks again, and the ledger adds none twice. */
+  /** Digests that were added or say nothing, with their day: destination and message id. A restart looks
+   * again, and the ledger adds none twice. */
   readonly #done = new Map<string, number>();
 
   constructor(parts: DigesterParts) {

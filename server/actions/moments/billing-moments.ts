@@ -31,8 +31,8 @@ export interface MomentsQuestion {
   readonly toMs: number;
 }
 
-/** Events of a span of time, in its order. Those of an account carry it, and those of a user are the user's. A replayed event
- * comes once. @throws WarehouseError */
+/** Events of a span of time, in its order. Those of an account carry it, and those of a user are the user's.
+ * A replayed event comes once. @throws WarehouseError */
 export function momentEvents(
   warehouse: Warehouse,
   { organization, kind, moment, fromMs, toMs }: MomentsQuestion,
@@ -47,10 +47,12 @@ export function momentEvents(
   );
 }
 
-/** Events that are received later are history. An import of each day's events is not, and neither are the attempts of a webhook. */
+/** Events that are received later are history. An import of each day's events is not, and neither are the
+ * attempts of a webhook. */
 const lateMs = 3 * 86_400_000;
 
-/** The ids of those of some events that were received more than three days after they happened. @throws WarehouseError */
+/** The ids of those of some events that were received more than three days after they happened. @throws
+ * WarehouseError */
 export async function receivedLate(
   warehouse: Warehouse,
   { organization, moment }: Pick<MomentsQuestion, "organization" | "moment">,

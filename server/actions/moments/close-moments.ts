@@ -19,8 +19,8 @@ import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 /** Alerts that are read together. */
 const alertsOfPage = 1_000;
 
-/** Closes the open alerts of users and accounts that are excluded, churned or without members on the newest scored day. The cursor says which
- * day was judged last. @returns the watermark afterwards */
+/** Closes the open alerts of users and accounts that are excluded, churned or without members on the newest
+ * scored day. The cursor says which day was judged last. @returns the watermark afterwards */
 export async function closeMoments(
   parts: DecisionParts,
   organization: Organization,
@@ -32,7 +32,8 @@ export async function closeMoments(
   const run = await parts.newestRun(id, kind, today);
   if (run === undefined || run.body.awaitsTraining || run.day === watermark.cursor?.judgedDay)
     return watermark;
-  // Numbers of users and of accounts may be the same. Alerts of the other kind are from before a change of scope.
+  // Numbers of users and of accounts may be the same. Alerts of the other kind are from before a change of
+  // scope.
   const open = (await openMoments(parts, version)).filter(({ entity }) => entity.kind === kind);
   const closings = await closingsOf(parts, organization, kind, run, open);
   const closed = open.flatMap(({ entity, firedOn, eventId }): ClosedAlert[] => {

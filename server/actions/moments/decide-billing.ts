@@ -24,9 +24,10 @@ interface Cursor {
   readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet, that happened since the rule was saved or resumed, and that was received within three days. A rule whose
- * ledger was restored passes over the events of before. So does one whose clock was set back: it does not know which events fired a
- * year ago. @throws WarehouseError */
+/** Fires once for each event that is not known yet, that happened since the rule was saved or resumed, and
+ * that was received within three days. A rule whose ledger was restored passes over the events of before. So
+ * does one whose clock was set back: it does not know which events fired a year ago. @throws
+ * WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
   organization: Organization,

@@ -9,9 +9,9 @@ import { unknownEntity } from "../rules/step.ts";
 import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";
 
-/** Accounts with a member who is an owner have a row, which has not left. One that has none any more, and has members, fires and loses
- * its row. An account that never had an owner does not fire. Nothing is read while no users were loaded, and no states while the accounts
- * with owners are the same as at the look before. */
+/** Accounts with a member who is an owner have a row, which has not left. One that has none any more, and has
+ * members, fires and loses its row. An account that never had an owner does not fire. Nothing is read while
+ * no users were loaded, and no states while the accounts with owners are the same as at the look before. */
 export async function decideOwners(
   parts: DecisionParts,
   organization: Organization,

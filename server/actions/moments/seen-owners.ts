@@ -1,4 +1,5 @@
-/** The accounts with owners, as the last look of each rule saw them: in memory, because a look reads them every ten seconds. */
+/** The accounts with owners, as the last look of each rule saw them: in memory, because a look reads them
+ * every ten seconds. */
 
 export interface OwnersAsSeen {
   /** Batches of users that were loaded before the look. */
@@ -13,7 +14,8 @@ export interface OwnersAsSeen {
 export class SeenOwners {
   readonly #byRule = new Map<number, OwnersAsSeen & { readonly sequence: number }>();
 
-  /** Undefined when the rule was decided or changed since, by another process for example. @param sequence of its watermark */
+  /** Undefined when the rule was decided or changed since, by another process for example. @param sequence of
+   * its watermark */
   at(rule: number, sequence: number): OwnersAsSeen | undefined {
     const seen = this.#byRule.get(rule);
     return seen?.sequence === sequence ? seen : undefined;

@@ -1,4 +1,5 @@
-/** Messages about a whole organization: which ones a destination gets, by what is known now. Pure. They name no user and no account. */
+/** Messages about a whole organization: which ones a destination gets, by what is known now. Pure. They name
+ * no user and no account. */
 
 import { createHash } from "node:crypto";
 import type { MessageType, NoticeType } from "../../../contract/actions/destinations.ts";
@@ -47,8 +48,9 @@ export interface OrganizationNow {
 type Asking = Pick<DestinationWithCounts, "createdAtMs" | "notices">;
 
 /**
- * The messages that a destination gets. A message has the same id each time, so that adding it again changes nothing. States from before
- * the destination was made are no message. A destination that asks for silences also gets their ends.
+ * The messages that a destination gets. A message has the same id each time, so that adding it again changes
+ * nothing. States from before the destination was made are no message. A destination that asks for silences
+ * also gets their ends.
  * @param sent the messages that the destination had before
  * @param address of the service, as people reach it
  */

@@ -1,4 +1,5 @@
-/** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask for some. */
+/** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask
+ * for some. */
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
@@ -12,12 +13,14 @@ export interface NotifierParts {
   readonly log: Logger;
 }
 
-/** More than the messages that a destination gets within the log's 30 days, but for a source that is silent every hour. */
+/** More than the messages that a destination gets within the log's 30 days, but for a source that is silent
+ * every hour. */
 const sentMessages = 200;
 
 export class Notifier {
   readonly #parts: NotifierParts;
-  /** Messages that were added, by destination: they are not added again each time. Also without this memory each is added once. */
+  /** Messages that were added, by destination: they are not added again each time. Also without this memory
+   * each is added once. */
   readonly #added = new Map<number, Set<string>>();
 
   constructor(parts: NotifierParts) {

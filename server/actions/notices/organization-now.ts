@@ -36,7 +36,8 @@ export class OrganizationReader {
     return { id, name, scores, sources: await this.#parts.sources.statuses({ id, zone }) };
   };
 
-  /** Yesterday's are read too: a run that ends just before midnight is seen after it. Accounts are scored last. */
+  /** Yesterday's are read too: a run that ends just before midnight is seen after it. Accounts are scored
+   * last. */
   async #scoresOf(organization: number, today: number): Promise<CompletedScores | null> {
     const { warehouse } = this.#parts;
     const accounts = await newestRun(warehouse, organization, "account", today);

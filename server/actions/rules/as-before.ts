@@ -1,12 +1,13 @@
-/** Whether entities that come inside would be inside by the rules of before as well, so that a change of settings is no alert. */
+/** Whether entities that come inside would be inside by the rules of before as well, so that a change of
+ * settings is no alert. */
 import { scoresByRules } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { conditionSql, type ScoreCondition } from "./conditions.ts";
 
 type Question = Parameters<typeof scoresByRules>[1] & { readonly entities: readonly number[] };
 
-/** For each condition, those of the entities that are inside by the rules of the run `rules`, on the day of `now`. For rises and falls `rules`
- * is the run of the earlier value. @throws WarehouseError */
+/** For each condition, those of the entities that are inside by the rules of the run `rules`, on the day of
+ * `now`. For rises and falls `rules` is the run of the earlier value. @throws WarehouseError */
 export async function insideByRules(
   warehouse: Warehouse,
   conditions: readonly ScoreCondition[],

@@ -22,8 +22,8 @@ export interface BaseRateQuestion {
 /** Entities whose membership a statement binds. */
 const entitiesOfStatement = 16_384;
 
-/** Of entities that could churn on the Mondays among the days, or on the last day without one: those that had churned a horizon
- * later. @throws WarehouseError */
+/** Of entities that could churn on the Mondays among the days, or on the last day without one: those that had
+ * churned a horizon later. @throws WarehouseError */
 export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestion): Promise<BaseRate> {
   const { days, within } = question;
   const mondays = days.filter((day) => day % 7 === 4);

@@ -1,4 +1,5 @@
-/** Whether the past changed in bulk after a day was decided: then a difference between that day and the next is no news. See docs/decisions/0086. */
+/** Whether the past changed in bulk after a day was decided: then a difference between that day and the next
+ * is no news. See docs/decisions/0086. */
 import type { LateEvents, PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import type { OfSegments } from "./segments.ts";
 
@@ -26,11 +27,13 @@ export interface Decided {
   readonly segments: Pick<OfSegments, "changedAtMs">;
 }
 
-/** Events of so many days before the last decided one are news: imports bring them on the next day, after a weekend, or by days of another
- * timezone. Fewer days are scored again also for events that came late around midnight. */
+/** Events of so many days before the last decided one are news: imports bring them on the next day, after a
+ * weekend, or by days of another timezone. Fewer days are scored again also for events that came late around
+ * midnight. */
 const recentDays = 3;
 
-/** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last decided day. @throws WarehouseError */
+/** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last
+ * decided day. @throws WarehouseError */
 export async function isAfterBulkChange(
   { lastBulkLoadAtMs, isPastImported, lateEvents }: BulkParts,
   organization: number,
@@ -39,26 +42,29 @@ export async function isAfterBulkChange(
   if ((segments.changedAtMs ?? 0) > sinceMs) return true;
   const bulkLoadedAtMs = await lastBulkLoadAtMs(organization);
   const beforeDay = last.day - recentDays;
-  // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
+  // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much
+  // changed.
   if (bulkLoadedAtMs !== null && bulkLoadedAtMs > sinceMs) {
     return isPastImported({ organization, sinceMs, beforeDay });
   }
   if (!haveScoresChanged(runs, last.day, sinceMs)) return false;
   if (isElsewhere) return true;
-  // Each night of a stream of late events has the past scored again. Without one, the change has another cause, as a repair.
+  // Each night of a stream of late events has the past scored again. Without one, the change has another
+  // cause, as a repair.
   const late = await lateEvents({ organization, sinceMs: sinceDayBefore(runs, last, sinceMs), beforeDay });
   return late !== "some";
 }
 
-/** Late events have the past scored again from the first look of the next day on, also after that day is decided: those of a day more count. The past of a
- * new organization is scored after today. */
+/** Late events have the past scored again from the first look of the next day on, also after that day is
+ * decided: those of a day more count. The past of a new organization is scored after today. */
 function sinceDayBefore(runs: readonly Run[], last: Run, sinceMs: number): number {
   const before = runs.findLast(({ day }) => day < last.day);
   return Math.min(sinceMs, before?.body.firstPublishedAtMs ?? sinceMs);
 }
 
-/** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. A day that had none before
- * has no changed ones: the schedule scores the past of a new organization after today. */
+/** Whether scores of several days before the last decided one changed since its first run, or are to be
+ * computed again. A day that had none before has no changed ones: the schedule scores the past of a new
+ * organization after today. */
 export function haveScoresChanged(runs: readonly Run[], lastDay: number, sinceMs: number): boolean {
   const isScoredAgain = ({ body }: Run) => body.firstPublishedAtMs <= sinceMs && body.finishedAtMs > sinceMs;
   const changed = runs.filter((run) => run.day < lastDay && (run.stale || isScoredAgain(run)));

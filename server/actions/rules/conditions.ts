@@ -1,6 +1,7 @@
 /**
- * Conditions on scores as expressions over a row of scores. `value` is the figure that the condition compares, `before` the same on
- * an earlier day. The engine judges all rows with them, and a test compares them with plain TypeScript.
+ * Conditions on scores as expressions over a row of scores. `value` is the figure that the condition
+ * compares, `before` the same on an earlier day. The engine judges all rows with them, and a test compares
+ * them with plain TypeScript.
  */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
 import { boundBitmap, type DaySets, type EntitySet, isMember } from "../../analytics/analytics.ts";
@@ -23,9 +24,11 @@ export interface SegmentNow {
   readonly members: EntitySet;
   /** When its filter or its ids were changed last, or those of a segment that its filter names. */
   readonly changedAtMs: number;
-  /** Whether its members follow from scores, so that another model, other bands or other settings change them. */
+  /** Whether its members follow from scores, so that another model, other bands or other settings change
+   * them. */
   readonly readsScores: boolean;
-  /** Whether its members follow from what was done within some days, so that days without data change them. */
+  /** Whether its members follow from what was done within some days, so that days without data change
+   * them. */
   readonly countsDays: boolean;
 }
 
@@ -68,11 +71,13 @@ export interface ConditionSql {
   readonly out: (of: Compared) => string;
   /** The limits of a day, by its run. */
   readonly limits: (run: Pick<RunBody, "riskScale">) => { readonly inFrom: number; readonly outFrom: number };
-  /** `before` is of the last scored day that is at least so many days earlier. 0: the condition has no `before`. */
+  /** `before` is of the last scored day that is at least so many days earlier. 0: the condition has no
+   * `before`. */
   readonly lookbackDays: number;
 }
 
-/** The margins that end an alert. Close to the end of the scale they are half of what is left of it, because no value could pass them. */
+/** The margins that end an alert. Close to the end of the scale they are half of what is left of it, because
+ * no value could pass them. */
 const riskMargin = 0.05;
 const healthMargin = 5;
 /** Usage is compared with that of the four weeks before. */
@@ -83,7 +88,8 @@ export function isOfSegment(condition: DailyCondition): condition is InSegment |
   return condition.kind === "inSegment" || condition.kind === "wasInSegment";
 }
 
-/** How the engine judges a condition. @param suffix of its parameters' names, for statements about several conditions */
+/** How the engine judges a condition. @param suffix of its parameters' names, for statements about several
+ * conditions */
 export function conditionSql(condition: JudgedCondition, suffix = ""): ConditionSql {
   switch (condition.kind) {
     case "never":

@@ -15,7 +15,8 @@ import { step, unknownEntity } from "./step.ts";
 /** More than there are sources. */
 const statesOfSources = 10_000;
 
-/** A source is inside while it is silent. Its alert ends when it sends again, also in the cooldown. @param only this source, or any */
+/** A source is inside while it is silent. Its alert ends when it sends again, also in the cooldown. @param
+ * only this source, or any */
 export async function decideSources(
   parts: DecisionParts,
   organization: Organization,

@@ -16,7 +16,8 @@ export interface DecisionParts extends FiringParts, BulkParts {
   /** The accounts that erasures changed which were requested at this time or later. */
   readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
   readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
-  /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
+  /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the
+   * watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
   /** The newest finished run as of a day or before. */
   readonly newestRun: (

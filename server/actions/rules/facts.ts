@@ -28,7 +28,8 @@ export interface ScoreFigures {
   readonly activeDaysPrevious28: number;
 }
 
-/** The figures of entities on the day of a run, by number. Those without a row are left out. @throws WarehouseError */
+/** The figures of entities on the day of a run, by number. Those without a row are left out. @throws
+ * WarehouseError */
 export async function scoreFigures(
   warehouse: Warehouse,
   organization: number,
@@ -48,7 +49,8 @@ export async function scoreFigures(
   return new Map(rows.map(({ entity, ...figures }) => [entity, figures]));
 }
 
-/** The facts of an alert. @param before the figures of the day that is compared with; undefined without one */
+/** The facts of an alert. @param before the figures of the day that is compared with; undefined without
+ * one */
 export function factsOf(
   condition: DailyCondition,
   now: ScoreFigures,
@@ -81,7 +83,8 @@ function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: 
 
 /** The stores that the figures of firing entities are read from. */
 export interface FiringParts extends SegmentParts {
-  /** MRR now by number, in minor units of the organization's currency. Null of a payer whose currency has no rate. Entities without revenue are left out. */
+  /** MRR now by number, in minor units of the organization's currency. Null of a payer whose currency has no
+   * rate. Entities without revenue are left out. */
   readonly mrrOf: (
     organization: Organization,
     kind: EntityKind,
@@ -100,7 +103,8 @@ interface Worth {
   readonly owner: number | null;
 }
 
-/** Reads the accounts, MRR and owners of entities. The account of a user is that of now. @returns a function of an entity's number @throws WarehouseError */
+/** Reads the accounts, MRR and owners of entities. The account of a user is that of now. @returns a function
+ * of an entity's number @throws WarehouseError */
 export async function worthOf(
   parts: FiringParts,
   organization: Organization,
@@ -125,10 +129,11 @@ export async function worthOf(
 
 type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt" | "assignee">;
 
-/** The unit that an alert draws in the hold-out, its importance and its assignee, for daily conditions and moments alike. The MRR of a user's account counts
- * for the exemption.
+/** The unit that an alert draws in the hold-out, its importance and its assignee, for daily conditions and
+ * moments alike. The MRR of a user's account counts for the exemption.
  * @param facts of those with a row of scores
- * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is not there */
+ * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is
+ * not there */
 export async function firingFigures(
   parts: SegmentParts,
   organization: Organization,
@@ -233,7 +238,8 @@ function compared(now: string, before: string): string {
   return before === "unknown" ? now : `${now}, was ${before}`;
 }
 
-/** A share as whole percent, rounded down as the pages do. So a churn risk is never shown in the band above its own. */
+/** A share as whole percent, rounded down as the pages do. So a churn risk is never shown in the band above
+ * its own. */
 export function percentText(share: number | null): string {
   return share === null ? "unknown" : `${wholeDown(100 * share)}%`;
 }

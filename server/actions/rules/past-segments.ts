@@ -25,7 +25,8 @@ export interface SegmentInPast {
 /** Where a rule names a segment. */
 export type SegmentField = "scope.segment" | "condition.segment";
 
-/** Finds a segment. @throws Refusal when there is no such segment of the scope's kind, or a condition has no history */
+/** Finds a segment. @throws Refusal when there is no such segment of the scope's kind, or a condition has no
+ * history */
 export type FindSegment = (
   field: SegmentField,
   segment: number,
@@ -157,7 +158,8 @@ function daysAfterOutages(runs: readonly Run[]): number[] {
     .map(({ day }) => day);
 }
 
-/** The days whose scores follow from another model, other bands or other settings than those of the scored day before. */
+/** The days whose scores follow from another model, other bands or other settings than those of the scored
+ * day before. */
 function daysWithOtherRules(runs: readonly Run[]): number[] {
   return runs
     .filter((run, at) => {

@@ -27,8 +27,8 @@ export interface PreviewFigures {
   readonly entities: number;
   readonly open: number;
   readonly precision: Precision;
-  /** Entities that churned at least a horizon after the first day, and those of them without an open alert or one in the horizon
-   * before: an alert that is open is noticed, however old it is. */
+  /** Entities that churned at least a horizon after the first day, and those of them without an open alert or
+   * one in the horizon before: an alert that is open is noticed, however old it is. */
   readonly churnedEntities: number;
   readonly missed: number;
   /** From the alert to the day of churn, of mature alerts that churned. Null without one. */
@@ -119,7 +119,8 @@ function outcomeOf(
   return hasChurnedOn.get(day + horizonDays);
 }
 
-/** The alerts of an entity that count: the first one, and then none for a horizon. @param fired in the order of days */
+/** The alerts of an entity that count: the first one, and then none for a horizon. @param fired in the order
+ * of days */
 export function oneByHorizon<Fired extends Pick<FiredInPast, "day">>(
   fired: readonly Fired[],
   horizonDays: number,

@@ -1,6 +1,7 @@
 /**
- * The past of a rule that is not saved, from the daily rows of scores of 90 days: its alerts by the same steps as the nightly decision, and
- * whether they were followed by churn. Nothing is stored. See docs/decisions/0086.
+ * The past of a rule that is not saved, from the daily rows of scores of 90 days: its alerts by the same
+ * steps as the nightly decision, and whether they were followed by churn. Nothing is stored. See
+ * docs/decisions/0086.
  */
 import { isMoment, type RuleCondition, type RuleScope } from "../../../contract/actions/rules.ts";
 import { Refusal } from "../../../contract/refusal.ts";
@@ -106,8 +107,8 @@ function kindOf({ kind }: RuleScope): EntityKind {
 interface Span {
   readonly pastDays: number;
   readonly onlyMondays: boolean;
-  /** Whether stored risks are judged by the newest limits of risk bands, and days without a risk not at all. The nightly decision had the
-   * limits of its day. */
+  /** Whether stored risks are judged by the newest limits of risk bands, and days without a risk not at all.
+   * The nightly decision had the limits of its day. */
   readonly byNewestLimits?: boolean;
 }
 
@@ -138,7 +139,8 @@ interface Replays {
 }
 
 /** The alerts of the past of each entity that was ever inside, or churned.
- * @throws Refusal for a condition that has no preview, and for a fixed segment that is younger than the days */
+ * @throws Refusal for a condition that has no preview, and for a fixed segment that is younger than the
+ * days */
 export async function replaysOf(
   warehouse: Warehouse,
   question: PreviewQuestion,

@@ -1,6 +1,7 @@
 /**
- * The judgements of a condition for all entities and days, in one statement for a range of entities. Only entities that are ever inside
- * leave the engine, or that are followed: of 9 million rows those are a few megabytes.
+ * The judgements of a condition for all entities and days, in one statement for a range of entities. Only
+ * entities that are ever inside leave the engine, or that are followed: of 9 million rows those are a few
+ * megabytes.
  */
 
 import type { EntityKind, Outages } from "../../scoring/scoring.ts";
@@ -35,7 +36,8 @@ export interface JudgementsQuestion {
   readonly withChurned: boolean;
 }
 
-/** Of one day of an entity. `newInside`: it is inside, and has no row of the scored day before because it is new. */
+/** Of one day of an entity. `newInside`: it is inside, and has no row of the scored day before because it is
+ * new. */
 export const judgements = { neither: "0", inside: "1", out: "2", churned: "3", newInside: "4" } as const;
 
 /** The days of an entity that have a row: a digit of `judgements` each. */
@@ -98,7 +100,8 @@ function rowsSql(kind: EntityKind): string {
       ${kind === "user" ? `AND ${isIncluded("user")}` : ""}`;
 }
 
-/** The days of an entity as one array of pairs, packed into a number each, so that they are sorted as numbers. */
+/** The days of an entity as one array of pairs, packed into a number each, so that they are sorted as
+ * numbers. */
 function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition): Query {
   const { value, inside, out, lookbackDays, parameters } = conditionSql(condition);
   const code = codeSql(
@@ -133,8 +136,9 @@ function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition
   };
 }
 
-/** Rows with the value of the day that theirs is compared with: each is sent to its own day, and to those that compare with it. To look
- * it up in an array of an entity's values copies the array for each day: 500 MB for 8,000 entities and 90 days. */
+/** Rows with the value of the day that theirs is compared with: each is sent to its own day, and to those
+ * that compare with it. To look it up in an array of an entity's values copies the array for each day: 500
+ * MB for 8,000 entities and 90 days. */
 function withBefore(values: string): string {
   return `
     SELECT entity, to AS place, anyIf(churnedOn, isOwn) AS isChurned, anyIf(valueOn, isOwn) AS value,

@@ -1,6 +1,7 @@
 /**
- * The readings of a rule's condition on many scored days, from the daily rows of scores. Days without scores have none. The preview reads 90
- * days of one rule. The nightly decision reads one day of all rules (`daily/`).
+ * The readings of a rule's condition on many scored days, from the daily rows of scores. Days without scores
+ * have none. The preview reads 90 days of one rule. The nightly decision reads one day of all rules
+ * (`daily/`).
  */
 import {
   type EntityKind,
@@ -35,7 +36,8 @@ export interface ReadingsQuestion {
   readonly onlyMondays?: boolean;
 }
 
-/** All readings of an entity that is ever inside, or followed, in the order of days. The first day is taken over without alerts. */
+/** All readings of an entity that is ever inside, or followed, in the order of days. The first day is taken
+ * over without alerts. */
 export interface EntityReadings {
   readonly entity: number;
   readonly readings: readonly Reading[];
@@ -44,7 +46,8 @@ export interface EntityReadings {
 export interface Readings {
   /** The runs of the days that are read, in order. */
   readonly runs: readonly ScoreRecord<RunBody>[];
-  /** In the order of the entities' numbers. They are made one by one: all together are some hundred bytes a day and entity. */
+  /** In the order of the entities' numbers. They are made one by one: all together are some hundred bytes a
+   * day and entity. */
   readonly entities: Iterable<EntityReadings>;
 }
 
@@ -87,11 +90,13 @@ async function readingsOn(
 export interface ReadDay {
   readonly run: Run;
   readonly isWanted: boolean;
-  /** The run whose rules make the difference between a change of the entity and one of rules; undefined for the first. */
+  /** The run whose rules make the difference between a change of the entity and one of rules; undefined for
+   * the first. */
   readonly before: Run | undefined;
 }
 
-/** The scored days of a question: those that it asks for, and those that they are compared with. @throws WarehouseError */
+/** The scored days of a question: those that it asks for, and those that they are compared with. @throws
+ * WarehouseError */
 export async function daysToRead(
   warehouse: Warehouse,
   question: ReadingsQuestion,
@@ -180,7 +185,8 @@ interface Range {
   readonly lastDay: number;
 }
 
-/** Where the ranges of numbers begin that have rows on some days. @param size of a range @throws WarehouseError */
+/** Where the ranges of numbers begin that have rows on some days. @param size of a range @throws
+ * WarehouseError */
 export async function rangesOf(
   warehouse: Warehouse,
   { organization, kind, firstDay, lastDay }: Range,
@@ -277,7 +283,8 @@ async function byRulesOfBefore(
   return changed;
 }
 
-/** Accounts that came inside, and have other members than on the day that theirs is compared with, because of exclusions. */
+/** Accounts that came inside, and have other members than on the day that theirs is compared with, because of
+ * exclusions. */
 async function withOtherMembers(
   warehouse: Warehouse,
   { organization, kind }: ReadingsQuestion,

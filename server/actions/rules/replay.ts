@@ -7,7 +7,8 @@ export interface Replayed {
   readonly fired: readonly FiredInPast[];
   /** Days at whose start the entity had churned, and had not on the scored day before. */
   readonly churns: readonly number[];
-  /** Those of them on which its alert was open, or on which it was inside without an alert: since the first day, or by settings. */
+  /** Those of them on which its alert was open, or on which it was inside without an alert: since the first
+   * day, or by settings. */
   readonly noticed: ReadonlySet<number>;
   /** The states of the scored days that the entity has a row of. */
   readonly hasChurnedOn: ReadonlyMap<number, boolean>;
@@ -18,7 +19,8 @@ export interface Replayed {
 
 export interface FiredInPast {
   readonly day: number;
-  /** The day on which the exit held for long enough, which is no end before the cooldown is over. Null without one. */
+  /** The day on which the exit held for long enough, which is no end before the cooldown is over. Null
+   * without one. */
   readonly leftOn: number | null;
   /** When the alert closed; null while it is open. */
   readonly closed: Pick<Extract<Outcome, { what: "closed" }>, "day" | "why"> | null;

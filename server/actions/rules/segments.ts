@@ -1,4 +1,5 @@
-/** The segments that a rule names, as the decision reads them: their members as of now. See docs/decisions/0086. */
+/** The segments that a rule names, as the decision reads them: their members as of now. See
+ * docs/decisions/0086. */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
 import { type EntitySet, numbersOfSet } from "../../analytics/analytics.ts";
 import type { Organization, RuleVersion } from "../../ledger/ledger.ts";
@@ -61,7 +62,8 @@ export async function segmentsOfRule(
   };
 }
 
-/** A function that says whether an entity gets its alert without a draw of the hold-out. An unknown MRR may be the highest of all.
+/** A function that says whether an entity gets its alert without a draw of the hold-out. An unknown MRR may
+ * be the highest of all.
  * @param firing the entities that fire @throws ApiError when there is no such segment */
 export async function exemptOf(
   parts: SegmentParts,
@@ -75,7 +77,8 @@ export async function exemptOf(
     (mrrAbove !== undefined && (mrr === null || mrr > mrrAbove));
 }
 
-/** Those of some entities that are in a segment; all of them where none is named. @throws ApiError when there is no such segment */
+/** Those of some entities that are in a segment; all of them where none is named. @throws ApiError when there
+ * is no such segment */
 export async function withinSegment(
   { warehouse, segmentOf }: SegmentParts,
   organization: Organization,

@@ -1,5 +1,5 @@
-/** Users and accounts of which no alert is made: excluded users, and accounts without members or with excluded members alone. And accounts of which
- * some members are excluded, or are included again. */
+/** Users and accounts of which no alert is made: excluded users, and accounts without members or with
+ * excluded members alone. And accounts of which some members are excluded, or are included again. */
 import {
   type EntityKind,
   excludedOfKey,
@@ -71,8 +71,9 @@ export async function excludedAmong(
   return rows.map(({ number }) => number);
 }
 
-/** Those of the accounts of which members were excluded, or are included again, between two runs of accounts: only one of the days has a row of these
- * members, although they are old enough for both. @throws WarehouseError */
+/** Those of the accounts of which members were excluded, or are included again, between two runs of accounts:
+ * only one of the days has a row of these members, although they are old enough for both. @throws
+ * WarehouseError */
 export async function accountsWithExclusions(
   warehouse: Warehouse,
   organization: number,

@@ -1,6 +1,7 @@
 /**
- * When an alert rule fires for one entity: a pure function of what is known about the entity and its reading of a decided day.
- * The nightly decision and the preview both call it, so a preview is what the rule would have done.
+ * When an alert rule fires for one entity: a pure function of what is known about the entity and its reading
+ * of a decided day. The nightly decision and the preview both call it, so a preview is what the rule would
+ * have done.
  */
 
 /** A rule's condition for one entity on one decided day. Days are whole days since 1970-01-01. */
@@ -18,15 +19,16 @@ export interface Reading {
 }
 
 /**
- * `present`: it can fire. `churned`, `gone` (an account without members), `excluded` (or erased): it cannot. `adopted`: the day
- * is taken over without an alert, because the rule was resumed, the entity is included again, or a bulk change came before.
+ * `present`: it can fire. `churned`, `gone` (an account without members), `excluded` (or erased): it cannot.
+ * `adopted`: the day is taken over without an alert, because the rule was resumed, the entity is included
+ * again, or a bulk change came before.
  */
 export type Standing = "present" | "churned" | "gone" | "excluded" | "adopted";
 
 /** The state of an entity that a rule keeps between decided days. */
 export interface EntityState {
-  /** Whether the rule is armed: the exit held and the cooldown was over. Then the next day inside fires. It is also armed for an
-   * entity that churned, which still may not fire in the cooldown. */
+  /** Whether the rule is armed: the exit held and the cooldown was over. Then the next day inside fires. It
+   * is also armed for an entity that churned, which still may not fire in the cooldown. */
   readonly hasLeft: boolean;
   /** Decided days in a row on which the entity was out. */
   readonly daysOut: number;
@@ -41,8 +43,8 @@ export interface StepRule {
   readonly cooldownDays: number;
   /** Decided days in a row on which an entity must be out: 2 for scores, 1 for segments and sources. */
   readonly exitDays: number;
-  /** Whether an alert resolves at the exit, also within the cooldown. Then what begins in the cooldown fires when that is over. Only
-   * alerts about sources do. */
+  /** Whether an alert resolves at the exit, also within the cooldown. Then what begins in the cooldown fires
+   * when that is over. Only alerts about sources do. */
   readonly resolvesInCooldown?: boolean;
 }
 

@@ -54,7 +54,8 @@ export function causeOf(
   return isAfterImport || isAfterGap || last.ground !== now.ground ? "bulk" : "change";
 }
 
-/** An import or an erasure of this time or later is one that an evaluation may not have known. Scores follow it later than its rows. */
+/** An import or an erasure of this time or later is one that an evaluation may not have known. Scores follow
+ * it later than its rows. */
 export function unknownSinceMs(
   { loadedUptoMs, scoredAtMs }: Pick<Evaluation, "loadedUptoMs" | "scoredAtMs">,
   readsScores: boolean,

@@ -81,7 +81,8 @@ export async function recordedSizes(
   return new Map(counted);
 }
 
-/** Makes the `content` of segments, which is another one after an edit of the segment or of one below it. Each filter is read once. */
+/** Makes the `content` of segments, which is another one after an edit of the segment or of one below it.
+ * Each filter is read once. */
 export function contentKeys(segments: readonly Segment[]): (segment: Pick<Segment, "id">) => string {
   const own = new Map(segments.map((one) => [one.id, keyOf([one.id, one.contentAtMs, one.filter])]));
   return ({ id }) => keyOf(segmentWithThoseBelow(segments, id).map((one) => own.get(one.id)));
@@ -132,8 +133,8 @@ interface OfSegment {
 
 const ofSegment = "organization = {organization:UInt32} AND segment = {segment:UInt32}";
 
-/** Compares members with those of the last evaluation, which follow from the changes of finished ones. Members who were erased since
- * they were read are left out. */
+/** Compares members with those of the last evaluation, which follow from the changes of finished ones.
+ * Members who were erased since they were read are left out. */
 export async function differenceOf(
   warehouse: Warehouse,
   { organization, segment }: OfSegment,
@@ -169,8 +170,9 @@ export interface NewEvaluation extends Evaluation {
   readonly touched: Touched | undefined;
 }
 
-/** Stores the changes first and the evaluation last. The number of an evaluation is higher than those of all before, also after one
- * that was cut off and by a clock that went back. Users who are excluded by now did not leave by themselves, and touched entities did not change by themselves. */
+/** Stores the changes first and the evaluation last. The number of an evaluation is higher than those of all
+ * before, also after one that was cut off and by a clock that went back. Users who are excluded by now did
+ * not leave by themselves, and touched entities did not change by themselves. */
 export async function storeEvaluation(
   warehouse: Warehouse,
   { organization, segment, of, cause, touched, atMs, sequence, size, ...ground }: NewEvaluation,

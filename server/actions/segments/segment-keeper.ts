@@ -1,6 +1,7 @@
 /**
- * Records who enters and leaves segments: after the day's first scores, at midnight, after an edit, and every 15 minutes while data is
- * loaded. Its memory follows from the stored evaluations, so after a kill it goes on where they end. See docs/decisions/0092.
+ * Records who enters and leaves segments: after the day's first scores, at midnight, after an edit, and every
+ * 15 minutes while data is loaded. Its memory follows from the stored evaluations, so after a kill it goes on
+ * where they end. See docs/decisions/0092.
  */
 
 import { comparedDays } from "../../../contract/actions/segments.ts";
@@ -125,7 +126,8 @@ export class SegmentKeeper {
     this.#stopped.resolve();
   }
 
-  /** Runs work in a turn. @throws when the service stops before the turn comes: a backup may hold it for long */
+  /** Runs work in a turn. @throws when the service stops before the turn comes: a backup may hold it for
+   * long */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     let hasBegun = false;
     const turn = this.#parts.host.whileNothingChanges(async () => {
@@ -253,8 +255,8 @@ export class SegmentKeeper {
     };
   }
 
-  /** Evaluates the due segments, then records their changes one by one. Records none when scores, settings or exclusions changed
-   * meanwhile: the members may be of before or of after. */
+  /** Evaluates the due segments, then records their changes one by one. Records none when scores, settings or
+   * exclusions changed meanwhile: the members may be of before or of after. */
   async #evaluate(organization: Organization, memory: Memory, { ground, segments }: Due): Promise<void> {
     const { ledger, host, warehouse, evaluate } = this.#parts;
     const { id } = organization;
@@ -291,8 +293,8 @@ export class SegmentKeeper {
     }
   }
 
-  /** Whether an evaluation may be stored under the ground on which it began: no day, timezone, rebuild, settings or scores came in
-   * between. */
+  /** Whether an evaluation may be stored under the ground on which it began: no day, timezone, rebuild,
+   * settings or scores came in between. */
   async #isStill(id: number, ground: Due["ground"]): Promise<boolean> {
     const { ledger } = this.#parts;
     const organization = await ledger.organizations.find(id);
@@ -301,7 +303,8 @@ export class SegmentKeeper {
     return keyOf(now) === keyOf(ground);
   }
 
-  /** A segment that cannot be evaluated, because its filter needs a setting that is gone for example, does not stop the others. */
+  /** A segment that cannot be evaluated, because its filter needs a setting that is gone for example, does
+   * not stop the others. */
   async #membersOf(organization: number, now: SegmentsNow, segments: readonly number[]): Promise<Found[]> {
     const found: Found[] = [];
     const contentOf = contentKeys(now.segments);
@@ -318,7 +321,8 @@ export class SegmentKeeper {
     return found;
   }
 
-  /** Compares and stores while no user is erased, or a member that was read before would be stored after the erasure. */
+  /** Compares and stores while no user is erased, or a member that was read before would be stored after the
+   * erasure. */
   #record(
     organization: number,
     last: Evaluation | undefined,

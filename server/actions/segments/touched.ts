@@ -1,6 +1,7 @@
 /**
- * The users and accounts whose changes are not their own behavior: an erasure changed their figures, or a team member gave them another owner.
- * They are marked one by one, because both may happen every day. See docs/decisions/0092.
+ * The users and accounts whose changes are not their own behavior: an erasure changed their figures, or a
+ * team member gave them another owner. They are marked one by one, because both may happen every day. See
+ * docs/decisions/0092.
  */
 import { ownerTrait } from "../../../contract/actions/work.ts";
 import type { EntitySet } from "../../analytics/analytics.ts";

@@ -1,7 +1,7 @@
 /**
- * Where messages may go. Owners of organizations write the addresses of destinations, so that an address could name a service
- * that only this machine reaches. Names are checked when they are resolved for a connection, not before: a name can
- * resolve to something else at each look-up.
+ * Where messages may go. Owners of organizations write the addresses of destinations, so that an address
+ * could name a service that only this machine reaches. Names are checked when they are resolved for a
+ * connection, not before: a name can resolve to something else at each look-up.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -14,7 +14,8 @@ import { type PrivateDestination, publicMetadataAddress } from "../../config.ts"
 const embeddedIpv4 = "::/96";
 
 /**
- * The agent for requests to an address. It refuses to connect to private, loopback, link-local, reserved and metadata addresses.
+ * The agent for requests to an address. It refuses to connect to private, loopback, link-local, reserved and
+ * metadata addresses.
  * @param about `exceptions`: private services that the installation allows, by name and port
  * @throws Refusal when the address is not https, has a user or a password, or is no address
  */
@@ -53,7 +54,8 @@ function destinationUrl(address: string, exceptions: readonly PrivateDestination
   return url;
 }
 
-/** Networks of literal addresses that the agent refuses: those of IANA's registries of special-purpose addresses, and that of metadata. */
+/** Networks of literal addresses that the agent refuses: those of IANA's registries of special-purpose
+ * addresses, and that of metadata. */
 const refused = {
   ipv4: blockListOf("ipv4", [
     "0.0.0.0/8",
@@ -111,8 +113,8 @@ function isRefused(host: string): boolean {
 }
 
 /**
- * The address of a destination that is saved. A literal address to which no message would go is refused at once. Names are judged at
- * each connection alone.
+ * The address of a destination that is saved. A literal address to which no message would go is refused at
+ * once. Names are judged at each connection alone.
  * @throws Refusal that names the field `address`
  */
 export function savedAddress(address: string, exceptions: readonly PrivateDestination[]): string {

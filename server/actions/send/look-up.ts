@@ -1,12 +1,14 @@
 /**
- * Looks up the names of destinations by c-ares, which waits in this thread. `node:dns` holds a thread of the process's pool for each name
- * whose server does not answer. The pool has 16 threads and syncs the journal, so 20 such names delayed writes by 10 s.
+ * Looks up the names of destinations by c-ares, which waits in this thread. `node:dns` holds a thread of the
+ * process's pool for each name whose server does not answer. The pool has 16 threads and syncs the journal,
+ * so 20 such names delayed writes by 10 s.
  */
 import { setServers } from "node:dns";
 import { readFileSync, statSync } from "node:fs";
 import type { LookupFunction } from "node:net";
 
-/** Looks names up, also in `/etc/hosts`. c-ares reads its name servers once, so they are read again when the file has changed.
+/** Looks names up, also in `/etc/hosts`. c-ares reads its name servers once, so they are read again when the
+ * file has changed.
  * @param file has the name servers: resolv.conf(5) */
 export function lookUpBy(file: string): LookupFunction {
   let known = versionOf(file);

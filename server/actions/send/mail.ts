@@ -8,11 +8,13 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The address of a POST request by which the recipient unsubscribes (RFC 8058); null for a mail that a person requested. */
+  /** The address of a POST request by which the recipient unsubscribes (RFC 8058); null for a mail that a
+   * person requested. */
   readonly unsubscribe: string | null;
 }
 
-/** `step` is for each of connecting, the greeting, and every reply. `whole` ends before the claim of the delivery does (60 s). */
+/** `step` is for each of connecting, the greeting, and every reply. `whole` ends before the claim of the
+ * delivery does (60 s). */
 const timeoutsMs = { step: 15_000, whole: 50_000 };
 const saidCharacters = 4_096;
 
@@ -23,8 +25,9 @@ export const mailIsOff: Sent = {
   retryAfterMs: null,
 };
 
-/** Sends a mail. `status` is the reply code of SMTP (RFC 5321) about the recipient or the message. It is null after all other failures, because
- * those are the installation's: no connection, a refused password or a refused sender. It never throws. */
+/** Sends a mail. `status` is the reply code of SMTP (RFC 5321) about the recipient or the message. It is null
+ * after all other failures, because those are the installation's: no connection, a refused password or a
+ * refused sender. It never throws. */
 export async function sendMail(
   config: MailConfig | null,
   mail: Mail,

@@ -1,7 +1,8 @@
 /** Texts of messages: names may have any characters, and be long. Pure. */
 import { controlCharacter } from "../../../contract/names.ts";
 
-/** The beginning of a text, with an ellipsis if it is longer. It ends at a whole character. @param most UTF-16 units: services and bodies count them */
+/** The beginning of a text, with an ellipsis if it is longer. It ends at a whole character. @param most
+ * UTF-16 units: services and bodies count them */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   // The first half of a character of two units.
@@ -17,8 +18,8 @@ export function inOneLine(text: string): string {
 /** A space without width. */
 export const noWidth = "\u200b";
 
-/** A text in which no program finds an address to make a link of: users choose their names, and a link in a message of ours is
- * trusted. It looks as before. */
+/** A text in which no program finds an address to make a link of: users choose their names, and a link in a
+ * message of ours is trusted. It looks as before. */
 export function unlinked(text: string): string {
   return text.replaceAll("://", `:${noWidth}//`).replace(/\bwww(?=\.)/gi, (found) => found + noWidth);
 }

@@ -17,7 +17,8 @@ export interface Outbox {
   tellOwners(): Promise<void>;
   /** Sends a mail that a request waits for, once. */
   mail(mail: Mail): Promise<Sent>;
-  /** Ends the messages that are under way. They are sent again after the next start, and this attempt does not count. */
+  /** Ends the messages that are under way. They are sent again after the next start, and this attempt does
+   * not count. */
   stop(): Promise<void>;
 }
 

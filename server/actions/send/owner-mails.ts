@@ -26,7 +26,8 @@ export async function tellOwners(parts: OwnerMailParts): Promise<void> {
   }
 }
 
-/** Sends the mails of a destination. @returns what the mail server said when it may say something else later */
+/** Sends the mails of a destination. @returns what the mail server said when it may say something else
+ * later */
 async function failuresOfMails(
   { ledger, mail, address }: OwnerMailParts,
   destination: DestinationWithCounts,

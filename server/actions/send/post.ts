@@ -1,4 +1,5 @@
-/** Sends one message to the address of a destination, and reads as much of the answer as the log of deliveries keeps. */
+/** Sends one message to the address of a destination, and reads as much of the answer as the log of
+ * deliveries keeps. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -40,9 +41,9 @@ export const usualRules: PostRules = {
   lookup: lookUpBy("/etc/resolv.conf"),
 };
 
-/** Posts a message. It never throws: an address that is not allowed, a connection that is refused and an answer that does not
- * come are reasons in `said`. The status decides: a receiver that has answered has the message, also when the body of its answer does not
- * end. Redirects are not followed. */
+/** Posts a message. It never throws: an address that is not allowed, a connection that is refused and an
+ * answer that does not come are reasons in `said`. The status decides: a receiver that has answered has the
+ * message, also when the body of its answer does not end. Redirects are not followed. */
 export async function post(message: Message, rules: PostRules): Promise<Sent> {
   const { timeoutMs, answerBytes } = rules;
   const signal = AbortSignal.timeout(timeoutMs);
@@ -62,7 +63,8 @@ export async function post(message: Message, rules: PostRules): Promise<Sent> {
 /** Interim answers before the answer: a receiver may say that it works on it, or hint at what comes. */
 const maxInterim = 20;
 
-/** Why there is no connection. The agent's own words about an address that is not allowed name its library's settings. */
+/** Why there is no connection. The agent's own words about an address that is not allowed name its library's
+ * settings. */
 function whyNot(message: string): string {
   const [, address] = /^DNS lookup (\S+?)\(family:.* is not allowed\./.exec(message) ?? [];
   return address === undefined
@@ -107,7 +109,8 @@ function answerOf(
   });
 }
 
-/** The first bytes of an answer as text, or fewer when the connection fails before them. The rest is not read. */
+/** The first bytes of an answer as text, or fewer when the connection fails before them. The rest is not
+ * read. */
 async function beginningOf(answer: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

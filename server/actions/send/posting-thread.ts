@@ -1,11 +1,13 @@
-/** Sends messages in a thread of its own: signing, encryption and slow peers take no time of the thread that answers requests. */
+/** Sends messages in a thread of its own: signing, encryption and slow peers take no time of the thread that
+ * answers requests. */
 
 import type { Mail } from "./mail.ts";
 import type { Message, Sent } from "./post.ts";
 import type { Posted, Posting, PostingSettings } from "./posting-worker.ts";
 
 export interface Poster {
-  /** Resolves with the outcome, also when no answer came. Null: it was stopped before the outcome was known. */
+  /** Resolves with the outcome, also when no answer came. Null: it was stopped before the outcome was
+   * known. */
   post(message: Message | Mail): Promise<Sent | null>;
   /** Ends for good. Messages that are under way may have arrived. */
   stop(): void;

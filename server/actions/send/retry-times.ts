@@ -30,9 +30,9 @@ export type Verdict =
   | { readonly is: "failed"; readonly isGone: boolean };
 
 /**
- * Decides about a delivery by the answer to an attempt. Only 2xx is success. A redirect fails for good: no owner allowed its target.
- * 410 says that the address is gone. All others are sent again: after `Retry-After` if it is longer than our own waiting time,
- * though never longer than the schedule's next step.
+ * Decides about a delivery by the answer to an attempt. Only 2xx is success. A redirect fails for good: no
+ * owner allowed its target. 410 says that the address is gone. All others are sent again: after `Retry-After`
+ * if it is longer than our own waiting time, though never longer than the schedule's next step.
  * @param attempts how many there have been, this one included
  * @param random in [0, 1)
  */
@@ -51,7 +51,8 @@ export function verdictOf(
   return { is: "retry", waitMs: Math.round(Math.min(wishedMs, longestMs) * (1 + random / 10)) };
 }
 
-/** The waiting time in a `Retry-After` header (RFC 9110, 10.2.3), in milliseconds; null when it has none that can be read. */
+/** The waiting time in a `Retry-After` header (RFC 9110, 10.2.3), in milliseconds; null when it has none that
+ * can be read. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null;
   if (/^\d+$/.test(header)) return Number(header) * secondMs;

@@ -1,7 +1,8 @@
 /**
- * Sends deliveries that are due. Each is claimed in the ledger, sent, and its outcome recorded. A process that ends in between
- * leaves a claim that ends after a minute. The delivery is then sent again with the same id. So each message arrives at
- * least once. A webhook that got a message gets the next ones at once, others within a second.
+ * Sends deliveries that are due. Each is claimed in the ledger, sent, and its outcome recorded. A process
+ * that ends in between leaves a claim that ends after a minute. The delivery is then sent again with the same
+ * id. So each message arrives at least once. A webhook that got a message gets the next ones at once, others
+ * within a second.
  */
 import type { ClaimedDelivery, Ledger, TriedDelivery } from "../../ledger/ledger.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
@@ -30,15 +31,18 @@ const underWay = {
   perDestination: 4,
   /** Of destinations that fail: the rest is kept for those that work. */
   failing: 128,
-  /** Up to so many, a webhook that got a message gets the next ones at once. The rest is kept for destinations that wait. */
+  /** Up to so many, a webhook that got a message gets the next ones at once. The rest is kept for
+   * destinations that wait. */
   atOnce: 192,
 } as const;
 
-/** Outcomes within this time are recorded in one commit. So a webhook that answers at once costs 40 commits a second, as many do together. */
+/** Outcomes within this time are recorded in one commit. So a webhook that answers at once costs 40 commits a
+ * second, as many do together. */
 const gatherMs = 25;
 
 interface Outcome extends TriedDelivery {
-  /** The webhook that got the message. Others are not claimed for at once: Slack and mail servers refuse many messages a second. */
+  /** The webhook that got the message. Others are not claimed for at once: Slack and mail servers refuse many
+   * messages a second. */
   readonly webhook: number | null;
 }
 

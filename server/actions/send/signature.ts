@@ -18,7 +18,8 @@ export function newSecret(random: (bytes: number) => Uint8Array): string {
   return prefix + Buffer.from(random(keyBytes)).toString("base64");
 }
 
-/** The headers of a message. @param secrets one, or two while a secret is being replaced: a receiver may know either */
+/** The headers of a message. @param secrets one, or two while a secret is being replaced: a receiver may know
+ * either */
 export function signedHeaders(message: SignedMessage, secrets: readonly string[]): Record<string, string> {
   const { id, sentAtS, body } = message;
   const content = `${id}.${sentAtS}.${body}`;

@@ -9,7 +9,8 @@ const textCharacters = 1_900;
 /** With these a first line fits into `textCharacters`, and each line into a section. */
 const most = { head: 1_200, name: 400, text: 1_000, link: 600 } as const;
 
-/** The body as JSON. Slack shows the blocks, Mattermost and Discord `text` alone. Lines that do not fit are left out whole, and counted. */
+/** The body as JSON. Slack shows the blocks, Mattermost and Discord `text` alone. Lines that do not fit are
+ * left out whole, and counted. */
 export function slackBody({ data }: MessageBody): string {
   const { text, link, rows = [] } = data;
   const open = link.length > most.link ? "" : ` <${link}|Open Rekindle>`;
@@ -72,8 +73,9 @@ function escapedWithin(text: string, characters: number): string {
 }
 
 /**
- * A text without markup. Slack reads `&`, `<` and `>`, and a bar ends the text of a link. Mattermost and Discord make a link of `](`,
- * and notify people of a name after `@`. A space without width ends both, and is not seen. E-mail addresses stay as they are.
+ * A text without markup. Slack reads `&`, `<` and `>`, and a bar ends the text of a link. Mattermost and
+ * Discord make a link of `](`, and notify people of a name after `@`. A space without width ends both, and is
+ * not seen. E-mail addresses stay as they are.
  */
 function escaped(text: string): string {
   const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };

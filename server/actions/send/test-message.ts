@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { OutgoingMessage } from "../../ledger/ledger.ts";
 import type { MessageBody } from "./message-body.ts";
 
-/** A test message with an id of its own. @param by its sender, as the audit log names it. @param link to the pages */
+/** A test message with an id of its own. @param by its sender, as the audit log names it. @param link to the
+ * pages */
 export function testMessage(organization: string, by: string, link: string, nowMs: number): OutgoingMessage {
   const body: MessageBody = {
     type: "test",

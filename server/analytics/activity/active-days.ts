@@ -1,6 +1,6 @@
 /**
- * L28: on how many of the last 28 days were users active, from 1 to 28? The shape shows habit: a smile has many users
- * of one day and many users of every day.
+ * L28: on how many of the last 28 days were users active, from 1 to 28? The shape shows habit: a smile has
+ * many users of one day and many users of every day.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";

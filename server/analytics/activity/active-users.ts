@@ -1,5 +1,5 @@
-/** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it, and
- * their stickiness. 90 days from the bitmaps take 11 ms. */
+/** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it,
+ * and their stickiness. 90 days from the bitmaps take 11 ms. */
 
 import { activeDaysTable, included, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
@@ -15,8 +15,8 @@ export interface ActiveUsersOfDay {
   readonly daily: number;
   readonly weekly: number;
   readonly monthly: number;
-  /** The mean of `daily` over the 28 days that end with the day ÷ monthly: the share of days on which an active user
-   * comes. The mean begins with the first active day of the 30; null when there is none. */
+  /** The mean of `daily` over the 28 days that end with the day ÷ monthly: the share of days on which an
+   * active user comes. The mean begins with the first active day of the 30; null when there is none. */
   readonly stickiness: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Adoption of each event within some days. What share of the active users did it? How many of them did it for the
- * first time ever, and how long after their first activity?
+ * Adoption of each event within some days. What share of the active users did it? How many of them did it for
+ * the first time ever, and how long after their first activity?
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -27,7 +27,8 @@ export interface AdoptionRow {
   /** Share of the users who were active within the days. */
   readonly share: number;
   readonly firstTimeUsers: number;
-  /** Of the first-time users, from the day of the first activity to that of the first use; null without any. */
+  /** Of the first-time users, from the day of the first activity to that of the first use; null without
+   * any. */
   readonly medianDaysToFirstUse: number | null;
   /** Users who were active within the days. */
   readonly activeUsers: number;
@@ -50,8 +51,8 @@ const ofOrganization = "organization = {organization:UInt32}";
 const lastNumber = `SELECT user FROM user_spans WHERE ${ofOrganization} ORDER BY user DESC LIMIT 1`;
 const isWithin = `day >= ${dayParameter("fromDay")}`;
 
-/** The numbers of users in one array of first days: 32 MB. The engine's arrays by place have at most 2^24 - 1 places, and
- * numbers are never used again. */
+/** The numbers of users in one array of first days: 32 MB. The engine's arrays by place have at most 2^24 - 1
+ * places, and numbers are never used again. */
 const numbersOfArray = 2 ** 23;
 
 /** The array of the first days of users by number, from the number `index * numbersOfArray` on. */
@@ -72,12 +73,13 @@ function firstDayOf(arrays: number): string {
   return arrays === 1 ? places.join("") : `multiIf(${places.join(", ")})`;
 }
 
-/** All users who did an event before the days are one row of it, on the day before them; then a row for each day. */
+/** All users who did an event before the days are one row of it, on the day before them; then a row for each
+ * day. */
 const useDay = "greatest(toInt32(day), {fromDay:Int32} - 1)";
 
-// A user who did an event on a day and is in no earlier bitmap did it then for the first time. So each user is read
-// once for each event, and not once for each day: with 5 million events 100 ms of CPU instead of 240, for 182 days
-// 180 instead of 510. A user's number is the place of their first day in one of the arrays.
+// A user who did an event on a day and is in no earlier bitmap did it then for the first time. So each user
+// is read once for each event, and not once for each day: with 5 million events 100 ms of CPU instead of 240,
+// for 182 days 180 instead of 510. A user's number is the place of their first day in one of the arrays.
 const textOf = (passive: PassiveEvents, arrays: number) => `
   WITH
     done AS (

@@ -29,8 +29,8 @@ const ofDay = `organization = {organization:UInt32} AND account = {account:UInt3
   AND day = ${dayParameter("day")}`;
 const name = traitName("traits");
 
-// Raw events have the time of day, so they give the last sender. Once they are deleted, the rollup still has a
-// sender of an event that is activity.
+// Raw events have the time of day, so they give the last sender. Once they are deleted, the rollup still has
+// a sender of an event that is activity.
 const sql = `
   WITH senders AS (
     SELECT user FROM user_event_days WHERE ${ofDay} AND ${isIncluded("user")}

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of users by day, week or month. Of the active users of a period, new ones were active for the first
- * time ever. Returning ones were also active in the period before. Resurrected ones were active earlier, but not in
- * the period before. Dormant users were active in the period before and not in this.
+ * The lifecycle of users by day, week or month. Of the active users of a period, new ones were active for the
+ * first time ever. Returning ones were also active in the period before. Resurrected ones were active
+ * earlier, but not in the period before. Dormant users were active in the period before and not in this.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -1,7 +1,7 @@
 /**
  * How long users usually stay away: the gaps between a user's active days, of all users within 26 weeks. The
- * recommended churn horizon is their 90th percentile, rounded up to an allowed one. Nine of ten gaps are shorter, so
- * a longer silence is unlikely to be a usual gap.
+ * recommended churn horizon is their 90th percentile, rounded up to an allowed one. Nine of ten gaps are
+ * shorter, so a longer silence is unlikely to be a usual gap.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -1,6 +1,6 @@
 /**
- * The facts of all users or accounts for which a class of the call list may hold. The conditions here leave out most rows; the classes
- * themselves are decided in `ranking.ts`.
+ * The facts of all users or accounts for which a class of the call list may hold. The conditions here leave
+ * out most rows; the classes themselves are decided in `ranking.ts`.
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
@@ -31,7 +31,8 @@ export interface CallFactsQuestion {
   readonly limit: number;
 }
 
-/** A row of the query. MRR by contract is in the reporting currency, of a payer without MRR by subscriptions. */
+/** A row of the query. MRR by contract is in the reporting currency, of a payer without MRR by
+ * subscriptions. */
 export interface CallFactsRow extends CallFacts {
   readonly isByContract: boolean;
 }
@@ -91,8 +92,9 @@ export async function payerCount(warehouse: Warehouse, payers: PayersQuestion): 
 const goneBands = "('churned', 'none')";
 
 /**
- * Rows (entity, isPayer, isByContract, hasEnded, mrr and the other columns of payers). A payer has MRR, that of payments that are overdue among
- * it, or MRR in a currency without a rate, or a `contractValue` while no subscription of it has ended.
+ * Rows (entity, isPayer, isByContract, hasEnded, mrr and the other columns of payers). A payer has MRR, that
+ * of payments that are overdue among it, or MRR in a currency without a rate, or a `contractValue` while no
+ * subscription of it has ended.
  */
 function billedSql(payers: PayersQuestion, earlierMs: number, population: CallPopulation): Sql {
   const { kind } = payers;
@@ -176,7 +178,8 @@ export async function calledEntities(
   return new Map(rows.map((row) => [row.entity, row]));
 }
 
-/** When some users, or members of some accounts, were contacted last, in unix milliseconds by number. Raw events are read by their users.
+/** When some users, or members of some accounts, were contacted last, in unix milliseconds by number. Raw
+ * events are read by their users.
  * @throws WarehouseError */
 export async function lastContacts(
   warehouse: Warehouse,

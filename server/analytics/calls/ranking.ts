@@ -1,4 +1,5 @@
-/** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons. Pure. */
+/** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons.
+ * Pure. */
 
 import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
 import { counted } from "../../../contract/counted.ts";
@@ -11,7 +12,8 @@ export interface CallFacts {
   /** The number of the user or the account. */
   readonly entity: number;
   readonly isPayer: boolean;
-  /** In minor units of the reporting currency. Null of a payer whose currency has no rate; 0 without revenue. */
+  /** In minor units of the reporting currency. Null of a payer whose currency has no rate; 0 without
+   * revenue. */
   readonly mrr: number | null;
   /** MRR that ends as scheduled within `callListLimits.endDays`. */
   readonly scheduledMrr: number;
@@ -45,7 +47,8 @@ export interface CallGround {
   readonly highRisk: number;
   /** Whether the churn target is silence. */
   readonly isSilence: boolean;
-  /** Whether the churn target is the end of a subscription, and a model serves: only then is churn risk × MRR a loss. */
+  /** Whether the churn target is the end of a subscription, and a model serves: only then is churn risk × MRR
+   * a loss. */
   readonly hasLoss: boolean;
 }
 
@@ -100,8 +103,8 @@ export function callOf(kind: EntityKind, facts: CallFacts, ground: CallGround): 
   };
 }
 
-/** The order of the call list. Those who can still be turned come first, then those with a `rankValue`, the highest first; then the classes, the
- * highest MRR, and the highest churn risk × active members. */
+/** The order of the call list. Those who can still be turned come first, then those with a `rankValue`, the
+ * highest first; then the classes, the highest MRR, and the highest churn risk × active members. */
 export function compareCalls(a: Call, b: Call): number {
   return (
     Number(a.isLate) - Number(b.isLate) ||
@@ -120,7 +123,8 @@ function weightOf({ risk, members90 }: CallFacts): number {
   return (risk ?? 0) * members90;
 }
 
-/** Whether one that was handled is worse by a class now: a class holds that did not hold then, and none before it did.
+/** Whether one that was handled is worse by a class now: a class holds that did not hold then, and none
+ * before it did.
  * @param riskThen the churn risk of that day; null without one */
 export function isWorseSince(
   { callClass, facts }: Call,
@@ -142,7 +146,8 @@ export function isWorseSince(
 }
 
 /** Of a call, in plain words: one sentence without its full stop.
- * @param cancelReason as the billing tool has it; empty without one @param dayOf the day of an instant in the organization's timezone */
+ * @param cancelReason as the billing tool has it; empty without one @param dayOf the day of an instant in the
+ * organization's timezone */
 export function callReason(
   { callClass, facts, isLate }: Call,
   { horizonDays }: Pick<CallGround, "horizonDays">,
@@ -176,7 +181,8 @@ export function callReason(
   return `High churn risk: ${percentDown(risk ?? 0)}`;
 }
 
-/** How use went, the weightiest first: a fall by a fifth or more, members who stopped, days without activity. */
+/** How use went, the weightiest first: a fall by a fifth or more, members who stopped, days without
+ * activity. */
 function wordsOfUse({
   volume28,
   volumeBefore,

@@ -1,5 +1,5 @@
-/** Accounts as a list, searched, filtered and sorted by any column, with their members' activity. As with users, the
- * numbers of a page's accounts are found first, and their rows are read then. */
+/** Accounts as a list, searched, filtered and sorted by any column, with their members' activity. As with
+ * users, the numbers of a page's accounts are found first, and their rows are read then. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
@@ -67,8 +67,8 @@ export interface AccountListRow extends ScoresOfRow {
   readonly createdAtMs: number;
   /** Its current users, without excluded ones. */
   readonly members: number;
-  /** Users with an engagement event that carries the account in the 28 days before the day of the scores; before today
-   * without scores. Some may belong to another account now. */
+  /** Users with an engagement event that carries the account in the 28 days before the day of the scores;
+   * before today without scores. Some may belong to another account now. */
   readonly activeMembers: number;
   /** Of its members' events, in days since 1970-01-01; null without any. */
   readonly firstDay: number | null;
@@ -143,7 +143,8 @@ export function accountSet(warehouse: Warehouse, selection: AccountSelection): P
   });
 }
 
-/** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the query. */
+/** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the
+ * query. */
 export async function accountsNumbered(
   warehouse: Warehouse,
   {
@@ -254,7 +255,8 @@ const found = `(
   positionCaseInsensitiveUTF8(account_id, {search:String}) > 0
   OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
 
-/** A subquery of the members' count and their first and last day, by account. @param which a condition on `account` */
+/** A subquery of the members' count and their first and last day, by account. @param which a condition on
+ * `account` */
 function ofMembers(passive: PassiveEvents, which?: string): string {
   const members = `SELECT user FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
   const seen = which === undefined ? activeSpans(passive) : activeSpansOf(passive, `user IN (${members})`);

@@ -1,6 +1,7 @@
 /**
- * Sets of users or of accounts, as the engine's bitmaps of their numbers. A set is read from one query and bound to the next, so
- * that a segment is a condition of any list, figure or other segment. Of 100,000 users it has at most 16 KB.
+ * Sets of users or of accounts, as the engine's bitmaps of their numbers. A set is read from one query and
+ * bound to the next, so that a segment is a condition of any list, figure or other segment. Of 100,000 users
+ * it has at most 16 KB.
  */
 import { included, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -50,7 +51,8 @@ export function setConditions(
   });
 }
 
-/** The set of a query's rows. @param from a FROM clause and what follows it @param number of a row, an expression */
+/** The set of a query's rows. @param from a FROM clause and what follows it @param number of a row, an
+ * expression */
 export async function setOfRows(
   warehouse: Warehouse,
   of: EntitySet["of"],

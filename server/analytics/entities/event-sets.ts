@@ -1,5 +1,5 @@
-/** Users who did events so often within some days, or accounts in which they were done: up to 200 conditions in one pass over the
- * rollup. */
+/** Users who did events so often within some days, or accounts in which they were done: up to 200 conditions
+ * in one pass over the rollup. */
 import { dayParameter, isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { bitmapText, type EntitySet } from "./entity-sets.ts";
 
@@ -20,7 +20,8 @@ interface Asked {
   readonly conditions: readonly EventsDone[];
 }
 
-/** The set of each condition, in the same order. Excluded users are in none, and their events count for no account. */
+/** The set of each condition, in the same order. Excluded users are in none, and their events count for no
+ * account. */
 export async function eventSets(
   warehouse: Warehouse,
   of: EntitySet["of"],

@@ -1,5 +1,5 @@
-/** Which users exclusion rules match: how many each rule, which rules one user, and a preview of a rule before it is added.
- * By the conditions by which users are excluded. */
+/** Which users exclusion rules match: how many each rule, which rules one user, and a preview of a rule
+ * before it is added. By the conditions by which users are excluded. */
 import type { ExclusionRule } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
@@ -18,8 +18,8 @@ const maxExamples = 3;
 /** The number of no account. */
 const noAccount = 4_294_967_295;
 
-/** How many users each rule matches, in the order of the rules. A user who is matched by several rules counts in
- * each.
+/** How many users each rule matches, in the order of the rules. A user who is matched by several rules counts
+ * in each.
  * @param user only this user, by its number: then 1 means that the rule matches */
 export async function matchesOfRules(
   warehouse: Warehouse,

@@ -32,8 +32,8 @@ interface Question extends ActivityFilter {
   readonly passiveEvents: PassiveEvents;
 }
 
-/** The conditions of a filter on the number of a user, an expression. They bind `organization` and, with passive events,
- * these. */
+/** The conditions of a filter on the number of a user, an expression. They bind `organization` and, with
+ * passive events, these. */
 export function activityConditions({ activity, passiveEvents }: Question, user: string): Sql[] {
   if (activity === undefined) return [];
   return [

@@ -8,7 +8,8 @@ import { condition } from "./list-scores.ts";
 
 /** The payers of a list. */
 export interface BillingOfList {
-  /** Undefined without subscriptions of this kind: then nothing is known of any row. Without its `untilMs` no row has an expected loss. */
+  /** Undefined without subscriptions of this kind: then nothing is known of any row. Without its `untilMs` no
+   * row has an expected loss. */
   readonly payers?: PayersQuestion | undefined;
 }
 
@@ -49,12 +50,14 @@ export function billingOrder(sort: BillingSort, { payers }: BillingOfList, kind:
     : expectedLossSql("payer.mrr", "payer.scheduled", "score.risk").loss;
 }
 
-/** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides the end of a period. */
+/** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides
+ * the end of a period. */
 function renewsDay(kind: EntityKind): string {
   return kind === "user" ? "payer.renewsDay" : `ifNull(${renewsDayOf("a.traits")}, payer.renewsDay)`;
 }
 
-/** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of an account, an expression */
+/** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of
+ * an account, an expression */
 export function renewsDayOf(traits: string): string {
   const text = `if(position(${traits}, '"renewsAt":') > 0, JSONExtractString(${traits}, 'renewsAt'), '')`;
   const time = `ifNull(parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), toDateTime64(0, 3, 'UTC'))`;

@@ -25,7 +25,8 @@ export function fallsOf({
   ];
 }
 
-/** The conditions of a filter on the entity. @param run undefined before the first @param entity the row's number, an expression */
+/** The conditions of a filter on the entity. @param run undefined before the first @param entity the row's
+ * number, an expression */
 export function fallConditions(
   { run, falls = [] }: Pick<ScoreFilter & ScoresOfList, "run" | "falls">,
   entity: string,

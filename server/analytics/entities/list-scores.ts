@@ -1,4 +1,5 @@
-/** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and sorted. */
+/** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and
+ * sorted. */
 import {
   type ActivityOrder,
   absoluteRiskScale,
@@ -27,7 +28,8 @@ export interface ScoresOfList {
   readonly earlier: OfRun | undefined;
   /** Of a run without a model: then the order by risk is that by activity. */
   readonly activityOrder?: ActivityOrder | undefined;
-  /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its churn. */
+  /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its
+   * churn. */
   readonly ofAccounts?: OfRun | undefined;
 }
 

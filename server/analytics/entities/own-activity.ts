@@ -1,5 +1,5 @@
-/** The number of events on each day of one user, or in one account. Rows come from one user's rollup, or from those
- * of users who ever belonged to the account. */
+/** The number of events on each day of one user, or in one account. Rows come from one user's rollup, or from
+ * those of users who ever belonged to the account. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { dayParameter, isEngagement, isIncluded, type PassiveEvents } from "../../warehouse/warehouse.ts";

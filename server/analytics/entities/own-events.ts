@@ -1,6 +1,7 @@
 /**
- * Which events one user did, or were done in one account: how often, by how many, and when first and last. Events that are no
- * activity are in no rollup. They are counted among the events themselves, which a timeline reads, too.
+ * Which events one user did, or were done in one account: how often, by how many, and when first and last.
+ * Events that are no activity are in no rollup. They are counted among the events themselves, which a
+ * timeline reads, too.
  */
 
 import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";

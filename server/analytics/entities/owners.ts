@@ -1,7 +1,7 @@
 /**
- * Owners of users and accounts. The owner is the team member whose e-mail address or name is the trait `owner` of a user or the
- * attribute `owner` of an account, upper and lower case alike. A user without one has the owner of the account. A text that
- * means no team member means nobody.
+ * Owners of users and accounts. The owner is the team member whose e-mail address or name is the trait
+ * `owner` of a user or the attribute `owner` of an account, upper and lower case alike. A user without one
+ * has the owner of the account. A text that means no team member means nobody.
  */
 import { ownerTrait } from "../../../contract/actions/work.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -20,7 +20,8 @@ export type Owner = Pick<Member, "id" | "name">;
 /** The texts that mean team members, each in small letters. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/** The texts that mean these members. An e-mail address comes before a name, and a name of two members means neither. */
+/** The texts that mean these members. An e-mail address comes before a name, and a name of two members means
+ * neither. */
 export function ownersOf(members: readonly Member[]): Owners {
   const owners = new Map<string, Owner>();
   for (const [name, [member, ...others]] of Map.groupBy(members, (one) => one.name.toLowerCase())) {
@@ -43,7 +44,8 @@ export interface OwnerFilter {
   readonly ownerId?: number | undefined;
 }
 
-/** The text of the trait or attribute in a column of traits; empty without one. Queries need `jsonSettings`. */
+/** The text of the trait or attribute in a column of traits; empty without one. Queries need
+ * `jsonSettings`. */
 export function ownerText(column: string): string {
   return `if(position(${column}, '"${ownerTrait}":') > 0, JSONExtractString(${column}, '${ownerTrait}'), '')`;
 }

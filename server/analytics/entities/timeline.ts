@@ -1,6 +1,7 @@
 /**
- * The latest events of a user (8 ms, because events are stored by user and time), or those that carry an account, the
- * newest first. Events with a future time are included: a timeline shows everything that was sent.
+ * The latest events of a user (8 ms, because events are stored by user and time), or those that carry an
+ * account, the newest first. Events with a future time are included: a timeline shows everything that was
+ * sent.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
@@ -59,7 +60,8 @@ export function timeline(
   return warehouse.rows<TimelineEvent>(ofUser, { user, ...pageParameters(page) });
 }
 
-/** The latest events that users did while they belonged to the account, and billing events that name it as the payer. */
+/** The latest events that users did while they belonged to the account, and billing events that name it as
+ * the payer. */
 export function accountTimeline(
   warehouse: Warehouse,
   { account, ...page }: AccountTimelineQuestion,
@@ -97,8 +99,9 @@ const ofUser = `
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
 
-/** A subquery of the users who ever belonged to an account, or whose events of a connected source or of billing carry it. Only
- * their events are read, not the whole organization's. Queries bind `organization` and `account`. */
+/** A subquery of the users who ever belonged to an account, or whose events of a connected source or of
+ * billing carry it. Only their events are read, not the whole organization's. Queries bind `organization` and
+ * `account`. */
 export const everMembers = `(
   SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
   UNION DISTINCT
@@ -108,8 +111,8 @@ export const everMembers = `(
   UNION DISTINCT
   SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})`;
 
-/** A subquery (user, user_id, label) of users: their name, else their e-mail address, else their id. Queries bind
- * `organization` and need `jsonSettings`. @param which a condition on `user` */
+/** A subquery (user, user_id, label) of users: their name, else their e-mail address, else their id. Queries
+ * bind `organization` and need `jsonSettings`. @param which a condition on `user` */
 export function userNames(which: string): string {
   const name = traitName("traits");
   return `

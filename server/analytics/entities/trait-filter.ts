@@ -1,4 +1,5 @@
-/** Conditions on traits of users or attributes of accounts, and the order by one. Queries need `jsonSettings`. */
+/** Conditions on traits of users or attributes of accounts, and the order by one. Queries need
+ * `jsonSettings`. */
 
 import { jsonKey, jsonText } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";

@@ -1,5 +1,5 @@
-/** The names of all traits that users have, excluded users among them, or of all attributes of accounts: the columns of
- * their table. */
+/** The names of all traits that users have, excluded users among them, or of all attributes of accounts: the
+ * columns of their table. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
 /** Names in alphabetical order, at most `limit`: of more, those that the most users or accounts have. */

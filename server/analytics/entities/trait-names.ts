@@ -1,4 +1,5 @@
-/** The traits that users have now, or the attributes of accounts, with their values, to choose a split or a filter from. */
+/** The traits that users have now, or the attributes of accounts, with their values, to choose a split or a
+ * filter from. */
 
 import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { maxValueCharacters } from "../sql/json-text.ts";
@@ -31,8 +32,8 @@ export function traitNames(
   return warehouse.rows<TraitRow>(sql(from[kind]), { organization, limit, maxValues });
 }
 
-/** At most this many names, the first found. An application that sends a trait of a new name for every user has no
- * useful traits. Each name takes some 30 KB of memory. */
+/** At most this many names, the first found. An application that sends a trait of a new name for every user
+ * has no useful traits. Each name takes some 30 KB of memory. */
 const maxNames = 2_000;
 
 const from = {
@@ -40,7 +41,8 @@ const from = {
   account: "accounts FINAL WHERE organization = {organization:UInt32}",
 };
 
-// topK counts exactly while there are no more values than it keeps, 20 times 5. No values are listed of other traits.
+// topK counts exactly while there are no more values than it keeps, 20 times 5. No values are listed of other
+// traits.
 const sql = (rows: string) => `
   SELECT trait, count() AS users, toInt32(uniqUpTo(100)(value)) AS distinctValues,
     if(distinctValues > {maxValues:Int32}, [],

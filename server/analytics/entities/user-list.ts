@@ -1,6 +1,6 @@
 /**
- * Users as a list, searched, filtered and sorted by any column. First the numbers of a page's users are found, by
- * only the columns that this needs; then their rows are read.
+ * Users as a list, searched, filtered and sorted by any column. First the numbers of a page's users are
+ * found, by only the columns that this needs; then their rows are read.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -9,7 +9,8 @@ export interface UserSpan {
   readonly lastDay: number;
 }
 
-/** The span of a user's events until a day; events with a later time do not count. Undefined for a user without any. */
+/** The span of a user's events until a day; events with a later time do not count. Undefined for a user
+ * without any. */
 export async function userSpan(
   warehouse: Warehouse,
   question: UsersQuestion & { readonly user: number },

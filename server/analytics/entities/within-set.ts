@@ -10,8 +10,9 @@ import { boundBitmap, type EntitySet } from "./entity-sets.ts";
 
 type Limits = Parameters<Warehouse["rows"]>[2];
 
-/** The warehouse for figures about these users or accounts alone: their queries leave out all others. Figures of users leave them
- * out as they leave out excluded users. Only figures that count `included` users, or accounts by `isAnyAccount`, may use it. */
+/** The warehouse for figures about these users or accounts alone: their queries leave out all others. Figures
+ * of users leave them out as they leave out excluded users. Only figures that count `included` users, or
+ * accounts by `isAnyAccount`, may use it. */
 export function withinSet(warehouse: Warehouse, { of, bitmap }: EntitySet): Warehouse {
   return of === "user"
     ? rewritten(warehouse, (sql) => withinUsers(sql, boundBitmap("withinUsers")), { withinUsers: bitmap })
@@ -26,7 +27,8 @@ export interface PayerSet {
   readonly users: EntitySet;
 }
 
-/** The warehouse for figures about these payers alone. Only figures that count payers by `isIncludedPayer` may use it. */
+/** The warehouse for figures about these payers alone. Only figures that count payers by `isIncludedPayer`
+ * may use it. */
 export function withinPayerSet(warehouse: Warehouse, { accounts, users }: PayerSet): Warehouse {
   const bitmaps = {
     accounts: boundBitmap("withinAccounts"),
@@ -43,7 +45,8 @@ function ofKind(set: EntitySet, kind: EntitySet["of"]): EntitySet {
   return set;
 }
 
-/** The warehouse with other texts of its queries. @param bound those that a changed query names are bound to it */
+/** The warehouse with other texts of its queries. @param bound those that a changed query names are bound to
+ * it */
 function rewritten(
   warehouse: Warehouse,
   change: (sql: string) => string,

@@ -1,5 +1,5 @@
-/** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures are
- * made. */
+/** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures
+ * are made. */
 
 import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { countsOfDays } from "./counts-of-days.ts";

@@ -1,6 +1,7 @@
 /**
- * Events over time, split by the value of a property as it was sent, or of a user's trait as it is now. Properties
- * are in the raw events only: the time grows with the number of events of this name in the days (`eventsByName`).
+ * Events over time, split by the value of a property as it was sent, or of a user's trait as it is now.
+ * Properties are in the raw events only: the time grows with the number of events of this name in the days
+ * (`eventsByName`).
  */
 import { periodStarts } from "../../calendar/calendar.ts";
 import { countsAsActivity, type Warehouse, WarehouseError } from "../../warehouse/warehouse.ts";
@@ -15,8 +16,8 @@ export interface EventsByValueQuestion extends EventsOverTimeQuestion {
   readonly key: string;
 }
 
-/** The groups of every period in which they have events. The largest are looked for among 100,000 values; of a
- * property that has more, among those that are met first. */
+/** The groups of every period in which they have events. The largest are looked for among 100,000 values; of
+ * a property that has more, among those that are met first. */
 export async function eventsByValue(
   warehouse: Warehouse,
   question: EventsByValueQuestion,
@@ -59,12 +60,12 @@ const periods = `
     sum(timesOfDay) AS count,
     groupBitmapMerge(people) AS users`;
 
-/** The engine's codes of a query with more groups than it may have, and of one that exceeds its memory. It counts groups
- * anew after it wrote some to disk. */
+/** The engine's codes of a query with more groups than it may have, and of one that exceeds its memory. It
+ * counts groups anew after it wrote some to disk. */
 const tooMuchAtOnce: readonly number[] = [158, 241];
 
-// Groups by day, because to find a row's period is a look through all of them. Of few values, their users fit into
-// memory for each day, and the rows are read and parsed once.
+// Groups by day, because to find a row's period is a look through all of them. Of few values, their users fit
+// into memory for each day, and the rows are read and parsed once.
 const readOnce = (source: string) => `
   ${periods}
   FROM (

@@ -1,6 +1,6 @@
 /**
- * How often events were done, and by how many users, by day, week or month: all events together, or the most frequent
- * ones separately. Counts come from the sums of days, users from the bitmaps.
+ * How often events were done, and by how many users, by day, week or month: all events together, or the most
+ * frequent ones separately. Counts come from the sums of days, users from the bitmaps.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
 import { dayParameter, included, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
@@ -11,7 +11,8 @@ export interface EventsOverTimeQuestion extends PeriodsQuestion {
   readonly organization: number;
   /** One event's name; empty for all of them. */
   readonly event: string;
-  /** The largest groups are shown separately, this many; the rest is one group. 0: everything is one group. */
+  /** The largest groups are shown separately, this many; the rest is one group. 0: everything is one
+   * group. */
   readonly top: number;
 }
 
@@ -45,7 +46,8 @@ const withinDays = `
 
 const askedDays = `${withinDays} AND ({event:String} = '' OR event = {event:String})`;
 
-/** The rows of users that a question is about; queries bind `organization`, `fromDay`, `toDay` and `event`. */
+/** The rows of users that a question is about; queries bind `organization`, `fromDay`, `toDay` and
+ * `event`. */
 export const askedRows = `${askedDays} AND ${isIncluded("user")}`;
 
 /** The first day of a day's period: quicker than its number, which is looked for once a period. */
@@ -94,8 +96,8 @@ export interface EventsOverTimeRow extends Omit<EventsOfPeriod, "period"> {
   readonly isComplete: boolean;
 }
 
-/** A row for every period and group, also without events: by period, in each the largest group first, the rest last.
- * `isOneGroup` means no split, so that there is a group even without any event. */
+/** A row for every period and group, also without events: by period, in each the largest group first, the
+ * rest last. `isOneGroup` means no split, so that there is a group even without any event. */
 export function withEmptyPeriods(
   question: PeriodsQuestion,
   rows: readonly EventsOfPeriod[],

@@ -22,8 +22,8 @@ export interface PropertyRow {
   readonly events: number;
 }
 
-/** One row for every property, the most frequent first. Of too many events the first found are read: all events of
- * some users, with any name and of any day. In the order of names they would have one name. */
+/** One row for every property, the most frequent first. Of too many events the first found are read: all
+ * events of some users, with any name and of any day. In the order of names they would have one name. */
 export function propertyNames(warehouse: Warehouse, question: PropertyNamesQuestion): Promise<PropertyRow[]> {
   return warehouse.rows<PropertyRow>(sql, { ...question });
 }

@@ -1,6 +1,6 @@
 /**
- * Which cohorts are made of users from before the data begins. A new installation sees all existing users within some
- * weeks. Those cohorts do not describe new users. Pure.
+ * Which cohorts are made of users from before the data begins. A new installation sees all existing users
+ * within some weeks. Those cohorts do not describe new users. Pure.
  */
 import { periodsLater } from "../../calendar/calendar.ts";
 import type { CohortRow } from "./cohorts.ts";

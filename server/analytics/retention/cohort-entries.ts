@@ -36,9 +36,10 @@ const dateTime = String.raw`^(\\d{4}-\\d{2}-\\d{2})[Tt](\\d{2}):(\\d{2}):(\\d{2}
 const isOfCalendar = (day: string) => `ifNull(toString(toDate32OrNull(${day})) = ${day}, false)`;
 
 /**
- * The day that a text says, in the forms of an event's `timestamp`: a date, or a date-time with an offset. Null for any other text, and for
- * an impossible date or time. Over `text`, `parts` (those of a date-time, from 1), `numbers` (hours, minutes, seconds, hours and minutes of
- * the offset) and `seconds`. A leap second is the start of the next second, and there are none but at the end of a day of UTC.
+ * The day that a text says, in the forms of an event's `timestamp`: a date, or a date-time with an offset.
+ * Null for any other text, and for an impossible date or time. Over `text`, `parts` (those of a date-time,
+ * from 1), `numbers` (hours, minutes, seconds, hours and minutes of the offset) and `seconds`. A leap second
+ * is the start of the next second, and there are none but at the end of a day of UTC.
  */
 const dayOfText = `multiIf(
   match(text, '${date}'), if(${isOfCalendar("text")}, toInt32(toDate32OrZero(text)), NULL),
@@ -53,7 +54,8 @@ const firstYearDay = "toInt32(toDate32('1970-01-01'))";
 const textOfTrait = (trait: string) =>
   `if(position(traits, '"${trait}":') = 0, '', JSONExtractString(traits, '${trait}'))`;
 
-// In steps, because the engine copies an expression to each place that names it: in one step it took 90 ms to analyse.
+// In steps, because the engine copies an expression to each place that names it: in one step it took 90 ms to
+// analyse.
 const signUps = `
   SELECT user, if(empty(days), ${localDay("intDiv(toUnixTimestamp64Milli(first_identified_at), 1000)")}, assumeNotNull(days[1])) AS day
   FROM (

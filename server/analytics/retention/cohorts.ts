@@ -1,6 +1,6 @@
 /**
- * Cohorts as bitmaps of the users who entered in a period, separately for each group of a split. And periods as
- * bitmaps of active users. A cell of a retention table is the size of an intersection.
+ * Cohorts as bitmaps of the users who entered in a period, separately for each group of a split. And periods
+ * as bitmaps of active users. A cell of a retention table is the size of an intersection.
  */
 import {
   activeDaysTable,
@@ -26,8 +26,8 @@ export interface CohortRow extends Group {
   /** The first day of the cohort's period. */
   readonly cohort: number;
   readonly members: number;
-  /** Pairs of a period's first day and the members active in it, or in it or later; those of no member are left
-   * out. Ascending. */
+  /** Pairs of a period's first day and the members active in it, or in it or later; those of no member are
+   * left out. Ascending. */
   readonly active: readonly (readonly [period: number, users: number])[];
 }
 
@@ -66,8 +66,8 @@ function membersOf(user: string): string {
 }
 
 /**
- * The cohorts of first events, without a row for each user: users who are in a period's bitmap and in none before it.
- * One event of 20 million took 60 ms user by user.
+ * The cohorts of first events, without a row for each user: users who are in a period's bitmap and in none
+ * before it. One event of 20 million took 60 ms user by user.
  */
 function newcomers(entry: FirstEvent, passive: PassiveEvents): Sql {
   const done = eventsOf(entry, passive);
@@ -142,8 +142,8 @@ function ranked({ text, parameters }: Sql): Sql {
   };
 }
 
-/** Rows of `period` (its first day) and `users` (a bitmap of the users who returned in it). Binds `organization`,
- * `starts`, and `activeFrom` and `activeEnd`: the first day and the day after the last. */
+/** Rows of `period` (its first day) and `users` (a bitmap of the users who returned in it). Binds
+ * `organization`, `starts`, and `activeFrom` and `activeEnd`: the first day and the day after the last. */
 export function activityBitmaps({ returnEvent, passiveEvents }: RetentionQuestion): Sql {
   const done =
     returnEvent === null
@@ -158,8 +158,8 @@ export function activityBitmaps({ returnEvent, passiveEvents }: RetentionQuestio
   };
 }
 
-/** The rows of `cohortBitmaps`, each with `periods`, an array of pairs: a period's first day, and a bitmap of the
- * users who returned in it, or in it or later. */
+/** The rows of `cohortBitmaps`, each with `periods`, an array of pairs: a period's first day, and a bitmap of
+ * the users who returned in it, or in it or later. */
 export function cohortsWithPeriods(question: RetentionQuestion, grid: Grid): Sql {
   const { entry, returnEvent, split } = question;
   if (split === null && entry.kind !== "signUp") {
@@ -186,8 +186,8 @@ export function cohortsWithPeriods(question: RetentionQuestion, grid: Grid): Sql
   };
 }
 
-/** The same where entries and returns are in the same bitmaps. They are read once, and the engine has less to plan,
- * which is most of its work: 13.6 ms instead of 17.0. */
+/** The same where entries and returns are in the same bitmaps. They are read once, and the engine has less to
+ * plan, which is most of its work: 13.6 ms instead of 17.0. */
 function readOnce(
   { organization, measure, passiveEvents }: RetentionQuestion,
   entry: FirstEvent,

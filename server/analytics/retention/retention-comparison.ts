@@ -1,7 +1,7 @@
 /**
- * Whether the groups of a split differ: each group's share at one age, and each pair's difference with its interval
- * and its p-value. Users of one account come and leave together, so they count as fewer independent users. Unlike the
- * table, this reads a row for each user.
+ * Whether the groups of a split differ: each group's share at one age, and each pair's difference with its
+ * interval and its p-value. Users of one account come and leave together, so they count as fewer independent
+ * users. Unlike the table, this reads a row for each user.
  */
 import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
 import {
@@ -66,7 +66,8 @@ interface Row extends Group {
 
 /**
  * Compares the groups of a question's split.
- * @param at periods after the cohorts' own; undefined for the last that 30 users of every group have completed
+ * @param at periods after the cohorts' own; undefined for the last that 30 users of every group have
+ * completed
  * @throws Refusal when the question asks for too much
  * @throws WarehouseError
  */
@@ -175,8 +176,8 @@ function* comparisonOf(
 /** With fewer users the interval of a share is wider than 35 points. */
 const reliableUsers = 30;
 
-/** The last age that so many users of every group have completed. Groups that never had so many do not count; without any other group, those of
- * whom anybody has completed a period. 0 without one. */
+/** The last age that so many users of every group have completed. Groups that never had so many do not count;
+ * without any other group, those of whom anybody has completed a period. 0 without one. */
 function lastReliableAge(groups: readonly (readonly Row[])[], question: RetentionQuestion): number {
   const ageWith = (needed: number) => {
     const ages = groups.map((rows) => lastAgeOf(rows, question, needed)).filter((age) => age > 0);
@@ -291,7 +292,8 @@ function lastCompletePeriod(cohort: number, question: RetentionQuestion): number
   return last;
 }
 
-/** Members leave in the period after that of their last activity. @param until the last period that is known */
+/** Members leave in the period after that of their last activity. @param until the last period that is
+ * known */
 function departureOf({ cohort, periods: [last] }: Row, { period }: RetentionQuestion, until: number) {
   const stayed = last === undefined ? 0 : Math.max(0, periodsBetween(cohort, last, period));
   return stayed < until ? { period: stayed + 1, hasLeft: true } : { period: until, hasLeft: false };

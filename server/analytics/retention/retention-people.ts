@@ -1,4 +1,5 @@
-/** The users behind a cell of a retention table: members of the cohort who returned, and members who did not. */
+/** The users behind a cell of a retention table: members of the cohort who returned, and members who did
+ * not. */
 import { startOfPeriod } from "../../calendar/calendar.ts";
 import { activeSpansOf, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";

@@ -5,7 +5,8 @@ import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
 import type { PassiveEvents } from "../../warehouse/warehouse.ts";
 
-/** The event or trait that starts a membership: a user is in the cohort of the period of the first occurrence. */
+/** The event or trait that starts a membership: a user is in the cohort of the period of the first
+ * occurrence. */
 export type Entry =
   | { readonly kind: "firstEvent" }
   | { readonly kind: "signUp" }
@@ -44,7 +45,8 @@ export interface RetentionQuestion {
   readonly horizonDays: number;
   /** Of the organization's timezone. */
   readonly transitions: readonly OffsetTransition[];
-  /** Names of events that are no engagement: they are no first event and no return, but may be chosen as either. */
+  /** Names of events that are no engagement: they are no first event and no return, but may be chosen as
+   * either. */
   readonly passiveEvents: PassiveEvents;
 }
 

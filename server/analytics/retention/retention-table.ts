@@ -1,5 +1,5 @@
-/** The retention table made of counts: shares with their intervals, complete cells, the mean row and the projection.
- * Pure. */
+/** The retention table made of counts: shares with their intervals, complete cells, the mean row and the
+ * projection. Pure. */
 import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
 import {
   fitSbg,
@@ -22,15 +22,16 @@ export interface RetentionCell extends Group, Interval {
   readonly period: number;
   readonly users: number;
   readonly share: number;
-  /** Whether the period is over; for "in or after" also a churn horizon after it, because silent members may come
-   * back. */
+  /** Whether the period is over; for "in or after" also a churn horizon after it, because silent members may
+   * come back. */
   readonly isComplete: boolean;
   /** Whether the cohort is of users from before the data begins. */
   readonly isAlreadyHere: boolean;
 }
 
-/** All cohorts of a group together whose period is complete, weighted by size. Users from before the data begins are
- * left out unless the question counts them. The share is users ÷ cohortUsers, but for "in or after". */
+/** All cohorts of a group together whose period is complete, weighted by size. Users from before the data
+ * begins are left out unless the question counts them. The share is users ÷ cohortUsers, but for "in or
+ * after". */
 export interface MeanCell extends Group, Interval {
   readonly period: number;
   readonly cohorts: number;
@@ -49,10 +50,11 @@ export interface Projection extends Group {
 export interface ProjectionFit {
   readonly alpha: number;
   readonly beta: number;
-  /** False when the search did not settle, the curve has no shape of this family (if no user leaves, for example), or
-   * the model misses the mean by more than 5 points and its interval. */
+  /** False when the search did not settle, the curve has no shape of this family (if no user leaves, for
+   * example), or the model misses the mean by more than 5 points and its interval. */
   readonly isReliable: boolean;
-  /** From the last complete share that is known well, which is the observed one; empty when the fit is not reliable. */
+  /** From the last complete share that is known well, which is the observed one; empty when the fit is not
+   * reliable. */
   readonly shares: readonly ShareAt[];
 }
 
@@ -71,7 +73,8 @@ const reliableCohorts = 3;
 /** A fit that misses a share that is known well by more, and its interval, is bad. */
 const maxMisfit = 0.05;
 
-/** The table of the warehouse's counts. @param dataFrom the day of the organization's first engagement event */
+/** The table of the warehouse's counts. @param dataFrom the day of the organization's first engagement
+ * event */
 export function retentionTable(
   rows: readonly CohortRow[],
   question: RetentionQuestion,
@@ -129,8 +132,8 @@ function cellsOf(
   }));
 }
 
-/** Whether a cohort's cell is final, this many periods after its own. Users who are silent in a period may come back:
- * "in or after" is final when they are not expected any more. */
+/** Whether a cohort's cell is final, this many periods after its own. Users who are silent in a period may
+ * come back: "in or after" is final when they are not expected any more. */
 export function isCompleteAt(
   { period, today, measure, horizonDays }: RetentionQuestion,
   cohort: number,

@@ -1,13 +1,13 @@
 /**
- * The value of a trait for every user who entered a cohort; null without a value. Texts stay as they are. Numbers,
- * booleans, objects and arrays are given as JSON. Long texts are cut.
+ * The value of a trait for every user who entered a cohort; null without a value. Texts stay as they are.
+ * Numbers, booleans, objects and arrays are given as JSON. Long texts are cut.
  *
- * As of entry it is the trait's last value until the end of the day of entry. A user who entered before any value was
- * known has the first known one.
+ * As of entry it is the trait's last value until the end of the day of entry. A user who entered before any
+ * value was known has the first known one.
  *
- * An account has the fields `id` and `name`, and attributes. A trait that was never an attribute of the account is its owner's: of
- * several owners the one known longest. Without an owner it is that of the member known for the shortest time. The members of an
- * account are known at every time, its owner only now.
+ * An account has the fields `id` and `name`, and attributes. A trait that was never an attribute of the
+ * account is its owner's: of several owners the one known longest. Without an owner it is that of the member
+ * known for the shortest time. The members of an account are known at every time, its owner only now.
  */
 
 import type { OffsetTransition } from "../../calendar/calendar.ts";
@@ -66,8 +66,8 @@ function asOfNow(subjects: string, values: string): string {
     ON said.said_by = subjects.subject`;
 }
 
-/** The time of a version: its day, and its place among all versions of the user or account. The place is one number,
- * because comparing pairs takes twice as long. */
+/** The time of a version: its day, and its place among all versions of the user or account. The place is one
+ * number, because comparing pairs takes twice as long. */
 const versionKey = `
   ${localDay("intDiv(toUnixTimestamp64Milli(at), 1000)")} AS version_day,
   toInt128(toUnixTimestamp64Milli(at)) * 4294967296 + version AS place`;
@@ -95,9 +95,9 @@ function asOfEntry(subjects: string, versions: string): string {
 }
 
 /**
- * The value as of `day`: the last one until then, or the first one when all are later. Of versions until the day the
- * last has the highest place. Places of later versions are negative, so of those the first has the highest. So one
- * aggregate finds either.
+ * The value as of `day`: the last one until then, or the first one when all are later. Of versions until the
+ * day the last has the highest place. Places of later versions are negative, so of those the first has the
+ * highest. So one aggregate finds either.
  */
 function valueAsOf(value: string, isKnown: string, none: string): string {
   const place = "if(version_day <= day, place, -place)";
@@ -124,8 +124,8 @@ function membershipsNow(entries: string): string {
     LEFT JOIN (SELECT user, account FROM users FINAL WHERE ${ofOrganization}) AS known ON known.user = entries.user`;
 }
 
-/** Rows of user, day and the subject whose trait is the account's: the account if it ever had the attribute, else its owner; 0 for
- * none. */
+/** Rows of user, day and the subject whose trait is the account's: the account if it ever had the attribute,
+ * else its owner; 0 for none. */
 function accountSubjects(members: string): string {
   return `
     SELECT members.user AS user, members.day AS day,

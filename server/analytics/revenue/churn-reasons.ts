@@ -1,6 +1,6 @@
 /**
- * Reasons of churn. Billing tools say why subscriptions were canceled: the comment of the customer, else the feedback, else the reason.
- * Team members and applications say it as a trait.
+ * Reasons of churn. Billing tools say why subscriptions were canceled: the comment of the customer, else the
+ * feedback, else the reason. Team members and applications say it as a trait.
  */
 import { churnReasonTrait } from "../../../contract/actions/work.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -20,7 +20,8 @@ const maxReasonCharacters = 200;
 const departures = "event IN ('subscription_canceled', 'cancellation_scheduled')";
 const returns = "event IN ('subscription_started', 'subscription_resumed', 'cancellation_withdrawn')";
 
-/** The latest reason of these accounts, or of users who pay without one, by their numbers. Those without billing events are left out. */
+/** The latest reason of these accounts, or of users who pay without one, by their numbers. Those without
+ * billing events are left out. */
 export async function cancellationReasons(
   warehouse: Warehouse,
   organization: number,
@@ -46,7 +47,8 @@ export async function cancellationReasons(
   return new Map(rows.map(({ entity, ...said }) => [entity, said]));
 }
 
-/** When the trait or attribute `churnReason` of these users or accounts got its value, in ms, by their numbers. */
+/** When the trait or attribute `churnReason` of these users or accounts got its value, in ms, by their
+ * numbers. */
 export async function churnReasonTimes(
   warehouse: Warehouse,
   organization: number,

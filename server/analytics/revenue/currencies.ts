@@ -11,7 +11,8 @@ interface RateSettings {
   readonly currencyRates: Readonly<Record<string, number>>;
 }
 
-/** The question that figures of revenue share: its currencies, and whether subscriptions have passed to other payers. */
+/** The question that figures of revenue share: its currencies, and whether subscriptions have passed to other
+ * payers. */
 export async function revenueQuestion(
   warehouse: Warehouse,
   { organization, reportingCurrency, currencyRates }: RateSettings,
@@ -41,8 +42,8 @@ export interface Unconfirmed {
   readonly mrr: number;
 }
 
-/** Subscriptions that count although their period ended more than 30 days ago and no event came since, by currency, as
- * `isUnconfirmed` has it. */
+/** Subscriptions that count although their period ended more than 30 days ago and no event came since, by
+ * currency, as `isUnconfirmed` has it. */
 export function unconfirmedSubscriptions(
   warehouse: Warehouse,
   organization: number,
@@ -61,8 +62,8 @@ export function unconfirmedSubscriptions(
   );
 }
 
-/** The number of subscriptions that are active or past due and of which no event said an amount, such as prices in tiers. Their MRR is
- * unknown and counts 0. A free plan has an amount of 0. */
+/** The number of subscriptions that are active or past due and of which no event said an amount, such as
+ * prices in tiers. Their MRR is unknown and counts 0. A free plan has an amount of 0. */
 export async function unpricedSubscriptions(
   warehouse: Warehouse,
   organization: number,

@@ -1,6 +1,7 @@
 /**
- * The last payments of payers. Of each subscription of a payer the last MRR above 0 counts, if it goes on or ended since a time. With a
- * churn target other than the end of a subscription, a payer may churn weeks after the subscription ended, or still pay.
+ * The last payments of payers. Of each subscription of a payer the last MRR above 0 counts, if it goes on or
+ * ended since a time. With a churn target other than the end of a subscription, a payer may churn weeks after
+ * the subscription ended, or still pay.
  */
 import { conversionAt } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -32,7 +33,8 @@ interface Row {
 const payersOfQuery = 5_000;
 const msOf = (time: string) => `toUnixTimestamp64Milli(${time})`;
 
-/** The last payments of these accounts, or of users who pay without one, by their numbers. Those who never paid are left out. */
+/** The last payments of these accounts, or of users who pay without one, by their numbers. Those who never
+ * paid are left out. */
 export async function lastPaid(
   warehouse: Warehouse,
   { kind, reporting, rates, organization, nowMs, sinceMs }: Question,

@@ -5,7 +5,8 @@ import { atPlace } from "./payers-now.ts";
 export interface Noticed {
   /** With MRR and paid by a user who belongs to an account: their MRR is not the account's. */
   readonly paidByMembers: number;
-  /** Active without MRR, of a payer who paid for it before: churned in MRR, and no departure by the churn target `subscription`. */
+  /** Active without MRR, of a payer who paid for it before: churned in MRR, and no departure by the churn
+   * target `subscription`. */
   readonly freeAfterPaid: number;
 }
 

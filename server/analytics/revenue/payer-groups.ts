@@ -1,4 +1,5 @@
-/** Groups of payers: by the plan, or by an attribute of the account, for payers without account by the user's trait. */
+/** Groups of payers: by the plan, or by an attribute of the account, for payers without account by the user's
+ * trait. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { rawValue, readable } from "../retention/trait-split.ts";
 import { jsonKey, jsonSettings, jsonText, maxValueCharacters } from "../sql/json-text.ts";
@@ -10,14 +11,16 @@ export type RevenueSplit = { readonly by: "plan" } | { readonly by: "trait"; rea
 
 const ofOrganization = "organization = {organization:UInt32}";
 
-/** An aggregate over a payer's steps: the plan of its newest MRR, or of its first. Of MRR that begins at one instant, that
- * plan is taken whose 19 bits of a hash are higher: with the instant they fill a whole number of 64 bits. */
+/** An aggregate over a payer's steps: the plan of its newest MRR, or of its first. Of MRR that begins at one
+ * instant, that plan is taken whose 19 bits of a hash are higher: with the instant they fill a whole number
+ * of 64 bits. */
 export function planOf(which: "now" | "entry"): string {
   const place = "moment * 524288 + toInt64(bitAnd(cityHash64(began_plan), 524287))";
   return `${which === "now" ? "argMaxIf" : "argMinIf"}(began_plan, ${place}, began_plan != '')`;
 }
 
-/** Rows of `of_payer` and `said`: the attribute's value now; null without one. Queries need `jsonSettings`. */
+/** Rows of `of_payer` and `said`: the attribute's value now; null without one. Queries need
+ * `jsonSettings`. */
 export function traitsOfPayers(trait: string): Sql {
   const isField = trait === "id" || trait === "name";
   const value = `nullIf(${jsonText("traits")}, '')`;
@@ -34,12 +37,14 @@ export function traitsOfPayers(trait: string): Sql {
   };
 }
 
-/** A value counts as known at entry when it came within a day: many applications create the account after the payment. */
+/** A value counts as known at entry when it came within a day: many applications create the account after the
+ * payment. */
 const entryMs = 86_400_000;
 
 /**
- * Rows of payers with `said`: the attribute as it was when the payer first had MRR. Before anything was known of the payer it is
- * the first known value. An account's `id` and `name` are those of now. Queries need `jsonSettings`.
+ * Rows of payers with `said`: the attribute as it was when the payer first had MRR. Before anything was known
+ * of the payer it is the first known value. An account's `id` and `name` are those of now. Queries need
+ * `jsonSettings`.
  * @param payers rows of `payer`, `first_paid` and the other columns
  */
 export function withTraitAtEntry(payers: Sql, trait: string, columns: readonly string[]): Sql {
@@ -71,8 +76,9 @@ export function withTraitAtEntry(payers: Sql, trait: string, columns: readonly s
 }
 
 /**
- * The values with the most payers, at most so many: groups of their own. A query before that of the figures, because an
- * attribute may have as many values as payers: sums of each of them took 25 times as long as those of 20 groups.
+ * The values with the most payers, at most so many: groups of their own. A query before that of the figures,
+ * because an attribute may have as many values as payers: sums of each of them took 25 times as long as those
+ * of 20 groups.
  * @param payers rows with `said`
  * @throws WarehouseError
  */
@@ -85,8 +91,8 @@ export async function largestValues(warehouse: Warehouse, payers: Sql, limit: nu
   return rows.map(({ said }) => said);
 }
 
-/** The place of a payer's group in SQL: that of its value from 1, 0 for a value of few payers, -1 for none. Queries need the
- * parameter `values`. */
+/** The place of a payer's group in SQL: that of its value from 1, 0 for a value of few payers, -1 for none.
+ * Queries need the parameter `values`. */
 export const groupPlace =
   "if(isNull(said), -1, toInt32(indexOf({values:Array(String)}, assumeNotNull(said))))";
 

@@ -1,7 +1,8 @@
 /**
- * MRR, plan, status and renewal of payers now. They follow from the histories in `subscriptions` at one instant. Rows that are shown are read and summed by
- * `payerNow` (revenue/figures/payer-now.ts). Orders and filters of all payers are the same in SQL, with only the columns that they
- * need: the engine would plan all of them for longer than it runs. A test compares both. Decision 0081 has the rules.
+ * MRR, plan, status and renewal of payers now. They follow from the histories in `subscriptions` at one
+ * instant. Rows that are shown are read and summed by `payerNow` (revenue/figures/payer-now.ts). Orders and
+ * filters of all payers are the same in SQL, with only the columns that they need: the engine would plan all
+ * of them for longer than it runs. A test compares both. Decision 0081 has the rules.
  */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { conversionAt, type PayerNow, payerNow, type SubscriptionState } from "../../revenue/revenue.ts";
@@ -41,8 +42,9 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
-/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out, and those of
- * excluded payers. Changes after now are ends that are scheduled, of subscriptions and of discounts. */
+/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are
+ * left out, and those of excluded payers. Changes after now are ends that are scheduled, of subscriptions and
+ * of discounts. */
 export function atPlace(
   columns: string,
   {
@@ -78,7 +80,8 @@ interface PayerRow {
   readonly state: StateRow;
 }
 
-/** These accounts or users as payers, by their numbers. Those without a subscription ever are left out. At most a few thousand. */
+/** These accounts or users as payers, by their numbers. Those without a subscription ever are left out. At
+ * most a few thousand. */
 export async function payersNow(
   warehouse: Warehouse,
   question: PayersQuestion,
@@ -147,9 +150,10 @@ async function unratedAmong(
   return new Set(rows.map(({ payer }) => payer));
 }
 
-/** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these had MRR of the payer before `earlierMs`.
- * `renewsDay` is one of the `renewalDays`: the first that is still to come, else the last. `firstEndMs` is the first end that is scheduled, `endSetMs`
- * when the latest of them was scheduled, and `pastDueMs` since when a payment is overdue: null without one. */
+/** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these
+ * had MRR of the payer before `earlierMs`. `renewsDay` is one of the `renewalDays`: the first that is still
+ * to come, else the last. `firstEndMs` is the first end that is scheduled, `endSetMs` when the latest of them
+ * was scheduled, and `pastDueMs` since when a payment is overdue: null without one. */
 export type PayerColumn =
   | ("mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "renewalDays" | "hadMrr")
   | ("firstEndMs" | "endSetMs" | "pastDueMs");
@@ -181,7 +185,8 @@ const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {
 const earlierPlace = `arrayLastIndex(start -> ${msOf("start")} < {earlierMs:Int64}, histories."from")`;
 
 /** The start of the run of changes until now in which something holds; null unless it does.
- * @param holds a condition on the change of `place` @param ends the opposite on `one`, a value of the column */
+ * @param holds a condition on the change of `place` @param ends the opposite on `one`, a value of the
+ * column */
 function sinceMs(holds: string, ends: string, column: string): string {
   const last = `arrayLastIndex((one, at) -> at <= place AND ${ends}, ${column}, arrayEnumerate(${column}))`;
   return `if(${holds}, toNullable(${msOf(`histories."from"[${last} + 1]`)}), NULL)`;
@@ -220,7 +225,8 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   renewalDays: ["state", "endsMs", "periodEndDay"],
 };
 
-/** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array.
+/** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an
+ * array.
  * @param earlierMs only for `hadMrr` */
 export function payersSql(
   question: PayersQuestion,
@@ -233,8 +239,8 @@ export function payersSql(
 /** Columns that hold from one change of a payer to the next. */
 export type PastPayerColumn = "mrr" | "plans" | "status" | "renewalDays";
 
-/** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the `place` of a change and the `span` of
- * instants in which it holds */
+/** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the
+ * `place` of a change and the `span` of instants in which it holds */
 export function payersOfPast(
   question: PayersQuestion,
   columns: readonly PastPayerColumn[],
@@ -284,8 +290,8 @@ function payersOf(
   };
 }
 
-/** MRR in the reporting currency, and its part that ends as scheduled: the aggregates, the states with the amounts that they need, and what they
- * bind. */
+/** MRR in the reporting currency, and its part that ends as scheduled: the aggregates, the states with the
+ * amounts that they need, and what they bind. */
 function mrrOf(question: PayersQuestion): {
   readonly mrr: string;
   readonly scheduled: string;
@@ -333,8 +339,9 @@ const payersInUnrated = (kind: EntityKind, and = "") => `
   WHERE ${ofOrganization} ${and} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
     AND one_account ${kind === "account" ? "!=" : "="} 0`;
 
-/** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it makes the risk 1, and without a known risk
- * it is what is known of the loss. @param risk null where it is unknown */
+/** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it
+ * makes the risk 1, and without a known risk it is what is known of the loss. @param risk null where it is
+ * unknown */
 export function expectedLossSql(mrr: string, scheduled: string, risk: string) {
   const certainRisk = `if(${mrr} > 0 AND ${scheduled} >= ${mrr}, 1., ${risk})`;
   const known = `nullIf(toFloat64(${scheduled}), 0)`;

@@ -46,7 +46,8 @@ export interface PayerAtRisk {
   readonly id: string;
   readonly name: string;
   readonly mrr: number;
-  /** 1 when all of the MRR ends within the horizon as scheduled. Null without a churn risk: then the expected loss is the scheduled part. */
+  /** 1 when all of the MRR ends within the horizon as scheduled. Null without a churn risk: then the expected
+   * loss is the scheduled part. */
   readonly risk: number | null;
   /** MRR that ends within the horizon as scheduled. */
   readonly scheduled: number;
@@ -78,13 +79,13 @@ export interface MrrAtRisk {
     readonly laterMrr: number;
     readonly laterPayers: number;
   } | null;
-  /** With an expected loss in the order of the call list: by MRR that ends as scheduled, also after the horizon, and churn risk × the other MRR.
-   * Else those with a high risk. Without controls. */
+  /** With an expected loss in the order of the call list: by MRR that ends as scheduled, also after the
+   * horizon, and churn risk × the other MRR. Else those with a high risk. Without controls. */
   readonly rows: readonly PayerAtRisk[];
 }
 
-/** The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores.
- * `churned`: the churn target was met. `unused`: no activity in 26 weeks. */
+/** The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at
+ * the time of the scores. `churned`: the churn target was met. `unused`: no activity in 26 weeks. */
 const withoutRiskReasons = ["no_model", "new", "churned", "unused"] as const;
 
 export interface WithoutRisk {
@@ -205,7 +206,8 @@ function sumOfLater(later: LaterEnds) {
   return { laterMrr, laterPayers: later.size };
 }
 
-/** The first payers in the order of the call list. Without a later end that is the order of expected losses. */
+/** The first payers in the order of the call list. Without a later end that is the order of expected
+ * losses. */
 async function rankedByLater(
   warehouse: Warehouse,
   question: AtRiskQuestion,
@@ -275,8 +277,8 @@ const namesOf: Readonly<Record<EntityKind, string>> = {
     WHERE organization = {organization:UInt32} AND user IN {entities:Array(UInt32)}`,
 };
 
-/** Rows of `entity`, `mrr`, `scheduled`, `risk`, `loss` and `reason` of payers with MRR. Risk is null without a churn risk; the reason says why.
- * MRR and its scheduled part are those of lists. */
+/** Rows of `entity`, `mrr`, `scheduled`, `risk`, `loss` and `reason` of payers with MRR. Risk is null without
+ * a churn risk; the reason says why. MRR and its scheduled part are those of lists. */
 function riskOfPayers(question: AtRiskQuestion): Sql {
   const { scored, nowMs, loss } = question;
   const hasModel = scored?.hasModel === true;

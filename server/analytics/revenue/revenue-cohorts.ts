@@ -1,5 +1,6 @@
-/** MRR that cohorts of payers kept: a payer is in the cohort of the period in which it first had MRR. A subscription that passed to
- * another payer counts as that one's from its start: a transfer loses nothing, and makes no new payer. */
+/** MRR that cohorts of payers kept: a payer is in the cohort of the period in which it first had MRR. A
+ * subscription that passed to another payer counts as that one's from its start: a transfer loses nothing,
+ * and makes no new payer. */
 import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/revenue.ts";
 import { uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -82,7 +83,8 @@ function cohortsOf({ text }: Sql, isSplit: boolean): string {
     ORDER BY place = 0, place = -1, place, cohort ${jsonSettings}`;
 }
 
-/** Rows of `payer`, `first_paid`, `entry` (its first MRR), `cohort` (from 0), `ends` (MRR at each later edge) and `said`. */
+/** Rows of `payer`, `first_paid`, `entry` (its first MRR), `cohort` (from 0), `ends` (MRR at each later edge)
+ * and `said`. */
 function payersAtEntry(question: RevenueQuestion, edges: readonly number[], split: RevenueSplit | null): Sql {
   const span = { fromMs: edges[0] ?? 0, untilMs: edges.at(-1) ?? 0 };
   const followed: RevenueQuestion = { ...question, payers: "last", hasTransfers: false };

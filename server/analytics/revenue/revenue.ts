@@ -1,6 +1,7 @@
 /**
- * How MRR moved in each period, and which part of it was kept: sums over all payers, without a row for each payer in
- * this process. The definitions are those of `movementsOf` and `retentionBetween` (revenue/figures/).
+ * How MRR moved in each period, and which part of it was kept: sums over all payers, without a row for each
+ * payer in this process. The definitions are those of `movementsOf` and `retentionBetween`
+ * (revenue/figures/).
  */
 import {
   type Movement,
@@ -117,8 +118,9 @@ function movementsQuery(
   /** Of sums up to each step: that at the start of the step's span. */
   const fromStart = (sums: string) =>
     `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
-  // A step ends its span when the next one is in another. Its code is then the largest, so it says how the payer left.
-  // A payer's own movement is beside what passed to it or from it, as in revenue/figures/movements.ts.
+  // A step ends its span when the next one is in another. Its code is then the largest, so it says how the
+  // payer left. A payer's own movement is beside what passed to it or from it, as in
+  // revenue/figures/movements.ts.
   const own = `multiIf(
     after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
     after > 0, ${at("contraction")},

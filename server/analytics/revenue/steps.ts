@@ -1,6 +1,7 @@
 /**
- * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/figures/balances.ts), with one row for
- * each change of a subscription. Sums of these rows are balances. Decision 0077 has the reasons.
+ * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/figures/balances.ts),
+ * with one row for each change of a subscription. Sums of these rows are balances. Decision 0077 has the
+ * reasons.
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { minorUnitRate } from "../../revenue/revenue.ts";
@@ -40,11 +41,11 @@ export const payerOf = (account: string, user: string) =>
 const ofOrganization = "organization = {organization:UInt32}";
 
 /**
- * Rows of `payer`, `moment` (unix milliseconds), `amount_by` (what the payer's MRR rises by, in minor units of the reporting
- * currency), `transfer_by` (the part of it that passed from another payer or to one), `code` (2 · moment, and 1 unless the step is an
- * involuntary end), `is_unrated` (1 where MRR in a currency without
- * a rate begins) and, if asked for, `began_plan` (the plan of MRR that begins or changes, else empty). Changes without a
- * difference are left out, but for their plans.
+ * Rows of `payer`, `moment` (unix milliseconds), `amount_by` (what the payer's MRR rises by, in minor units
+ * of the reporting currency), `transfer_by` (the part of it that passed from another payer or to one), `code`
+ * (2 · moment, and 1 unless the step is an involuntary end), `is_unrated` (1 where MRR in a currency without
+ * a rate begins) and, if asked for, `began_plan` (the plan of MRR that begins or changes, else empty).
+ * Changes without a difference are left out, but for their plans.
  */
 function stepsOf(question: RevenueQuestion, withPlan: boolean): Sql {
   const { text: source, parameters } = convertedSubscriptions(question);
@@ -106,8 +107,8 @@ const payersOfChanges = {
     .join(", "),
 } as const;
 
-/** Subscriptions with the arrays `starts`, `amounts` (in the reporting currency; 0 without a rate) and, where currencies
- * are converted, `unrated` (1 where a change has MRR in a currency without a rate). */
+/** Subscriptions with the arrays `starts`, `amounts` (in the reporting currency; 0 without a rate) and, where
+ * currencies are converted, `unrated` (1 where a change has MRR in a currency without a rate). */
 function convertedSubscriptions(question: RevenueQuestion): Sql {
   const { organization, reporting, used } = question;
   const payers = payersOfChanges[question.payers ?? "each"];
@@ -138,12 +139,14 @@ function convertedSubscriptions(question: RevenueQuestion): Sql {
 /** The largest amount that JavaScript has exactly. */
 const largestAmount = "toInt128(9007199254740991)";
 
-/** Exact division, halves to the even number, as `conversionAt` has it: an expression of `product`, `quotient` and `divisor`. */
+/** Exact division, halves to the even number, as `conversionAt` has it: an expression of `product`,
+ * `quotient` and `divisor`. */
 export const halfEven = `toInt64(if(quotient >= ${largestAmount}, ${largestAmount},
   quotient + if((product - quotient * divisor) * 2 > divisor
     OR ((product - quotient * divisor) * 2 = divisor AND quotient - intDiv(quotient, 2) * 2 = 1), toInt128(1), toInt128(0))))`;
 
-/** The rates as fractions, by the places of `codes`. The first fraction, without a code, is that of unknown currencies: 0. */
+/** The rates as fractions, by the places of `codes`. The first fraction, without a code, is that of unknown
+ * currencies: 0. */
 export function rateParameters({ reporting, rates, used }: RevenueRates) {
   const codes = [reporting, ...used.filter((code) => code !== reporting && Object.hasOwn(rates, code))];
   const fractions = codes.map((code) =>
@@ -166,9 +169,9 @@ export interface Span {
 }
 
 /**
- * Rows of payers that ever had MRR, all of it in currencies with a rate: `payer`, `first_paid` (the first instant with MRR),
- * `opening` (MRR just before the span) and `steps`: `code`, `amount_by` and `transfer_by` within the span, by time. Excluded
- * payers are left out.
+ * Rows of payers that ever had MRR, all of it in currencies with a rate: `payer`, `first_paid` (the first
+ * instant with MRR), `opening` (MRR just before the span) and `steps`: `code`, `amount_by` and `transfer_by`
+ * within the span, by time. Excluded payers are left out.
  * @param plan an aggregate over steps with `began_plan`, as `said`
  * @param having a condition about `first_paid`
  */
@@ -194,7 +197,8 @@ export function payersOf(
   };
 }
 
-/** The conditions that an account, or a user without one, ever paid: a query that reads attributes of payers needs no others. */
+/** The conditions that an account, or a user without one, ever paid: a query that reads attributes of payers
+ * needs no others. */
 export const isPaying = {
   account: `account IN (SELECT arrayJoin(payer_account) FROM subscriptions WHERE ${ofOrganization})`,
   user: `user IN (SELECT arrayJoin(arrayFilter((user, account) -> account = 0, payer_user, payer_account))

@@ -1,4 +1,5 @@
-/** MRR of payers that ever had some in a currency without a rate: by currency, because it cannot be summed. */
+/** MRR of payers that ever had some in a currency without a rate: by currency, because it cannot be
+ * summed. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { isIncludedPayer, payerOf, type RevenueQuestion, unratedOf } from "./steps.ts";
 
@@ -10,7 +11,8 @@ export interface UnratedMrr {
   readonly mrrs: readonly number[];
 }
 
-/** By currency, those with a rate among them: `balancesOf` calls these balances unreported. @throws WarehouseError */
+/** By currency, those with a rate among them: `balancesOf` calls these balances unreported. @throws
+ * WarehouseError */
 export async function unratedMrr(
   warehouse: Warehouse,
   question: RevenueQuestion,

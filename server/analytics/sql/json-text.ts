@@ -1,4 +1,5 @@
-/** Values in a JSON column of the warehouse, properties or traits, as texts that can be grouped and compared. */
+/** Values in a JSON column of the warehouse, properties or traits, as texts that can be grouped and
+ * compared. */
 
 /** Longer values are cut off here: they are shown, not kept. */
 export const maxValueCharacters = 256;
@@ -9,9 +10,9 @@ export function jsonKey(key: string, name = "key"): Readonly<Record<string, stri
 }
 
 /**
- * The value of the bound key as text: a string as it is, anything else as its JSON; null when the key is absent or
- * null. The text is searched for the key first, as JSON.stringify writes it, so that most rows need no parsing.
- * Queries need `jsonSettings`.
+ * The value of the bound key as text: a string as it is, anything else as its JSON; null when the key is
+ * absent or null. The text is searched for the key first, as JSON.stringify writes it, so that most rows need
+ * no parsing. Queries need `jsonSettings`.
  * @param name of the parameters, where a query has more than one key
  */
 export function jsonText(column: string, name = "key"): string {

@@ -36,8 +36,8 @@ export function engagementRows<Row>(
 }
 
 /**
- * The day of an instant in an organization's timezone, in days since 1970-01-01. The engine's own timezone data
- * must not decide: it is older than the runtime's, by which intake computes the days of events.
+ * The day of an instant in an organization's timezone, in days since 1970-01-01. The engine's own timezone
+ * data must not decide: it is older than the runtime's, by which intake computes the days of events.
  * @param seconds an expression, unix seconds
  */
 export function localDay(seconds: string): string {

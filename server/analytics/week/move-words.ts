@@ -20,8 +20,8 @@ interface Move {
 /** A silence of fewer days is not mentioned: a week is the shortest churn horizon. */
 const mentionedFromDays = 7;
 
-/** "Active on 3 of 28 days, was 14; silent for 9 days." For an account the active members are mentioned, if they
- * changed. */
+/** "Active on 3 of 28 days, was 14; silent for 9 days." For an account the active members are mentioned, if
+ * they changed. */
 export function movementReason({ kind, direction, before, now }: Move): string {
   if (direction === "returned") {
     const away = before.hasLeft ? "had left" : `had been silent for ${days(before.idleDays)}`;

@@ -1,4 +1,5 @@
-/** Sentences made of words and values, so that each page can format numbers and days in the reader's language. */
+/** Sentences made of words and values, so that each page can format numbers and days in the reader's
+ * language. */
 import { formatDay } from "../../calendar/calendar.ts";
 
 export interface Part {

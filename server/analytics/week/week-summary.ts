@@ -1,6 +1,6 @@
 /**
- * The week as sentences: what changed, by how much, whether that is more than weeks usually differ, and the call
- * list. Every word follows from the given figures; unknown figures are called unknown. Pure.
+ * The week as sentences: what changed, by how much, whether that is more than weeks usually differ, and the
+ * call list. Every word follows from the given figures; unknown figures are called unknown. Pure.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
@@ -32,7 +32,8 @@ export interface WeekFigures {
   /** The oldest first; the last are the seven days. */
   readonly weeks: readonly WeekOfUsers[];
   readonly stoppedSince: number | null;
-  /** The day on which the organization's data begins; null without data. Needed only of a segment, and when no week has any. */
+  /** The day on which the organization's data begins; null without data. Needed only of a segment, and when
+   * no week has any. */
   readonly firstDay: number | null;
   /** Whether the weeks and scores are those of a segment's users. */
   readonly isOfSegment: boolean;
@@ -69,7 +70,8 @@ function coveredWeeks({ weeks, toDay, firstDay, isOfSegment }: WeekFigures): rea
   const first = weeks.findIndex(({ active }) => active > 0);
   if (first < 0) return [];
   if (!isOfSegment) return weeks.slice(afterCutOff(first)).toReversed();
-  // The first week of a segment's users is whole if the organization has data before. The week before it can be compared with.
+  // The first week of a segment's users is whole if the organization has data before. The week before it can
+  // be compared with.
   const begin = firstDay === null ? first : weeks.length - 1 - Math.floor((toDay - firstDay) / 7);
   return weeks.slice(Math.max(afterCutOff(begin), Math.min(first, weeks.length - 2))).toReversed();
 }

@@ -1,6 +1,6 @@
 /**
- * Long work across the socket: its answer is lines of JSON, progress first, and at the end a summary or an error. A
- * caller that goes away ends the work, if it listens to the signal.
+ * Long work across the socket: its answer is lines of JSON, progress first, and at the end a summary or an
+ * error. A caller that goes away ends the work, if it listens to the signal.
  */
 import { AnswerBroken, CallFailed, messageOf } from "../../process/process.ts";
 

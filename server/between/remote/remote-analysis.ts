@@ -20,8 +20,9 @@ import type {
 } from "../../warehouse/warehouse.ts";
 import { readLines } from "./progress-lines.ts";
 
-/** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. A training
- * answers nothing for seconds on a busy machine: with 2 s a look, `rekindle score` gave up one that went on. */
+/** How often it is asked whether it still lives while it works, how long that may take, and how often it may
+ * be silent. A training answers nothing for seconds on a busy machine: with 2 s a look, `rekindle score` gave
+ * up one that went on. */
 const lookEveryMs = 1_000;
 const lookPatienceMs = 10_000;
 const maxSilences = 3;
@@ -145,7 +146,8 @@ export async function runningRebuild(peer: Peer): Promise<AnalysisStatus["rebuil
 
 type Status = AnalysisStatus | { readonly state: "starting"; readonly rebuild?: undefined };
 
-/** The current work of analysis; undefined when it does not answer. @throws CallFailed when another node answers */
+/** The current work of analysis; undefined when it does not answer. @throws CallFailed when another node
+ * answers */
 async function statusOf(peer: Peer): Promise<Status | undefined> {
   try {
     const response = await peer.fetch("/status", { signal: AbortSignal.timeout(lookPatienceMs) });

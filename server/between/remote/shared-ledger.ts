@@ -248,7 +248,8 @@ export function remoteImporter(socket: string): ImportService {
 }
 
 /** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
- * batch, and a snapshot, are better read from the file than carried through the process that serves writes. */
+ * batch, and a snapshot, are better read from the file than carried through the process that serves
+ * writes. */
 export function remoteLedger(
   socket: string,
   reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,

@@ -1,6 +1,7 @@
 /**
- * The JSON API in the analysis process. Intake, which alone can reach this socket, has authorized the request: headers name
- * the organization, the caller and its rights. Of the client's own headers intake passes the body's type alone.
+ * The JSON API in the analysis process. Intake, which alone can reach this socket, has authorized the
+ * request: headers name the organization, the caller and its rights. Of the client's own headers intake
+ * passes the body's type alone.
  */
 import type { Static, TSchema } from "typebox";
 import type { Route } from "../../../contract/api/route.ts";
@@ -52,7 +53,8 @@ export class AnalysisApi {
   readonly #open = new OpenQuestions();
   readonly #passive = new PassiveEventsOfOrganizations();
 
-  /** @param wholeLists reads all rows for a CSV, where a handler reads one page @param documents answers files */
+  /** @param wholeLists reads all rows for a CSV, where a handler reads one page @param documents answers
+   * files */
   constructor(
     routes: Readonly<Record<string, Route>>,
     handlers: Handlers<unknown>,
@@ -103,7 +105,8 @@ export class AnalysisApi {
     const actor = actorOf(request);
     const rights = rightsOf(request);
     const warehouse = askedBy(askerOf(request), parts.warehouse);
-    // The service's own warehouse: other requests share the answer, which must not fail when this client leaves.
+    // The service's own warehouse: other requests share the answer, which must not fail when this client
+    // leaves.
     const passiveEvents = () => this.#passive.of(parts, organization.id);
     const context = {
       ...parts,
@@ -145,8 +148,8 @@ async function documentAnswer(
   });
 }
 
-/** A figure and its freshness. The freshness is asked first: rows that are loaded meanwhile may be in the figure, and the
- * freshness is still true. */
+/** A figure and its freshness. The freshness is asked first: rows that are loaded meanwhile may be in the
+ * figure, and the freshness is still true. */
 async function withFreshness(
   context: AnyContext,
   handler: (context: AnyContext) => Promise<unknown>,

@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.
 /** The column that amounts of a table have beside them. */
 export const currencyColumn = "currency";
 
-/** The columns of a table that are amounts, or have amounts in them, such as `unratedMrr`. @param items the schema of a row */
+/** The columns of a table that are amounts, or have amounts in them, such as `unratedMrr`. @param items the
+ * schema of a row */
 export function moneyColumns(items: unknown): ReadonlySet<string> {
   const fields = Object.entries(propertiesIn(items));
   return new Set(fields.filter(([, schema]) => hasMoney(schema)).map(([name]) => name));

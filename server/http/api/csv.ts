@@ -64,7 +64,8 @@ interface Columns {
   readonly header: readonly string[];
   /** Columns of amounts. */
   readonly money: ReadonlySet<string>;
-  /** Columns of the header that are left out when rows do not have them: optional fields, unless they are asked for. */
+  /** Columns of the header that are left out when rows do not have them: optional fields, unless they are
+   * asked for. */
   readonly left: ReadonlySet<string>;
   readonly rowOf: (row: JsonObject) => JsonObject;
 }

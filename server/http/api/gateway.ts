@@ -1,7 +1,8 @@
 /**
- * The JSON API on the public port: authorizes and limits requests, and passes them on to the analysis process. Answers pass
- * as streams. Bodies pass whole, so that a slow body costs nothing in analysis. No header of the client names the organization:
- * it is the read key's, or one of which the signed-in person is a member.
+ * The JSON API on the public port: authorizes and limits requests, and passes them on to the analysis
+ * process. Answers pass as streams. Bodies pass whole, so that a slow body costs nothing in analysis. No
+ * header of the client names the organization: it is the read key's, or one of which the signed-in person is
+ * a member.
  */
 
 import { analysisRoutes } from "../../../contract/api/analysis-routes.ts";
@@ -79,7 +80,8 @@ async function figure(
   if (isInvalid(body)) return failure("validation_error", body.invalid);
   // Only now: while the body was read, the key may have been revoked or the session ended.
   const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
-  // Not earlier: the timeout also limits slow bodies. An erasure is silent for longer than the default timeout.
+  // Not earlier: the timeout also limits slow bodies. An erasure is silent for longer than the default
+  // timeout.
   connection.timeout(request, 0);
   const answer = await gateway.analysis.fetch(pathname + url.search, {
     method: request.method,

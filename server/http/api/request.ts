@@ -41,7 +41,8 @@ export function checkedBody(
   throw new ApiError("validation_error", explainInvalid(schema, validator, parsed.value));
 }
 
-/** The parameters of a request as their schema has them. @param others names of parameters that the schema does not have
+/** The parameters of a request as their schema has them. @param others names of parameters that the schema
+ * does not have
  * @throws ApiError naming the parameter that is wrong */
 export function checkedQuery(
   schema: TSchema,
@@ -59,7 +60,8 @@ export function checkedQuery(
   throw new ApiError("validation_error", why);
 }
 
-/** The parameters as values of their schemas' types. Another text stays a text, which the schema then refuses. */
+/** The parameters as values of their schemas' types. Another text stays a text, which the schema then
+ * refuses. */
 function readQuery(
   schema: TSchema,
   sent: URLSearchParams,

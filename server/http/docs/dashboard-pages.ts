@@ -1,6 +1,6 @@
 /**
- * The dashboard's pages on the public port: files that were built and compressed beforehand, read once, answered from
- * memory. Every file but index.html has the hash of its content in its name or an ETag.
+ * The dashboard's pages on the public port: files that were built and compressed beforehand, read once,
+ * answered from memory. Every file but index.html has the hash of its content in its name or an ETag.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -18,7 +18,8 @@ export interface DashboardPages {
   readonly missing: Handler;
 }
 
-/** Nothing comes from elsewhere; nothing runs that is not a file of ours, and no style is written into the markup.
+/** Nothing comes from elsewhere; nothing runs that is not a file of ours, and no style is written into the
+ * markup.
  * @param remoteImages pictures of users and accounts may come from the hosts that their senders name */
 const securityPolicy = (remoteImages: boolean) =>
   [
@@ -79,7 +80,8 @@ export function readDashboard(folder: string, { host, basePath, remoteImages }: 
   return { files, document: host.page(document), missing: host.page(missing) };
 }
 
-/** The document below a path: only there addresses begin at the root. The scripts find each other by relative ones. */
+/** The document below a path: only there addresses begin at the root. The scripts find each other by relative
+ * ones. */
 function below(basePath: string, html: string): string {
   return html.replaceAll('="/', `="${basePath}/`).replace('data-base=""', `data-base="${basePath}"`);
 }

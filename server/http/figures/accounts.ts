@@ -56,7 +56,8 @@ export const accountsHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-/** The account in a path. @param run its active members are counted as of this run's day; by default as of today
+/** The account in a path. @param run its active members are counted as of this run's day; by default as of
+ * today
  * @throws ApiError when there is none */
 export async function knownAccount(context: OfAccount, run?: OfRun): Promise<AccountListRow> {
   const question = await usersQuestion(context, today(context));

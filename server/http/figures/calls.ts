@@ -1,4 +1,5 @@
-/** The scores by which the filter `toCall` of lists and segments selects: scoring/queries/lists/to-call.ts defines it. */
+/** The scores by which the filter `toCall` of lists and segments selects: scoring/queries/lists/to-call.ts
+ * defines it. */
 
 import type { Controls } from "../../actions/actions.ts";
 import { callChangeDays, type EntityKind, rowsOf, type ToCallQuestion } from "../../scoring/scoring.ts";

@@ -1,4 +1,5 @@
-/** Handlers of the JSON API about one user or account beside its scores: days, events, members, changes of the model. */
+/** Handlers of the JSON API about one user or account beside its scores: days, events, members, changes of
+ * the model. */
 
 import { defaultSettings } from "../../../contract/settings.ts";
 import type { Controls } from "../../actions/actions.ts";

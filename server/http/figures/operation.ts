@@ -1,4 +1,5 @@
-/** Handlers of the JSON API about what comes in and what is left out: warnings, rejected events, exclusions. */
+/** Handlers of the JSON API about what comes in and what is left out: warnings, rejected events,
+ * exclusions. */
 
 import { ApiError } from "../../../contract/refusal.ts";
 import { matchesOfRules, previewOfRule } from "../../analytics/analytics.ts";

@@ -1,4 +1,5 @@
-/** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in sentences. */
+/** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in
+ * sentences. */
 
 import { callListLimits } from "../../../contract/actions/call-list.ts";
 import { readCallList } from "../../actions/actions.ts";
@@ -135,7 +136,8 @@ export const overviewHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-/** MRR of the accounts that pay, where there are enough of them: then no other account is at risk of being lost. */
+/** MRR of the accounts that pay, where there are enough of them: then no other account is at risk of being
+ * lost. */
 async function payersOf(
   context: OrganizationContext,
   run: Run,

@@ -115,7 +115,8 @@ export function instantOrNull(ms: number | null | undefined): string | null {
   return ms == null ? null : instant(ms);
 }
 
-/** The band of a churn risk and its ratio to the base rate; null without a risk, or without a base rate. @param run its run */
+/** The band of a churn risk and its ratio to the base rate; null without a risk, or without a base rate.
+ * @param run its run */
 export function comparedRisk(risk: number | null, run: Run | undefined) {
   return risk === null || run === undefined
     ? { riskBand: null, ratioToBaseRate: null }

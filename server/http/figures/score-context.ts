@@ -78,7 +78,8 @@ export async function activityOrderOfRun(
   return run.body.model === null ? orderByActivity(warehouse, rowsOf(organization.id, kind, run)) : undefined;
 }
 
-/** The end of the horizon of a run's churn risks, if they are those of losing the subscription; null otherwise.
+/** The end of the horizon of a run's churn risks, if they are those of losing the subscription; null
+ * otherwise.
  * @param run undefined before the first */
 export function lossUntilMs(run: Run | undefined, kind: EntityKind, nowMs: number): number | null {
   if (run?.body.settings.churnTargets[kind].by !== "subscription") return null;
@@ -111,7 +112,8 @@ export function churnDefinitionOf({ churnTargets, churnHorizonDays }: Settings, 
   return { churnTarget, churnMeans: churnMeans(churnTarget, churnHorizonDays) };
 }
 
-/** Whether lists and cards lead with churn risk, because health bands do not separate. @param run undefined before the first */
+/** Whether lists and cards lead with churn risk, because health bands do not separate. @param run undefined
+ * before the first */
 export function leadsWithRisk(run: Run | undefined): boolean {
   return run !== undefined && run.body.model !== null && riskLeads(run.body.bandFailures);
 }

@@ -16,7 +16,8 @@ interface Question {
 }
 
 /** The answer to a question that needs the right to read.
- * @throws ApiError with the message of analysis for a question that is not valid, and while analysis does not answer: a later try can succeed */
+ * @throws ApiError with the message of analysis for a question that is not valid, and while analysis does not
+ * answer: a later try can succeed */
 export async function askAnalysis(
   analysis: Peer,
   { organization, actor }: Pick<Place, "organization" | "actor">,

@@ -1,7 +1,7 @@
 /**
- * Routes of intake, answered for the command line: destinations, deliveries, segments, alert rules, alerts, saved views, and the work
- * of team members. The
- * command line has the rights of an owner. It comes by the control socket, or asks these handlers itself while no server runs.
+ * Routes of intake, answered for the command line: destinations, deliveries, segments, alert rules, alerts,
+ * saved views, and the work of team members. The command line has the rights of an owner. It comes by the
+ * control socket, or asks these handlers itself while no server runs.
  */
 import { destinationRoutes } from "../../../contract/actions/destination-routes.ts";
 import { ruleRoutes } from "../../../contract/actions/rule-routes.ts";

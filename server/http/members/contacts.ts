@@ -1,4 +1,5 @@
-/** Marks of team members that a user was contacted. A mark is an event, so it is exported and erased with the user. */
+/** Marks of team members that a user was contacted. A mark is an event, so it is exported and erased with the
+ * user. */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
@@ -11,7 +12,8 @@ import { whenTaken } from "./taken.ts";
 const aheadMs = 60_000;
 
 export const contactHandlers = {
-  /** @throws ApiError for an unknown user, for a time that cannot be read or is in the future, and while no event is taken */
+  /** @throws ApiError for an unknown user, for a time that cannot be read or is in the future, and while no
+   * event is taken */
   "POST /api/users/:userId/contacts": async ({
     ledger,
     intake,

@@ -1,4 +1,5 @@
-/** The MRR that a hold-out exempts when the request names none. Analysis computes it, because intake reads no MRR. */
+/** The MRR that a hold-out exempts when the request names none. Analysis computes it, because intake reads no
+ * MRR. */
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import type { Peer } from "../../process/process.ts";
@@ -8,7 +9,8 @@ import type { Place } from "./gate.ts";
 /** It is one query. */
 const patienceMs = 10_000;
 
-/** In minor units. Null without payers. @throws ApiError when analysis does not answer: a later try can succeed */
+/** In minor units. Null without payers. @throws ApiError when analysis does not answer: a later try can
+ * succeed */
 export async function defaultExemption(
   analysis: Peer,
   place: Pick<Place, "organization" | "actor">,

@@ -142,7 +142,8 @@ function refuseOwnDigestName(name: string): void {
   throw new ApiError("validation_error", "name is not valid: members' own digests have such names.");
 }
 
-/** A member's own digest is the member's: owners start and stop it, and let the mail ask again. @throws ApiError for any other change */
+/** A member's own digest is the member's: owners start and stop it, and let the mail ask again. @throws
+ * ApiError for any other change */
 function refuseAnothersDigest(
   before: Pick<DestinationWithCounts, "name" | "address">,
   { name, address = before.address, notices, sendsEmails }: DestinationChange,
@@ -186,7 +187,8 @@ function linkNotValid(): ApiError {
   );
 }
 
-/** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail cannot be sent */
+/** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail
+ * cannot be sent */
 export async function askToAgree(
   outbox: Outbox,
   organization: string,
@@ -205,7 +207,8 @@ export async function askToAgree(
   }
 }
 
-/** Addresses are for owners: that of a webhook may be all that a sender needs. That of Slack always is, so it is never answered. */
+/** Addresses are for owners: that of a webhook may be all that a sender needs. That of Slack always is, so it
+ * is never answered. */
 function destinationAnswer(destination: DestinationWithCounts, isOwner: boolean) {
   const { id, kind, name, address, notices, sendsEmails, state, stoppedBecause } = destination;
   const { pending, held } = destination;

@@ -1,5 +1,5 @@
-/** Sessions at the public port: authentication, rate limits, and the rights in an organization. Routes of intake and figures of
- * analysis share it. */
+/** Sessions at the public port: authentication, rate limits, and the rights in an organization. Routes of
+ * intake and figures of analysis share it. */
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { organizationParameter } from "../../../contract/members.ts";
@@ -100,7 +100,8 @@ export class PeopleGate {
     return refuseForeign(request, this.#parts.publicUrl, isSession);
   }
 
-  /** The answer to a change by a read key that another site's page may have sent: a browser sends a key again that was typed into an address. */
+  /** The answer to a change by a read key that another site's page may have sent: a browser sends a key again
+   * that was typed into an address. */
   refuseForeignKey(request: Request): Response | undefined {
     return refuseForeign(request, this.#parts.publicUrl, false);
   }

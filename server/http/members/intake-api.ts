@@ -1,8 +1,9 @@
 /**
- * The JSON API in the intake process: routes about people, their organizations and settings. They change the ledger and work
- * while analysis is away, except the default exemption of a hold-out and the tasks of a segment. A stranger's body is not read, and what holds when the body is there decides:
- * limit, origin, session, body, session again, organization, right, parameters, schema.
- * Some routes also take a read key. A request with an Authorization header counts by its key alone there, and its cookie does not count.
+ * The JSON API in the intake process: routes about people, their organizations and settings. They change the
+ * ledger and work while analysis is away, except the default exemption of a hold-out and the tasks of a
+ * segment. A stranger's body is not read, and what holds when the body is there decides: limit, origin,
+ * session, body, session again, organization, right, parameters, schema. Some routes also take a read key. A
+ * request with an Authorization header counts by its key alone there, and its cookie does not count.
  */
 import type { Static, TSchema } from "typebox";
 import { type Access, type PathNames, type Route, takesReadKeys } from "../../../contract/api/route.ts";
@@ -157,7 +158,8 @@ export class IntakeApi {
     const isOpen = route.access === "anybody";
     const isSignIn = isOpen && request.method === "POST";
     const from = await gate.from(request, connection, cookie, isSignIn);
-    // A request without a cookie has nothing that another site's page could use: its answer is that of a missing session.
+    // A request without a cookie has nothing that another site's page could use: its answer is that of a
+    // missing session.
     const isSession = !isOpen && cookie.secret !== undefined;
     const foreign = gate.refuseForeign(request, isSession);
     if (foreign !== undefined) return foreign;

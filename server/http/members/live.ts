@@ -1,7 +1,7 @@
 /**
- * The live view of what arrives. Intake answers it, because every write passes through its process. Each watcher has a stream of
- * server-sent events. It ends when the watcher reads nothing for a while, or may not watch any more: a stream must not outlive
- * its session.
+ * The live view of what arrives. Intake answers it, because every write passes through its process. Each
+ * watcher has a stream of server-sent events. It ends when the watcher reads nothing for a while, or may not
+ * watch any more: a stream must not outlive its session.
  */
 
 import type { LiveSkipped } from "../../../contract/live.ts";
@@ -53,7 +53,8 @@ export interface LiveStreamParts {
   /** The id of the last item that the watcher knows. */
   readonly after: string;
   readonly person: number;
-  /** The watcher's current rights in the organization; undefined after a sign-out or the end of the membership. */
+  /** The watcher's current rights in the organization; undefined after a sign-out or the end of the
+   * membership. */
   readonly rightsNow: () => Promise<Rights | undefined>;
   /** The watcher's first rights. */
   readonly rights: Rights;

@@ -7,8 +7,8 @@ import { failure } from "../port/answers.ts";
 
 /** The session cookie of a request. */
 export interface SentCookie {
-  /** Undefined without a cookie, and with two: another host of the same domain can set a cookie that comes first, and the
-   * person would work in a stranger's account. */
+  /** Undefined without a cookie, and with two: another host of the same domain can set a cookie that comes
+   * first, and the person would work in a stranger's account. */
   readonly secret: string | undefined;
   /** Of the browser: see server/members/devices.ts. */
   readonly device: string | undefined;
@@ -34,8 +34,9 @@ export function sentCookie(request: Request, reached: Reached): SentCookie {
   return { secret: only(sessionCookie), device: only(deviceCookie), reached };
 }
 
-/** By https a name that no other host can set. Browsers take such a name for the path / alone: below another one, other
- * applications of this host shall not be sent the session, and __Secure- is the strictest name that is left. */
+/** By https a name that no other host can set. Browsers take such a name for the path / alone: below another
+ * one, other applications of this host shall not be sent the session, and __Secure- is the strictest name
+ * that is left. */
 function nameOf(cookie: string, { isSecure, basePath }: Reached): string {
   if (!isSecure) return cookie;
   return basePath === "" ? `__Host-${cookie}` : `__Secure-${cookie}`;

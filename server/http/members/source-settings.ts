@@ -1,5 +1,5 @@
-/** Settings of an organization's sources: the mappings of webhooks and Stripe's signing secrets. The right to read shows them
- * without secrets. Changes need the right to manage. */
+/** Settings of an organization's sources: the mappings of webhooks and Stripe's signing secrets. The right to
+ * read shows them without secrets. Changes need the right to manage. */
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import {
   reservedWebhookNames,

@@ -6,8 +6,8 @@ import type { IntakeParts } from "./intake-api.ts";
 
 const retryAfterSeconds = 5;
 
-/** Stores a change, unless intake takes nothing now. @throws ApiError (rate_limit_exceeded) when it takes nothing, or other
- * transactions hold the organization for too long */
+/** Stores a change, unless intake takes nothing now. @throws ApiError (rate_limit_exceeded) when it takes
+ * nothing, or other transactions hold the organization for too long */
 export async function whenTaken<Outcome>(
   { intake }: Pick<IntakeParts, "intake">,
   organization: Organization,

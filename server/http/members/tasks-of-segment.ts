@@ -1,4 +1,5 @@
-/** The users and accounts of a segment that have tasks. Analysis finds them, because intake evaluates no segment. */
+/** The users and accounts of a segment that have tasks. Analysis finds them, because intake evaluates no
+ * segment. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { EntitiesByNumber, TaskFilter } from "../../ledger/ledger.ts";
 import type { Peer } from "../../process/process.ts";
@@ -9,7 +10,8 @@ import type { Place } from "./gate.ts";
 /** An evaluation of 50 segments with 60 conditions takes about a second. */
 const patienceMs = 60_000;
 
-/** @throws ApiError when there is no such segment, or analysis does not answer: then a later try can succeed */
+/** @throws ApiError when there is no such segment, or analysis does not answer: then a later try can
+ * succeed */
 export async function tasksOfSegment(
   analysis: Peer,
   place: Pick<Place, "organization" | "actor">,

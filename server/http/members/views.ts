@@ -36,7 +36,8 @@ export const viewHandlers = {
   },
 } satisfies Partial<IntakeHandlers>;
 
-/** @throws Refusal when the query has a search text: it may name a user, and an erasure would not find it here */
+/** @throws Refusal when the query has a search text: it may name a user, and an erasure would not find it
+ * here */
 function viewQuery(text: string): string {
   const query = new URLSearchParams(text);
   const single = { trait: query.get("trait"), value: query.get("value") };

@@ -1,4 +1,5 @@
-/** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the right to manage. */
+/** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the
+ * right to manage. */
 import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/actions/work.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";

@@ -23,7 +23,8 @@ export function created(body: object): Response {
   return new Response(JSON.stringify(body), { status: 201, headers: json });
 }
 
-/** An error from the closed list, with a message for people. `forbidden` and `conflict` are for /api alone. */
+/** An error from the closed list, with a message for people. `forbidden` and `conflict` are for /api
+ * alone. */
 export function failure(
   name: ApiErrorName,
   message: string,

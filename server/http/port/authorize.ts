@@ -1,6 +1,6 @@
 /**
- * Authorizes requests: the token of a header is looked up once, and the result is cached until credentials or organizations
- * change. The ledger holds only hashes of tokens.
+ * Authorizes requests: the token of a header is looked up once, and the result is cached until credentials or
+ * organizations change. The ledger holds only hashes of tokens.
  */
 import { type Zone, zoneOf } from "../../calendar/calendar.ts";
 import type { Organization } from "../../ledger/ledger.ts";
@@ -28,7 +28,8 @@ export interface Caller {
   readonly usage: Usage;
 }
 
-/** The use of a credential. It outlives the cache: a change of settings fills no bucket and loses no time of use. */
+/** The use of a credential. It outlives the cache: a change of settings fills no bucket and loses no time of
+ * use. */
 interface Usage {
   readonly bucket: TokenBucket;
   readonly itemsBucket: TokenBucket;
@@ -40,8 +41,8 @@ interface Usage {
 /** Most headers and secrets in the cache. Only valid ones are cached. */
 const maxRemembered = 10_000;
 
-/** While the cache is not trusted, concurrent requests share one look-up for up to this time. Otherwise a crowd of requests
- * would load a ledger that is slow already. */
+/** While the cache is not trusted, concurrent requests share one look-up for up to this time. Otherwise a
+ * crowd of requests would load a ledger that is slow already. */
 const sharedMs = 500;
 
 /** Three times the length of our tokens. */
@@ -87,8 +88,8 @@ export class Authorizer {
     this.#isFresh = isFresh;
   }
 
-  /** The caller with this Authorization header; undefined when it has no valid secret of this kind. A cached caller is
-   * returned without a promise, which would cost every request a turn of the event loop. */
+  /** The caller with this Authorization header; undefined when it has no valid secret of this kind. A cached
+   * caller is returned without a promise, which would cost every request a turn of the event loop. */
   authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
     return header === null ? undefined : (this.#known(header) ?? this.#find(header, this.secretIn(header)));
   }
@@ -103,8 +104,8 @@ export class Authorizer {
     return secretOf(header, this.#kind.prefix);
   }
 
-  /** The callers of the valid secrets in a text, by the secret. Only the first few candidates are looked up, so that a text
-   * full of them costs little. To scan 1 MiB takes 2 ms. */
+  /** The callers of the valid secrets in a text, by the secret. Only the first few candidates are looked up,
+   * so that a text full of them costs little. To scan 1 MiB takes 2 ms. */
   async callersIn(text: Uint8Array): Promise<ReadonlyMap<string, Caller>> {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
     const secrets = new Set<string>();
@@ -161,7 +162,8 @@ export class Authorizer {
     return this.#callers.get(key);
   }
 
-  /** @param key a header or a secret; neither can be mistaken for the other, since a header begins with its scheme */
+  /** @param key a header or a secret; neither can be mistaken for the other, since a header begins with its
+   * scheme */
   #find(key: string, secret: string | undefined): Promise<Caller | undefined> | undefined {
     if (secret === undefined) return undefined;
     const finding = this.#finding;

@@ -1,6 +1,7 @@
 /**
- * How many bytes of bodies all requests together may hold, so that no crowd of senders takes the process's memory. Open
- * bodies, which are read before a token is known, may hold a quarter: anyone can send them. Large ones take turns at the processor.
+ * How many bytes of bodies all requests together may hold, so that no crowd of senders takes the process's
+ * memory. Open bodies, which are read before a token is known, may hold a quarter: anyone can send them.
+ * Large ones take turns at the processor.
  */
 
 import { errorMessages } from "../../../contract/errors.ts";
@@ -32,8 +33,9 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Resolves when it is the turn of a request with a large body: each turn of the event loop has a step of one of them, so that small
-   * requests wait for one step, and not for those of all large ones. Called between steps. Small ones need not wait. */
+  /** Resolves when it is the turn of a request with a large body: each turn of the event loop has a step of
+   * one of them, so that small requests wait for one step, and not for those of all large ones. Called
+   * between steps. Small ones need not wait. */
   async turn(request: Request): Promise<void> {
     if (this.heldBy(request) < largeBytes) return;
     this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
@@ -45,7 +47,8 @@ export class BodyBudget {
     return this.#ofRequests.get(request) ?? 0;
   }
 
-  /** The request has no known token: from now on its bytes count as an open body's, until `known` or `release`. */
+  /** The request has no known token: from now on its bytes count as an open body's, until `known` or
+   * `release`. */
   open(request: Request): void {
     this.#open.add(request);
     this.#openBytes += this.heldBy(request);

@@ -78,8 +78,8 @@ async function readSent(
   return request.bytes();
 }
 
-/** A small body is counted before it is there, and read at once. Of a larger one only those bytes are counted that came,
- * or a few silent connections could use the budget up. */
+/** A small body is counted before it is there, and read at once. Of a larger one only those bytes are counted
+ * that came, or a few silent connections could use the budget up. */
 const atOnceBytes = 16 * 1024;
 
 /** Chunks of one byte would take 150 bytes each if they were kept: the sink copies them together. */

@@ -1,5 +1,5 @@
-/** The address of a client, and whether it uses https: by the connection, or by what a trusted proxy says in X-Forwarded-For
- * and X-Forwarded-Proto, or in Forwarded (RFC 7239) where it sends none of them. */
+/** The address of a client, and whether it uses https: by the connection, or by what a trusted proxy says in
+ * X-Forwarded-For and X-Forwarded-Proto, or in Forwarded (RFC 7239) where it sends none of them. */
 import { BlockList, isIP } from "node:net";
 import type { Connection } from "./handler.ts";
 
@@ -16,10 +16,12 @@ export class ClientAddresses {
     }
   }
 
-  /** The address. An IPv6 address counts as its network of 64 bits, because one client usually has all of them. */
+  /** The address. An IPv6 address counts as its network of 64 bits, because one client usually has all of
+   * them. */
   of(request: Request, connection: Connection): string {
     let address = canonical(connection.requestIP(request)?.address ?? "");
-    // Each proxy appends the address of its caller. Read from the right, up to the first address that is not a trusted proxy.
+    // Each proxy appends the address of its caller. Read from the right, up to the first address that is not
+    // a trusted proxy.
     const hops = this.#isTrusted(address) ? hopsOf(request.headers) : [];
     while (this.#isTrusted(address)) {
       const next = addressIn(hops.pop() ?? "");
@@ -47,8 +49,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
-/** What the proxies say of their callers, the nearest last. A proxy that sends X-Forwarded-For usually passes a client's own
- * Forwarded on, so that counts only without the former. */
+/** What the proxies say of their callers, the nearest last. A proxy that sends X-Forwarded-For usually passes
+ * a client's own Forwarded on, so that counts only without the former. */
 function hopsOf(headers: Headers): string[] {
   const list = headers.get("x-forwarded-for");
   if (list === null) return forwarded(headers, "for");
@@ -85,17 +87,17 @@ function outsideQuotes(text: string, separator: "," | ";"): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** The address in what a proxy says of its caller; undefined for `unknown`, names and anything else. Some proxies add the
- * caller's port (Azure's gateways, HAProxy by option), and brackets around IPv6: with a port every connection would be
- * another client, or, where it is no address at all, all people would be one. */
+/** The address in what a proxy says of its caller; undefined for `unknown`, names and anything else. Some
+ * proxies add the caller's port (Azure's gateways, HAProxy by option), and brackets around IPv6: with a port
+ * every connection would be another client, or, where it is no address at all, all people would be one. */
 function addressIn(hop: string): string | undefined {
   const bare = hop.replace(/^\[([^\]]+)\](?::[\w.-]+)?$/, "$1");
   const address = [bare, bare.replace(/:[\w.-]+$/, "")].find((text) => isIP(text) !== 0);
   return address === undefined ? undefined : canonical(address);
 }
 
-/** One spelling of an address: IPv6 without a zone, in small letters and shortened, and an IPv4 address that came in over
- * IPv6 as itself. */
+/** One spelling of an address: IPv6 without a zone, in small letters and shortened, and an IPv4 address that
+ * came in over IPv6 as itself. */
 function canonical(address: string): string {
   if (isIP(address) !== 6) return address;
   const short = new URL(`http://[${address.split("%", 1)[0]}]`).hostname.slice(1, -1);

@@ -1,10 +1,10 @@
 /**
  * Tables as CSV (RFC 4180): lines end with CR LF, null is an empty field, objects are their JSON.
  *
- * Spreadsheets run a text that begins like a formula, and senders choose names, values and ids. Such a
- * text gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Where semicolons
- * or tabs part cells, as Excel does in half of Europe, a text goes on in the next cell: what begins like a formula after
- * one gets its apostrophe there. JSON and `rekindle export` have the exact text.
+ * Spreadsheets run a text that begins like a formula, and senders choose names, values and ids. Such a text
+ * gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Where
+ * semicolons or tabs part cells, as Excel does in half of Europe, a text goes on in the next cell: what
+ * begins like a formula after one gets its apostrophe there. JSON and `rekindle export` have the exact text.
  */
 import type { JsonObject } from "../../../contract/json.ts";
 
@@ -13,8 +13,8 @@ export function csv(columns: readonly string[], rows: readonly JsonObject[]): st
   return csvLines([columns.map(text), ...rows.map((row) => columns.map((column) => text(row[column])))]);
 }
 
-/** A table whose rows come in chunks. @param hasMark whether it begins with a byte order mark: without one, Excel takes UTF-8
- * for the encoding of its language */
+/** A table whose rows come in chunks. @param hasMark whether it begins with a byte order mark: without one,
+ * Excel takes UTF-8 for the encoding of its language */
 export async function* csvChunks(
   columns: readonly string[],
   chunks: AsyncIterable<readonly JsonObject[]>,
@@ -37,8 +37,8 @@ function text(value: unknown): string {
   return typeof value === "object" ? harmless(JSON.stringify(value)) : String(value);
 }
 
-// The full-width forms count too; a plain number does not. Before a formula there may be characters that are not seen and
-// that a spreadsheet may drop: controls (U+0000, U+0085), U+00AD, U+180E, U+200B, U+2060.
+// The full-width forms count too; a plain number does not. Before a formula there may be characters that are
+// not seen and that a spreadsheet may drop: controls (U+0000, U+0085), U+00AD, U+180E, U+200B, U+2060.
 const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[\s\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
 /** Of the text behind a semicolon, tab or line break, up to and with the next one. */
 const goesOnLikeFormula = /^([\s\p{Cc}\p{Cf}"]*)(?![+-]?\d+(?:\.\d+)?\s*;?$)([=+\-@＝＋－＠])/u;

@@ -43,11 +43,13 @@ export function readCodings(header: string): readonly Coding[] | Invalid {
 const stepBytes = { small: 16 * 1024, large: 256 * 1024 };
 const largeFromBytes = 8 * 1024;
 
-/** 8 kB of gzip can be 8 MiB of JSON, which takes intake up to half a second. What applications send shrinks to a thirtieth, as a rule,
- * and 512 KiB are read in 25 ms. Events that share 10 kB of properties shrink to a 75th. */
+/** 8 kB of gzip can be 8 MiB of JSON, which takes intake up to half a second. What applications send shrinks
+ * to a thirtieth, as a rule, and 512 KiB are read in 25 ms. Events that share 10 kB of properties shrink to a
+ * 75th. */
 const [mostTimes, freeBytes] = [100, 512 * 1024];
 
-/** Most bytes that a body may inflate to, on all its codings together. @param maxBytes however much was sent */
+/** Most bytes that a body may inflate to, on all its codings together. @param maxBytes however much was
+ * sent */
 export function mostInflated(sentBytes: number, maxBytes: number): number {
   return Math.min(maxBytes, Math.max(freeBytes, mostTimes * sentBytes));
 }

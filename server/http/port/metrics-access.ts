@@ -1,4 +1,5 @@
-/** Access to /metrics: for programs on this machine, and for those that have the METRICS_TOKEN. Others get 404. */
+/** Access to /metrics: for programs on this machine, and for those that have the METRICS_TOKEN. Others get
+ * 404. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Connection } from "./handler.ts";
 
@@ -9,7 +10,8 @@ const forwarding =
 /** `127.0.0.1`, also as IPv6 writes it, and `::1`. */
 const loopbackAddress = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i;
 
-/** A Host header that names this machine to itself. A page of another site that points its name here sends its own name. */
+/** A Host header that names this machine to itself. A page of another site that points its name here sends
+ * its own name. */
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 /** Whether a request may read the metrics. @param token METRICS_TOKEN; null where none is set */

@@ -42,7 +42,8 @@ const hints: readonly (readonly [paths: readonly string[], hint: string])[] = [
 
 const patterns = hints.flatMap(([paths, hint]) => paths.map((path) => ({ parts: path.split("/"), hint })));
 
-/** Where to look, for a path of another tool; undefined for all other paths. @param path without query and trailing slash */
+/** Where to look, for a path of another tool; undefined for all other paths. @param path without query and
+ * trailing slash */
 export function hintOfOtherTool(path: string): string | undefined {
   const parts = path.split("/");
   return patterns.find(

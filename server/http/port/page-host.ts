@@ -1,7 +1,8 @@
 /**
- * By which names pages and sessions are reached. A page of another site can have its own name lead to this address
- * (DNS rebinding) and would then count as our own page. PUBLIC_URL says the name; without it a service that listens on
- * the loopback address has loopback names. Ports are not compared: proxies leave them out or add their own.
+ * By which names pages and sessions are reached. A page of another site can have its own name lead to this
+ * address (DNS rebinding) and would then count as our own page. PUBLIC_URL says the name; without it a
+ * service that listens on the loopback address has loopback names. Ports are not compared: proxies leave them
+ * out or add their own.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { Config } from "../../config.ts";
@@ -36,7 +37,8 @@ export class PageHost {
     return failure("forbidden", this.#message);
   }
 
-  /** The handler of a page: by our names only, and by https for good where that is how the service is reached. */
+  /** The handler of a page: by our names only, and by https for good where that is how the service is
+   * reached. */
   page<Result extends Response>(handler: (request: Request) => Result): (request: Request) => Response {
     return (request) => {
       const refused = this.refuse(request);
@@ -48,7 +50,8 @@ export class PageHost {
   }
 }
 
-/** Whether a request has two Host headers, which Bun joins by a comma: a proxy may have looked at the other one. */
+/** Whether a request has two Host headers, which Bun joins by a comma: a proxy may have looked at the other
+ * one. */
 export function hasTwoHosts(request: Request): boolean {
   return request.headers.get("host")?.includes(",") ?? false;
 }

@@ -9,8 +9,8 @@ const rounding = 1e-6;
  * A token bucket: as many requests as the limit at once, refilled at the limit a second. Its clock is the
  * monotonic one, so that a jump of the wall clock neither locks a sender out nor lets it through.
  *
- * Where several nodes take requests each has an equal share of the limit: its bucket is smaller, and refilled more
- * slowly. The limit for a burst stays the same on every node.
+ * Where several nodes take requests each has an equal share of the limit: its bucket is smaller, and refilled
+ * more slowly. The limit for a burst stays the same on every node.
  */
 export class TokenBucket {
   #perSecond: number;
@@ -42,18 +42,18 @@ export class TokenBucket {
     this.#available = Math.min(this.#available, this.#share);
   }
 
-  /** Takes the place of one request, or of several items, of all or of none. Returns 0, or the seconds to wait,
-   * whole and at least 1. More than the limit at once never pass. */
+  /** Takes the place of one request, or of several items, of all or of none. Returns 0, or the seconds to
+   * wait, whole and at least 1. More than the limit at once never pass. */
   take(monotonicMs: number, places = 1): number {
-    // More than this node's share, but not than the limit: what is beyond the share has to flow in before the next. Half of
-    // the share is enough for those, as other requests would hardly ever leave all of it.
+    // More than this node's share, but not than the limit: what is beyond the share has to flow in before the
+    // next. Half of the share is enough for those, as other requests would hardly ever leave all of it.
     const half = Math.min(places, this.#share) / (places > this.#share ? 2 : 1);
     const needed = places <= this.#perSecond ? half : places;
     return this.#take(monotonicMs, places, needed);
   }
 
-  /** The same for a sender that cannot send less at once: more than the limit pass when the bucket is full, and what they
-   * took beyond it has to flow in before the next. */
+  /** The same for a sender that cannot send less at once: more than the limit pass when the bucket is full,
+   * and what they took beyond it has to flow in before the next. */
   takeInAdvance(monotonicMs: number, places: number): number {
     return this.#take(monotonicMs, places, Math.min(places, this.#share));
   }
@@ -64,7 +64,8 @@ export class TokenBucket {
     return this.#secondsTo(1);
   }
 
-  /** Takes places that were used already, whether they are there or not: those beyond have to flow in before the next. */
+  /** Takes places that were used already, whether they are there or not: those beyond have to flow in before
+   * the next. */
   charge(monotonicMs: number, places: number): void {
     this.#refill(monotonicMs);
     this.#available -= places;

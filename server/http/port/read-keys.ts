@@ -1,4 +1,5 @@
-/** Read keys at the public port: their limits, and what a request with one may do. The JSON API of intake and that of analysis share it. */
+/** Read keys at the public port: their limits, and what a request with one may do. The JSON API of intake and
+ * that of analysis share it. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { type Actor, type Ledger, type Organization, type Right, readKeyActor } from "../../ledger/ledger.ts";
@@ -36,8 +37,8 @@ export class ReadKeys {
   }
 
   /**
-   * Takes a place of the key's bucket. A path that does not exist is no question of the right key: there a project token, which
-   * clients of other tools send, is a known key, too.
+   * Takes a place of the key's bucket. A path that does not exist is no question of the right key: there a
+   * project token, which clients of other tools send, is a known key, too.
    * @param hasRoute whether there is something at the request's path
    * @returns the 401 of a request without a valid key, a 429, or the 404 of a known key
    */
@@ -68,8 +69,8 @@ export class ReadKeys {
     };
   }
 
-  /** The key's rights, without those that its maker has no longer: a demoted member would keep them by a key. The role is
-   * looked up each time, because other nodes change it. */
+  /** The key's rights, without those that its maker has no longer: a demoted member would keep them by a key.
+   * The role is looked up each time, because other nodes change it. */
   async #rightsNow({ madeBy, organization, rights }: Caller): Promise<readonly Right[]> {
     if (madeBy === null) return rights;
     const memberships = await this.#people.membershipsOf(madeBy);

@@ -81,10 +81,10 @@ function page(html: string): Response {
   });
 }
 
-/** Finds the route of a request by its path without query and trailing slash. With a base path, a request is answered with it
- * and without it, because some proxies take it away. All addresses of pages get one document. Its
- * router shows the page. Paths of connected sources may have extra slashes, because clients append a path to an address that
- * ends with one. A redirect would lose the body.
+/** Finds the route of a request by its path without query and trailing slash. With a base path, a request is
+ * answered with it and without it, because some proxies take it away. All addresses of pages get one
+ * document. Its router shows the page. Paths of connected sources may have extra slashes, because clients
+ * append a path to an address that ends with one. A redirect would lose the body.
  * @throws Refusal when paths below the base path could be meant as paths of the service itself */
 export function dispatch(
   table: Record<string, Handler>,
@@ -116,7 +116,8 @@ export function dispatch(
   };
 }
 
-/** Whether a proxy takes the base path away is seen by the path alone, so that none of ours may begin alike. */
+/** Whether a proxy takes the base path away is seen by the path alone, so that none of ours may begin
+ * alike. */
 function refuseOwnPath(basePath: string, handlers: ReadonlyMap<string, Handler>): void {
   const first = (path: string) => path.split("/", 2)[1];
   const routePaths = [...handlers.keys()].map((route) => route.slice(route.indexOf(" ") + 1));
@@ -128,8 +129,8 @@ function refuseOwnPath(basePath: string, handlers: ReadonlyMap<string, Handler>)
   );
 }
 
-/** Takes the base path out of a request's address. The handlers read the address, and know the connection by this very object, so
- * that a copy would not do. */
+/** Takes the base path out of a request's address. The handlers read the address, and know the connection by
+ * this very object, so that a copy would not do. */
 function takeAway(basePath: string, request: Request): void {
   const { url } = request;
   const start = startOfPath(url);
@@ -172,8 +173,8 @@ function wildcard(path: string): string {
   return prefix === undefined ? path : `${prefix}*`;
 }
 
-/** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the
- * path alone. */
+/** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives
+ * the path alone. */
 function pathOf(url: string): string {
   const start = startOfPath(url);
   if (start < 0) return "/";

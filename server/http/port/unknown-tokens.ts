@@ -1,7 +1,8 @@
 /**
- * Limits requests with an unknown token by client address. A request takes places of its address's bucket when it ends without
- * a known token. A request with a known token takes none. An empty bucket refuses two kinds of requests with 429: a request with
- * an unknown token, and one with more than 64 KiB in which alone its token can be.
+ * Limits requests with an unknown token by client address. A request takes places of its address's bucket
+ * when it ends without a known token. A request with a known token takes none. An empty bucket refuses two
+ * kinds of requests with 429: a request with an unknown token, and one with more than 64 KiB in which alone
+ * its token can be.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { tooMany, unknownToken } from "./answers.ts";
@@ -45,7 +46,8 @@ export class UnknownTokens {
     return waitSeconds === 0 ? undefined : tooMany(errorMessages.tooManyUnknownTokens, waitSeconds);
   }
 
-  /** The answer to a request without a known token: 429 for an address with an empty bucket, else `otherwise`. */
+  /** The answer to a request without a known token: 429 for an address with an empty bucket, else
+   * `otherwise`. */
   answer(
     request: Request,
     connection: Connection,

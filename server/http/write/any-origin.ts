@@ -1,6 +1,7 @@
 /**
- * Lets pages of any origin send. Only paths that write are wrapped: a page sends with a token that everybody can read, without cookies,
- * and reads no more than whether it was taken. No path that answers with data is among them.
+ * Lets pages of any origin send. Only paths that write are wrapped: a page sends with a token that everybody
+ * can read, without cookies, and reads no more than whether it was taken. No path that answers with data is
+ * among them.
  */
 import type { Handler } from "../port/handler.ts";
 
@@ -9,8 +10,9 @@ export function withAnyOrigin(handle: Handler): Handler {
   return async (request, connection) => allowAnyOrigin(await handle(request, connection));
 }
 
-/** Lets a page of any origin read the answers to a client that sends with credentials: a browser shows it no answer that is for all
- * origins. The path reads no cookie, so the page of an origin learns nothing by its name. */
+/** Lets a page of any origin read the answers to a client that sends with credentials: a browser shows it no
+ * answer that is for all origins. The path reads no cookie, so the page of an origin learns nothing by its
+ * name. */
 export function withItsOrigin(handle: Handler): Handler {
   return async (request, connection) => {
     const response = allowAnyOrigin(await handle(request, connection));
@@ -23,7 +25,8 @@ export function withItsOrigin(handle: Handler): Handler {
   };
 }
 
-/** The handler of a path of the write API, whose usual callers are servers: only pages, which send their origin, are told. */
+/** The handler of a path of the write API, whose usual callers are servers: only pages, which send their
+ * origin, are told. */
 export function withPages(handle: Handler): Handler {
   return async (request, connection) => {
     const response = await handle(request, connection);

@@ -52,7 +52,8 @@ const dittofeedRoutes = calls.map(
   }),
 );
 
-/** OpenPanel's client appends /track to its address, which is the write API's own path. So its address has a path. */
+/** OpenPanel's client appends /track to its address, which is the write API's own path. So its address has a
+ * path. */
 const openpanelRoute: SourceRoute = {
   source: "openpanel",
   path: "/openpanel/track",
@@ -64,7 +65,8 @@ const openpanelRoute: SourceRoute = {
   success: () => Response.json({ deviceId: "", sessionId: "" }),
 };
 
-/** Mixpanel's client for servers sends single events by GET, and both clients append /track to their address. */
+/** Mixpanel's client for servers sends single events by GET, and both clients append /track to their
+ * address. */
 const mixpanelRoute = (path: string, call: MixpanelCall): SourceRoute => ({
   source: "mixpanel",
   path,

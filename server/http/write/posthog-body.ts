@@ -1,6 +1,7 @@
 /**
- * The forms in which PostHog's clients send their JSON, beside a plain body with Content-Encoding: compressed without
- * a header (`compression=gzip-js`), in base64, and as the field `data` of a form, or any of these in another. Pure.
+ * The forms in which PostHog's clients send their JSON, beside a plain body with Content-Encoding: compressed
+ * without a header (`compression=gzip-js`), in base64, and as the field `data` of a form, or any of these in
+ * another. Pure.
  */
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import { inflate } from "../port/inflate.ts";
@@ -14,7 +15,8 @@ export interface PosthogBodyOptions {
 /** A form around base64 around gzip around base64 is the most that any client was seen to send. */
 const maxWrappings = 4;
 
-/** The bytes of the JSON object; an array of events becomes a batch. `maxBytes` bounds them, and what is around them. */
+/** The bytes of the JSON object; an array of events becomes a batch. `maxBytes` bounds them, and what is
+ * around them. */
 export function readPosthogBody(
   bytes: Uint8Array,
   options: PosthogBodyOptions,
@@ -63,8 +65,8 @@ function formOf(bytes: Uint8Array, contentType: string | null): Form | Invalid |
   return { data: decodedData(data), compression: fields.get("compression")?.toString("latin1") };
 }
 
-/** The fields `data` and `compression` as they were sent, the first of each; undefined when there are too many fields. A
- * form of 8 MiB may have 4 million, which took 0.6 s to parse. */
+/** The fields `data` and `compression` as they were sent, the first of each; undefined when there are too
+ * many fields. A form of 8 MiB may have 4 million, which took 0.6 s to parse. */
 function formFields(form: Buffer): ReadonlyMap<string, Buffer> | undefined {
   const fields = new Map<string, Buffer>();
   let start = 0;
@@ -82,7 +84,8 @@ function formFields(form: Buffer): ReadonlyMap<string, Buffer> | undefined {
   return fields;
 }
 
-/** The bytes of a field that is JSON or base64: of base64 a plus sign may stand for itself, elsewhere it is a space. */
+/** The bytes of a field that is JSON or base64: of base64 a plus sign may stand for itself, elsewhere it is a
+ * space. */
 function decodedData(sent: Buffer): Buffer {
   const start = percentDecoded(sent.subarray(0, 64), byte.space).toString("latin1");
   return percentDecoded(sent, looksLikeJson(start) ? byte.space : byte.plus);

@@ -1,11 +1,13 @@
 /**
- * Answers what PostHog's clients ask for when they start: configuration, feature flags, surveys. There are none here, and a 404 would
- * be an error in the console of every page. The answers have no data, so nobody needs a token for them.
+ * Answers what PostHog's clients ask for when they start: configuration, feature flags, surveys. There are
+ * none here, and a 404 would be an error in the console of every page. The answers have no data, so nobody
+ * needs a token for them.
  */
 import type { Handler } from "../port/handler.ts";
 import { preflight, withAnyOrigin } from "./any-origin.ts";
 
-/** Switches off what loads a script or sends what is not kept here. Autocapture stays as the page has set it. */
+/** Switches off what loads a script or sends what is not kept here. Autocapture stays as the page has set
+ * it. */
 const config = {
   supportedCompression: ["gzip", "gzip-js"],
   hasFeatureFlags: false,
@@ -67,7 +69,8 @@ function isScript({ url }: Request): boolean {
   return /\.js(\?|$)/.test(url);
 }
 
-/** The script that PostHog's snippet of HTML loads. Without it the snippet only keeps calls, which a page has to be told. */
+/** The script that PostHog's snippet of HTML loads. Without it the snippet only keeps calls, which a page has
+ * to be told. */
 function isSnippet({ url }: Request): boolean {
   return /\/array(\.full)?(\.es5)?\.js(\?|$)/.test(url);
 }

@@ -39,7 +39,8 @@ export class SourceBody {
     );
   }
 
-  /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a form.
+  /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a
+   * form.
    * @param mayBeAny whether it may be something else than an object
    * @param before the bytes as JSON, where they were parsed already */
   static parse(
@@ -71,10 +72,12 @@ export class SourceBody {
       .slice(0, maxChangedOfMessage);
   }
 
-  /** Why a message cannot be stored; undefined when it can. @param message the whole body, or an item of its `batch` */
+  /** Why a message cannot be stored; undefined when it can. @param message the whole body, or an item of its
+   * `batch` */
   whyUnstorable(message: unknown): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    // Its size first: looking at 260,000 values takes 40 ms. A message that is too deep cannot be made into a text again.
+    // Its size first: looking at 260,000 values takes 40 ms. A message that is too deep cannot be made into a
+    // text again.
     const mayBeTooLarge = this.bytes.byteLength > limits.bodyBytes && whyTooDeep(message) === undefined;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
@@ -83,7 +86,8 @@ export class SourceBody {
   }
 }
 
-/** Why a body has more messages than a request may have, which is looked at before anything is done with each. */
+/** Why a body has more messages than a request may have, which is looked at before anything is done with
+ * each. */
 function whyTooMany(value: unknown): Invalid | undefined {
   if (isTooLong(value)) return tooManyMessages;
   if (Array.isArray(value)) return value.some(isTooLong) ? tooManyMessages : undefined;
@@ -101,7 +105,8 @@ const tooManyMessages: Invalid = {
   isTooLarge: true,
 };
 
-/** Why what a mapping takes out of a body cannot be kept as a whole: a path may lead from every item to the same large object. */
+/** Why what a mapping takes out of a body cannot be kept as a whole: a path may lead from every item to the
+ * same large object. */
 export function whyTooMuch(translated: readonly TranslatedItem[]): Invalid | undefined {
   if (translated.length > limits.sourceItems) return tooManyMessages;
   let bytes = 0;

@@ -1,6 +1,7 @@
 /**
- * The request path of a connected source. The steps are those of the write API (401, 429, 400) with the rules of the source's
- * clients: the token may be in the body, a bad item never rejects the others, and the answer is the one that the tool gives.
+ * The request path of a connected source. The steps are those of the write API (401, 429, 400) with the rules
+ * of the source's clients: the token may be in the body, a bad item never rejects the others, and the answer
+ * is the one that the tool gives.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -52,7 +53,8 @@ interface Opened {
   readonly isOpenedByBody?: true;
 }
 
-/** The caller of a request, or its refusal. A body is read only when the head has no token, and up to a lower limit. */
+/** The caller of a request, or its refusal. A body is read only when the head has no token, and up to a lower
+ * limit. */
 async function openToken(parts: SourceParts, received: Received): Promise<Opened | Response> {
   const { route, authorizer, unknownTokens } = parts;
   const { request, connection } = received;
@@ -74,12 +76,13 @@ async function openToken(parts: SourceParts, received: Received): Promise<Opened
   return unknownTokens.answer(request, connection, { bodyBytes: parts.bodies.heldBy(request) });
 }
 
-/** What is read of a body, before and inflated, whose address has sent too much without a known token. A small body costs
- * less than 0.2 ms, and others behind the same proxy would otherwise keep out a known token in it. */
+/** What is read of a body, before and inflated, whose address has sent too much without a known token. A
+ * small body costs less than 0.2 ms, and others behind the same proxy would otherwise keep out a known token
+ * in it. */
 const heldUpBodyBytes = 64 * 1024;
 
-/** The body of a request whose token can only be in it. The client's address is also charged for a body that it does not
- * finish, and for one that finds no room. */
+/** The body of a request whose token can only be in it. The client's address is also charged for a body that
+ * it does not finish, and for one that finds no room. */
 async function readOpenBody(parts: SourceParts, received: Received): Promise<Uint8Array | Response> {
   const { bodies, unknownTokens } = parts;
   const { request, connection } = received;
@@ -94,8 +97,8 @@ async function readOpenBody(parts: SourceParts, received: Received): Promise<Uin
   }
 }
 
-/** Reads and inflates an open body. The address's bucket is asked before and between the two, because many bodies may have
- * been read at once. */
+/** Reads and inflates an open body. The address's bucket is asked before and between the two, because many
+ * bodies may have been read at once. */
 async function openBytes(
   { route, bodies, unknownTokens }: SourceParts,
   { request, connection }: Received,
@@ -115,8 +118,8 @@ async function openBytes(
   });
 }
 
-/** The secret in a body, and its caller. Undefined when the body has no valid secret. Of several valid secrets only the one
- * in the source's own field counts. */
+/** The secret in a body, and its caller. Undefined when the body has no valid secret. Of several valid
+ * secrets only the one in the source's own field counts. */
 async function openBody(
   { tokenIn }: SourceRoute,
   authorizer: Authorizer,
@@ -135,8 +138,8 @@ async function openBody(
     : { secret: named, caller: callerNamed };
 }
 
-/** The answer to an unreadable body without a token in its head. Undefined means the 401 of the write API, which shares the
- * path. */
+/** The answer to an unreadable body without a token in its head. Undefined means the 401 of the write API,
+ * which shares the path. */
 function openRefusal(route: SourceRoute, { headers }: Request, why: Invalid): Response | undefined {
   // PostHog's clients send a body again in halves when they are told that it is too large.
   const isOfPosthog = headers.get("user-agent")?.startsWith("posthog-") ?? false;
@@ -234,8 +237,9 @@ async function store(
     changed: body.changedIn(result, index),
   }));
   await parts.bodies.turn(request);
-  // A translation and a turn take a while. Meanwhile the timezone may have changed or the token may have been revoked.
-  // From here to the commit's group the event loop has no turn, so `settled` also waits for this request.
+  // A translation and a turn take a while. Meanwhile the timezone may have changed or the token may have been
+  // revoked. From here to the commit's group the event loop has no turn, so `settled` also waits for this
+  // request.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
   const closed = whileClosed(intake, organization.id);

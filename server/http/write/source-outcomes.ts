@@ -1,4 +1,5 @@
-/** Reports the outcome of each item of a connected source's request: to counts, ingestion warnings and the live view. */
+/** Reports the outcome of each item of a connected source's request: to counts, ingestion warnings and the
+ * live view. */
 import type { LiveItem } from "../../../contract/live.ts";
 import type { SourceName, SourceOutcome } from "../../../contract/sources.ts";
 import {
@@ -34,9 +35,9 @@ interface Decided {
   readonly warnings: LiveItem["warnings"];
 }
 
-/** Stores what the items of a request say, a large request in several commits, and tells of the outcome of each item:
- * counts, ingestion warnings and the live view. Rejects when the ledger failed; the items that were decided before are
- * stored then, and told of. */
+/** Stores what the items of a request say, a large request in several commits, and tells of the outcome of
+ * each item: counts, ingestion warnings and the live view. Rejects when the ledger failed; the items that
+ * were decided before are stored then, and told of. */
 export async function storeSourced(
   translated: readonly KeptItem[],
   arrival: Arrival,
@@ -111,8 +112,8 @@ function nameOf(outcome: SourcedOutcome): SourceOutcome {
   return outcome === "duplicate" ? outcome : "rejected";
 }
 
-/** Reports the outcomes to the live view and the counts. Items that could not be translated also go to the ingestion warnings;
- * intake itself notes the others. @param items of the request, decided or not */
+/** Reports the outcomes to the live view and the counts. Items that could not be translated also go to the
+ * ingestion warnings; intake itself notes the others. @param items of the request, decided or not */
 function noteOutcomes(
   source: SourceName,
   organization: number,

@@ -17,8 +17,9 @@ export interface SourceRoute {
   readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
   /** The bytes of its JSON in those that came, as they were before its client wrapped them. */
   readonly unwrap: (request: Request, bytes: Uint8Array, maxBytes: number) => Uint8Array | Invalid;
-  /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's server to an address
-   * that was given to it, the token is in the address or in a header, the body may be an array, and only parts of it are kept. */
+  /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's
+   * server to an address that was given to it, the token is in the address or in a header, the body may be an
+   * array, and only parts of it are kept. */
   readonly tokenIn?: (body: unknown, authorizer: Authorizer) => string | undefined;
   /** The write API has this path too. Its order of checks applies: without a token the answer is 401. */
   readonly isShared?: boolean;

@@ -29,7 +29,8 @@ import type { SourceRoute } from "./source-route.ts";
 import { tokenInBody, tokenInHead, webhookAddress, webhookPrefix } from "./source-token.ts";
 import { type ReceivedBatch, type WriteParts, writeHandler } from "./write.ts";
 
-/** Segment's paths, which RudderStack and Customer.io share: of servers, of browsers, and of RudderStack's beacon. */
+/** Segment's paths, which RudderStack and Customer.io share: of servers, of browsers, and of RudderStack's
+ * beacon. */
 const segmentPaths: Readonly<Record<SegmentCall, readonly string[]>> = {
   identify: ["/v1/identify", "/v1/i"],
   track: ["/v1/track", "/v1/t"],
@@ -54,7 +55,8 @@ const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   })),
 );
 
-/** PostHog's paths: of servers and of pages, of current and of older clients. /batch is theirs too, see `sharedBatch`. */
+/** PostHog's paths: of servers and of pages, of current and of older clients. /batch is theirs too, see
+ * `sharedBatch`. */
 const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
 
 const posthogRoute = (path: string): SourceRoute => ({
@@ -84,9 +86,9 @@ function posthogSuccess(path: string, request: Request): Response {
 }
 
 /**
- * POST /batch belongs to PostHog when the body has an `api_key`, otherwise to the write API. PostHog's clients send no
- * Authorization header. Without this header only an `api_key` authorizes. With it the write API reads the body, and passes a
- * batch of PostHog on.
+ * POST /batch belongs to PostHog when the body has an `api_key`, otherwise to the write API. PostHog's
+ * clients send no Authorization header. Without this header only an `api_key` authorizes. With it the write
+ * API reads the body, and passes a batch of PostHog on.
  */
 function sharedBatch(parts: WriteParts): Handler {
   const route = { ...posthogRoute("/batch"), isShared: true };
@@ -112,8 +114,9 @@ function queryOf({ url }: { readonly url: string }): URLSearchParams {
   return new URLSearchParams(start < 0 ? "" : url.slice(start));
 }
 
-/** The handler of `POST /v1/webhooks/stripe/TOKEN` and of `/v1/webhooks/NAME/TOKEN`, a webhook that an organization has set
- * up. Their senders set no header, or one of their own, so the token is the end of the address. No log has it. */
+/** The handler of `POST /v1/webhooks/stripe/TOKEN` and of `/v1/webhooks/NAME/TOKEN`, a webhook that an
+ * organization has set up. Their senders set no header, or one of their own, so the token is the end of the
+ * address. No log has it. */
 function webhookHandler(parts: WriteParts): Handler {
   const stripe = sourceHandler(stripeRoute(parts.ledger), parts);
   const other = sourceHandler(webhookRoute(parts.ledger), parts);
@@ -182,7 +185,8 @@ export const sourcePaths = {
   others: [...otherClientRoutes, ...mixpanelRoutes].map(({ source, path }) => ({ source, path })),
 } as const;
 
-/** The handlers of connected sources, by method and path. A page of any origin may send to all of them but webhooks. */
+/** The handlers of connected sources, by method and path. A page of any origin may send to all of them but
+ * webhooks. */
 export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
   const handlers: Record<string, Handler> = {};
   for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute), ...otherClientRoutes]) {

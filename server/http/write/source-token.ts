@@ -1,13 +1,13 @@
 /**
- * Where a connected source's client has the project token: it can only send it as it sends its own tool's key. Headers and
- * the address are looked at first, because they can be read before the body is.
+ * Where a connected source's client has the project token: it can only send it as it sends its own tool's
+ * key. Headers and the address are looked at first, because they can be read before the body is.
  */
 import { isJsonObject } from "../../../contract/json.ts";
 import type { Authorizer } from "../port/authorize.ts";
 
-/** The token of a request's head: Authorization (Basic rk-…, Basic base64("rk-…:"), Bearer rk-…), X-Write-Key, OpenPanel's
- * client id, or `writeKey` or `token` in the address, which is all that a beacon can carry; of a webhook the end of the address.
- * Undefined when there is none. */
+/** The token of a request's head: Authorization (Basic rk-…, Basic base64("rk-…:"), Bearer rk-…),
+ * X-Write-Key, OpenPanel's client id, or `writeKey` or `token` in the address, which is all that a beacon
+ * can carry; of a webhook the end of the address. Undefined when there is none. */
 export function tokenInHead({ headers, url }: Request, authorizer: Authorizer): string | undefined {
   const authorization = headers.get("authorization");
   const inHeader = authorization === null ? undefined : authorizer.secretIn(authorization);
@@ -28,8 +28,8 @@ export const webhookPrefix = "/v1/webhooks/";
 
 const webhookName = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
-/** The name of a webhook in a request's address, and the token, which is the end of the address where no header can be
- * set; undefined when it is not a webhook's. */
+/** The name of a webhook in a request's address, and the token, which is the end of the address where no
+ * header can be set; undefined when it is not a webhook's. */
 export function webhookAddress(
   url: string,
 ): { readonly name: string; readonly token: string | undefined } | undefined {

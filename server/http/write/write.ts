@@ -1,7 +1,7 @@
 /**
- * The request path of the write API as a list of steps. Each step may end it with an answer from the closed list of the
- * specification, in the order that the specification gives: 401, 429, 400, 404. Connected sources (source-handler.ts) share
- * the steps that are exported here.
+ * The request path of the write API as a list of steps. Each step may end it with an answer from the closed
+ * list of the specification, in the order that the specification gives: 401, 429, 400, 404. Connected sources
+ * (source-handler.ts) share the steps that are exported here.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -130,7 +130,8 @@ function answer(outcome: Outcome): Response {
   return error === undefined ? success() : failure(error.name, error.message);
 }
 
-/** Makes a handler of steps. An error of a step is logged and answered 500. Every answer is counted and shown live. */
+/** Makes a handler of steps. An error of a step is logged and answered 500. Every answer is counted and shown
+ * live. */
 export function writing(
   endpoint: Endpoint,
   path: string,
@@ -173,8 +174,8 @@ function refusalOf(error: unknown): Response | undefined {
   return tooMany(error.message, error.retryAfterSeconds);
 }
 
-/** Warns of a token that is for servers and came from a page, where everybody can read it. The request is taken: it may be the
- * only way in which the application sends. */
+/** Warns of a token that is for servers and came from a page, where everybody can read it. The request is
+ * taken: it may be the only way in which the application sends. */
 export function noteServerToken(
   intake: Intake,
   endpoint: Endpoint,
@@ -186,7 +187,8 @@ export function noteServerToken(
   intake.noteTaken(endpoint, organization.id, "server_token_in_page", origin);
 }
 
-/** The 429 to a caller over its limit of requests, or while no write is taken; undefined when the request may continue. */
+/** The 429 to a caller over its limit of requests, or while no write is taken; undefined when the request may
+ * continue. */
 export function overLimit(
   intake: Intake,
   endpoint: Endpoint,
@@ -200,8 +202,8 @@ export function overLimit(
   return whileClosed(intake, organization.id);
 }
 
-/** The 429 while no write of the organization is taken. It is checked again after the body was read, because many
- * requests may have arrived meanwhile. */
+/** The 429 while no write of the organization is taken. It is checked again after the body was read, because
+ * many requests may have arrived meanwhile. */
 export function whileClosed(intake: Intake, organization: number): Response | undefined {
   const because = intake.closedFor(organization);
   return because === undefined ? undefined : tooMany(because, closedRetryAfterSeconds);

@@ -1,4 +1,5 @@
-/** Admits accounts of imported files: `{"type":"account", "id", "name", "avatar", "properties", "timestamp"}`. Pure. */
+/** Admits accounts of imported files: `{"type":"account", "id", "name", "avatar", "properties",
+ * "timestamp"}`. Pure. */
 import { BatchIdentify, ImportedAccount } from "../../../contract/write-api.ts";
 import { parseEventTime } from "../../calendar/calendar.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admit-event.ts";
@@ -7,7 +8,8 @@ import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
 
 const validator = compile(ImportedAccount);
 
-/** Admits an account, or returns the problem. Without a timestamp, or with a future one, its values are of now. */
+/** Admits an account, or returns the problem. Without a timestamp, or with a future one, its values are of
+ * now. */
 export function admitAccountItem(body: ParsedBody, arrival: Arrival): AdmittedAccount | Invalid {
   const { value } = body;
   const { timestamp } = value;

@@ -1,6 +1,7 @@
 /**
- * Admits billing events: events that say what a customer pays (contract/billing/events.ts). A wrong amount would be a wrong
- * figure for ever, so each of their properties is checked. Events with other names cost one look-up. Pure.
+ * Admits billing events: events that say what a customer pays (contract/billing/events.ts). A wrong amount
+ * would be a wrong figure for ever, so each of their properties is checked. Events with other names cost one
+ * look-up. Pure.
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { billingId, isBillingEvent, whyNotBilling } from "../../../contract/billing/events.ts";
@@ -17,8 +18,8 @@ export interface AdmittedBilling {
   readonly payer: SentAccount | undefined;
 }
 
-/** Admits the properties of a billing event, or returns their problem. Undefined for any other event. A browser token, which everybody
- * can read, says neither what a customer pays nor that a team has called. */
+/** Admits the properties of a billing event, or returns their problem. Undefined for any other event. A
+ * browser token, which everybody can read, says neither what a customer pays nor that a team has called. */
 export function admitBilling(
   event: string,
   properties: JsonObject,

@@ -20,14 +20,15 @@ export interface Arrival {
   readonly receivedAtMs: number;
   /** The Idempotency-Key header, when one was sent. */
   readonly idempotencyKey: string | null;
-  /** Sent with a browser token, which is public. For an existing user, the request changes neither the e-mail nor
-   * `isAccountOwner` nor the account. */
+  /** Sent with a browser token, which is public. For an existing user, the request changes neither the e-mail
+   * nor `isAccountOwner` nor the account. */
   readonly isBrowser?: boolean;
   /** Of a browser token: whether an owner lets pages give users accounts that exist. */
   readonly mayJoin?: boolean;
 }
 
-/** Whether an event of a day is dated before the day of its arrival, and was not sent with a browser token, which is public.
+/** Whether an event of a day is dated before the day of its arrival, and was not sent with a browser token,
+ * which is public.
  * @param day since 1970-01-01, in the organization's timezone */
 export function isOfPast(
   day: number,
@@ -58,7 +59,8 @@ export function isPictureUrl(text: string): boolean {
   return URL.canParse(text);
 }
 
-/** Compiles a schema of the contract. A compiled schema checks a body in 50 ns, an interpreted one in 2,200 ns. */
+/** Compiles a schema of the contract. A compiled schema checks a body in 50 ns, an interpreted one in 2,200
+ * ns. */
 export function compile<Schema extends TSchema>(schema: Schema): Validator<Record<never, never>, Schema> {
   return Compile(schema);
 }
@@ -81,9 +83,9 @@ export function wrong(schema: TSchema, path: readonly string[], problem: string)
 }
 
 /**
- * An id as the string that is stored. A number is accepted when its text in the body is its decimal string, so 42 and
- * "42" are one user. The numbers 1e21, 1.50 and 9007199254740993 are rejected: JavaScript would write the id of
- * another user.
+ * An id as the string that is stored. A number is accepted when its text in the body is its decimal string,
+ * so 42 and "42" are one user. The numbers 1e21, 1.50 and 9007199254740993 are rejected: JavaScript would
+ * write the id of another user.
  */
 export function identifier(
   value: string | number,

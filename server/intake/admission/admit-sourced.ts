@@ -1,7 +1,7 @@
 /**
- * Admits items of connected sources. The limits are those of /identify and /track, but a tool's user cannot correct
- * every field. So an invalid e-mail address, trait or picture is left out with a warning. White space in an event's
- * name becomes `_`. Pure.
+ * Admits items of connected sources. The limits are those of /identify and /track, but a tool's user cannot
+ * correct every field. So an invalid e-mail address, trait or picture is left out with a warning. White space
+ * in an event's name becomes `_`. Pure.
  */
 
 import type { JsonObject } from "../../../contract/json.ts";
@@ -59,7 +59,8 @@ export interface AdmittedAccount extends Admitted {
 
 export type AdmittedSourced = AdmittedPersonItem | AdmittedAlias | AdmittedAccount;
 
-/** It must pass through JSON unchanged, because it may be held. An undefined field may be missing afterwards. */
+/** It must pass through JSON unchanged, because it may be held. An undefined field may be missing
+ * afterwards. */
 export type PersonItemContent = IdentifyContent | TrackContent;
 
 interface IdentifyContent {
@@ -185,7 +186,8 @@ function tooLong(name: string): Invalid {
   return { invalid: `${name} is too long: send at most ${limits.identifierCharacters} characters.` };
 }
 
-/** An event's name as it is stored, with `_` for white space. @returns invalid for a name that is empty or too long */
+/** An event's name as it is stored, with `_` for white space. @returns invalid for a name that is empty or
+ * too long */
 export function storedEventName(name: string): Pick<TrackContent, "event" | "label"> | Invalid {
   const sent = name.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(name);
   const event = sent.replace(whiteSpace, "_");
@@ -216,7 +218,8 @@ function admitTrack(item: SourcedTrack, arrival: Arrival, note: TakeNote): Track
   };
 }
 
-/** Trims a text like `trim`, and U+0085, too. It takes linear time; an expression that ends in `+$` does not. */
+/** Trims a text like `trim`, and U+0085, too. It takes linear time; an expression that ends in `+$` does
+ * not. */
 function withoutWhiteSpaceAround(text: string): string {
   let end = text.length;
   while (end > 0 && !noWhiteSpace.test(text.charAt(end - 1))) end -= 1;
@@ -251,8 +254,8 @@ function admitAccount(
   return properties === undefined ? account : { ...account, properties: admitAttributes(properties, note) };
 }
 
-/** Reserved attributes in another form are left out. Digits in a text become a number, because some tools send only
- * texts. */
+/** Reserved attributes in another form are left out. Digits in a text become a number, because some tools
+ * send only texts. */
 function admitAttributes(attributes: JsonObject, note: TakeNote): JsonObject {
   const entries = Object.entries(attributes).flatMap(([key, value]): [string, unknown][] => {
     const check = Object.hasOwn(reserved, key) ? reserved[key] : undefined;

@@ -24,7 +24,8 @@ export function isInvalid(value: unknown): value is Invalid {
 /** A JSON object, and the spelling of its numbers. */
 export interface ParsedBody {
   readonly value: JsonObject;
-  /** The digits of the number at a path of keys. Undefined if `String` of the number writes the same digits. */
+  /** The digits of the number at a path of keys. Undefined if `String` of the number writes the same
+   * digits. */
   unusualDigits(path: readonly string[]): string | undefined;
 }
 
@@ -100,10 +101,12 @@ function whyTooManyValues(json: Uint8Array): Invalid | undefined {
     : undefined;
 }
 
-/** Most levels of a body with several items. `JSON.parse` accepts thousands, more than a recursive function can walk. */
+/** Most levels of a body with several items. `JSON.parse` accepts thousands, more than a recursive function
+ * can walk. */
 const bodyLevels = 500;
 
-/** The problem of a body whose items are too deep to walk, for example to read their numbers. Undefined if there is none. */
+/** The problem of a body whose items are too deep to walk, for example to read their numbers. Undefined if
+ * there is none. */
 export function whyTooDeep(value: unknown): Invalid | undefined {
   return isDeeperThan(value, bodyLevels)
     ? { invalid: `body is nested deeper than ${bodyLevels} levels: send a flatter one.` }
@@ -149,8 +152,9 @@ function message({ path, text }: Problem): string {
 }
 
 /**
- * The number of keys in a value and below it. NaN if a part of it cannot be stored, or if there are too many keys. It
- * allocates nothing, because it runs for every request: a search for the problem itself took 5 µs of each.
+ * The number of keys in a value and below it. NaN if a part of it cannot be stored, or if there are too many
+ * keys. It allocates nothing, because it runs for every request: a search for the problem itself took 5 µs of
+ * each.
  */
 function storableKeys(value: unknown, level: number): number {
   if (typeof value === "string") return value.isWellFormed() ? 0 : Number.NaN;

@@ -1,6 +1,7 @@
 /**
- * Changes values that storage would lose into values that it keeps, for senders who cannot correct them: connected tools and
- * files. A number that JavaScript writes in other digits becomes a text of its digits, and half of a character becomes U+FFFD.
+ * Changes values that storage would lose into values that it keeps, for senders who cannot correct them:
+ * connected tools and files. A number that JavaScript writes in other digits becomes a text of its digits,
+ * and half of a character becomes U+FFFD.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { WarningKind } from "../../ledger/ledger.ts";
@@ -22,7 +23,8 @@ export interface Kept<Value> {
   readonly changed: readonly KeptValue[];
 }
 
-/** An escaped surrogate or an exponent of three digits. Without them and without long integers nothing can be lost. */
+/** An escaped surrogate or an exponent of three digits. Without them and without long integers nothing can be
+ * lost. */
 const mayBeLost = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}/;
 
 /** Whether a JSON text may have a value that storage would lose. */
@@ -30,7 +32,8 @@ export function mayLoseValues(text: string): boolean {
   return mayRoundIntegers(text) || mayBeLost.test(text);
 }
 
-/** Makes a parsed value one that can be kept: it changes the value itself, and walks it, so it must not be too deep for that.
+/** Makes a parsed value one that can be kept: it changes the value itself, and walks it, so it must not be
+ * too deep for that.
  * @param lost the value's lost numbers */
 export function keptValue(value: unknown, lost: NumberTexts): Kept<unknown> {
   const keeping = new Keeping();
@@ -42,7 +45,8 @@ export interface KeptBody extends ParsedBody {
   readonly changed: readonly KeptValue[];
 }
 
-/** Parses a JSON object within the limits of a request, as `parseBody` does, and changes values that storage would lose. */
+/** Parses a JSON object within the limits of a request, as `parseBody` does, and changes values that storage
+ * would lose. */
 export function parseKeptBody(bytes: Uint8Array): KeptBody | Invalid {
   const parsed = parseObject(bytes);
   if (isInvalid(parsed)) return parsed;

@@ -1,8 +1,8 @@
 /**
- * The items of connected sources. sources/ translates the messages of other tools into these items, and admission
- * reads them. A source may do three things that /identify and /track do not allow. It may send items of people who are
- * not identified yet, by a visitor's id or a user's. It may state later that two ids are one person. It may identify
- * without an e-mail address.
+ * The items of connected sources. sources/ translates the messages of other tools into these items, and
+ * admission reads them. A source may do three things that /identify and /track do not allow. It may send
+ * items of people who are not identified yet, by a visitor's id or a user's. It may state later that two ids
+ * are one person. It may identify without an e-mail address.
  */
 import type { JsonObject } from "../../../contract/json.ts";
 
@@ -11,13 +11,14 @@ export interface SourcedPerson {
   readonly userId?: string | undefined;
   /** A visitor's id. The tool assigns it before it knows the user. */
   readonly anonymousId?: string | undefined;
-  /** The id of the browser, where the tool sends it beside a user's and not as a visitor's. It links nobody: it shows that the page which
-   * made a user known is the one that says more of the user. */
+  /** The id of the browser, where the tool sends it beside a user's and not as a visitor's. It links nobody:
+   * it shows that the page which made a user known is the one that says more of the user. */
   readonly visitor?: string | undefined;
 }
 
 interface SourcedMessage {
-  /** The time at which it happened or was true, by the source's own rules, already corrected for a wrong clock. */
+  /** The time at which it happened or was true, by the source's own rules, already corrected for a wrong
+   * clock. */
   readonly atMs: number;
   /** The source's own id of the message. A repeated message has the same id. */
   readonly messageId: string | null;
@@ -39,8 +40,8 @@ export interface SourcedAccount {
 /** Identifies a user. With both ids, the visitor is the user. */
 export interface SourcedIdentify extends SourcedPerson, SourcedMessage {
   readonly type: "identify";
-  /** Another id of the same person. The tool does not tell users' ids from visitors' ids. Items held under it go to the
-   * user, except if this id was identified itself. */
+  /** Another id of the same person. The tool does not tell users' ids from visitors' ids. Items held under it
+   * go to the user, except if this id was identified itself. */
   readonly previousId?: string | undefined;
   /** Undefined keeps the stored address. A user may have no address yet. */
   readonly email?: string | undefined;
@@ -64,8 +65,8 @@ export interface SourcedTrack extends SourcedPerson, SourcedMessage {
   readonly account?: SourcedAccount | undefined;
 }
 
-/** States that two ids are one person. Items held under the first id, as a visitor's or as a user's, belong to the
- * user. */
+/** States that two ids are one person. Items held under the first id, as a visitor's or as a user's, belong
+ * to the user. */
 export interface SourcedAlias extends SourcedMessage {
   readonly type: "alias";
   /** A visitor's id, or the id of a user who was never identified. Clients do not tell which. */

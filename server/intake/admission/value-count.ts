@@ -1,4 +1,5 @@
-/** Counts the values and keys of a JSON text before it is parsed. To parse 4 million values takes 250 ms and 200 MB. */
+/** Counts the values and keys of a JSON text before it is parsed. To parse 4 million values takes 250 ms and
+ * 200 MB. */
 
 /** On all levels together. Values are strings, numbers, true, false, null, objects and arrays. */
 export interface ValueCount {

@@ -1,7 +1,7 @@
 /**
- * A queue of requests and its commits. Requests that arrive during a commit share the next one. A large request of a
- * connected source has several parts. Each part is a commit of its own, and other requests are stored between two
- * parts.
+ * A queue of requests and its commits. Requests that arrive during a commit share the next one. A large
+ * request of a connected source has several parts. Each part is a commit of its own, and other requests are
+ * stored between two parts.
  */
 
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -9,12 +9,12 @@ import type { SourcedOutcome } from "../decide/requests.ts";
 import { type Apart, type CommitEvents, GroupStore } from "./group-store.ts";
 import { type Submitted, type Waiting, WaitingCount } from "./waiting-requests.ts";
 
-/** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events have this cost and take 1 ms
- * to write. A single request may cost more. */
+/** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events have this cost and
+ * take 1 ms to write. A single request may cost more. */
 const maxCostPerCommit = 1_000;
 
-/** Bodies of one commit. 500 identifies of 240 KB took 1.5 GB and 37 s on PostgreSQL's nodes, and failed. A single body
- * may be larger. */
+/** Bodies of one commit. 500 identifies of 240 KB took 1.5 GB and 37 s on PostgreSQL's nodes, and failed. A
+ * single body may be larger. */
 const maxBytesPerCommit = 8 * 1024 * 1024;
 
 /** Gets the events of a lane. */
@@ -28,8 +28,8 @@ export class CommitLane {
   readonly #groupsAtOnce: number;
   readonly #events: LaneEvents;
   readonly #apart: Apart | undefined;
-  /** Counts the requests that wait here. In a lane of one organization it includes those under way: they may wait long
-   * for the lock. */
+  /** Counts the requests that wait here. In a lane of one organization it includes those under way: they may
+   * wait long for the lock. */
   readonly waiting = new WaitingCount();
   #requests: Waiting[] = [];
   #parts: Waiting[] = [];
@@ -56,8 +56,9 @@ export class CommitLane {
     return this.#groups.isHeld;
   }
 
-  /** Resolves with the result of `resultOf`, once the outcomes are on disk. If `resultOf` throws, only this request is
-   * rejected. @param resultOf takes the outcomes of a group, and the index of this request's first outcome */
+  /** Resolves with the result of `resultOf`, once the outcomes are on disk. If `resultOf` throws, only this
+   * request is rejected. @param resultOf takes the outcomes of a group, and the index of this request's first
+   * outcome */
   submit<Result>(
     request: Submitted,
     resultOf: (outcomes: readonly SourcedOutcome[], first: number) => Result,

@@ -1,12 +1,13 @@
 /**
- * Group commit: all requests that arrive during a commit share the next one. One fsync serves many requests: it takes
- * 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written during the sync of the previous one.
- * Measured beside other work that used the disk: without a wait for the sync it stored 38,000-56,000 requests a
- * second. With the wait it stored 8,000-24,000, and the thread was idle for 60-80 % of the time.
+ * Group commit: all requests that arrive during a commit share the next one. One fsync serves many requests:
+ * it takes 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written during the sync of the
+ * previous one. Measured beside other work that used the disk: without a wait for the sync it stored
+ * 38,000-56,000 requests a second. With the wait it stored 8,000-24,000, and the thread was idle for 60-80 %
+ * of the time.
  *
- * Organizations share commits. With a commit for each of 100 organizations, PostgreSQL would store a fifth as many
- * requests. When another transaction holds the lock of an organization, its requests move to a lane of their own. So
- * the other organizations do not wait for the lock.
+ * Organizations share commits. With a commit for each of 100 organizations, PostgreSQL would store a fifth as
+ * many requests. When another transaction holds the lock of an organization, its requests move to a lane of
+ * their own. So the other organizations do not wait for the lock.
  *
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
@@ -26,13 +27,13 @@ import type { Apart } from "./group-store.ts";
 import { costOf } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 
-/** At this limit of a lane the disk has stopped, and requests are rejected. Without the limit of bytes, the largest
- * bodies would take 5 GB. */
+/** At this limit of a lane the disk has stopped, and requests are rejected. Without the limit of bytes, the
+ * largest bodies would take 5 GB. */
 const maxWaiting: WaitingLimit = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
-/** Limits of the requests that wait for the lock of one organization, and for the locks of all. The budget of bodies in
- * flight is 256 MiB by default and counts a compressed body twice. Half of it is left for organizations that are not
- * locked. */
+/** Limits of the requests that wait for the lock of one organization, and for the locks of all. The budget of
+ * bodies in flight is 256 MiB by default and counts a compressed body twice. Half of it is left for
+ * organizations that are not locked. */
 const maxHeld: WaitingLimit = { entries: 5_000, bytes: 32 * 1024 * 1024 };
 const maxHeldTogether: WaitingLimit = { entries: 20_000, bytes: 64 * 1024 * 1024 };
 
@@ -58,7 +59,8 @@ export class GroupCommit {
   readonly #lanes = new Map<number, CommitLane>();
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param stored called after a commit with its events of earlier days that are no browser's, by organization */
+  /** @param stored called after a commit with its events of earlier days that are no browser's, by
+   * organization */
   constructor(
     ledger: CommitLedger,
     nowMs: () => number,
@@ -81,8 +83,8 @@ export class GroupCommit {
     this.#apart = { waiting: new WaitingCount(), heldTurns, heldMs };
   }
 
-  /** Whether the last group failed less than 10 s ago. Later it is false again, so that a new write can show that the
-   * ledger has recovered. */
+  /** Whether the last group failed less than 10 s ago. Later it is false again, so that a new write can show
+   * that the ledger has recovered. */
   get isFailing(): boolean {
     return performance.now() - this.#failedAtMs < failingMs;
   }
@@ -100,8 +102,8 @@ export class GroupCommit {
     return lane.waiting.reaches(maxHeld) || this.#apart.waiting.reaches(maxHeldTogether);
   }
 
-  /** Resolves when the request is on disk, or when the decision was not to store it. Rejects when the ledger failed.
-   * Then the request is not stored. */
+  /** Resolves when the request is on disk, or when the decision was not to store it. Rejects when the ledger
+   * failed. Then the request is not stored. */
   submit(entry: Admitted, bytes: number): Promise<Outcome> {
     const cost = costOf(entry);
     return this.#add(
@@ -120,7 +122,8 @@ export class GroupCommit {
   }
 
   /** The same for items of a connected source.
-   * @param partOf the request to which this part belongs. The next part is submitted when this one is stored */
+   * @param partOf the request to which this part belongs. The next part is submitted when this one is
+   * stored */
   submitSourced(
     entries: readonly AdmittedSourced[],
     bytes: number,
@@ -146,7 +149,8 @@ export class GroupCommit {
 
   #laneOf({ entries, partOf }: Submitted): CommitLane {
     const organization = entries[0]?.organization ?? shared;
-    // A part shares its commit with no other request. In the shared lane it would block them while it waits for its lock.
+    // A part shares its commit with no other request. In the shared lane it would block them while it waits
+    // for its lock.
     const isApart = partOf !== undefined && this.#ledger.locksOrganizations;
     return this.#lane(isApart || this.#lanes.has(organization) ? organization : shared);
   }

@@ -1,6 +1,7 @@
 /**
- * Stores one group of requests in one commit. A group that fails because of one request is halved until that request is
- * alone. Requests whose organization is locked by another transaction wait for the lock in a separate lane.
+ * Stores one group of requests in one commit. A group that fails because of one request is halved until that
+ * request is alone. Requests whose organization is locked by another transaction wait for the lock in a
+ * separate lane.
  */
 
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -17,8 +18,8 @@ const heldPauseMs = 200;
 export interface Apart {
   /** Counts the requests of all such lanes. */
   readonly waiting: WaitingCount;
-  /** The order in which lanes of locked organizations use the ledger. Each waits 100 ms for its lock, in one of the
-   * ledger's few concurrent transactions. */
+  /** The order in which lanes of locked organizations use the ledger. Each waits 100 ms for its lock, in one
+   * of the ledger's few concurrent transactions. */
   readonly heldTurns: FairTurns;
   /** The longest wait of a request for the lock of its organization. */
   readonly heldMs: number;
@@ -31,8 +32,8 @@ export interface CommitEvents {
   committed(ofPast: ReadonlyMap<number, number>): void;
   /** The ledger failed, and the content of the requests was not the cause. */
   failed(): void;
-  /** Another transaction holds the lock of the request's organization. A lane of one organization waits for the lock
-   * instead. */
+  /** Another transaction holds the lock of the request's organization. A lane of one organization waits for
+   * the lock instead. */
   held(waiting: Waiting): void;
 }
 
@@ -50,8 +51,8 @@ export class GroupStore {
     this.#apart = apart;
   }
 
-  /** Stores a group. If it fails because of the content of one request, the group is halved until this request is alone.
-   * Then only this request is rejected. */
+  /** Stores a group. If it fails because of the content of one request, the group is halved until this
+   * request is alone. Then only this request is rejected. */
   async store(group: readonly Waiting[]): Promise<void> {
     const outcomes: SourcedOutcome[] = [];
     const failure = await this.#commit(group, outcomes);
@@ -89,7 +90,8 @@ export class GroupStore {
     if (others.length > 0) await this.store(others);
   }
 
-  /** Retries requests of a locked organization after a pause. Requests that have waited too long are rejected. */
+  /** Retries requests of a locked organization after a pause. Requests that have waited too long are
+   * rejected. */
   async #storeLater(requests: readonly Waiting[], held: OrganizationsHeld, { heldMs }: Apart): Promise<void> {
     const latestMs = performance.now() - heldMs;
     const isLate = ({ apartSinceMs = 0 }: Waiting) => apartSinceMs <= latestMs;
@@ -100,7 +102,8 @@ export class GroupStore {
     await this.store(inTime);
   }
 
-  /** Decides and stores a group, and adds to `outcomes`. @returns the failure, undefined if the whole group is stored */
+  /** Decides and stores a group, and adds to `outcomes`. @returns the failure, undefined if the whole group
+   * is stored */
   async #commit(group: readonly Waiting[], outcomes: SourcedOutcome[]): Promise<Failure | undefined> {
     const entries = group.flatMap((waiting) => waiting.entries);
     const decision = new LastDecision(group, this.#events.nowMs);

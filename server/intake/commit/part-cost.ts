@@ -1,8 +1,8 @@
 /**
- * The cost to decide and write entries. It limits how long a commit blocks the thread, to 20 ms. The unit is about 18 µs
- * of processor time. Measured on SQLite in commits of 100: an event of a known user 19 µs, a held event 44, an identify
- * 143, an identify with a visitor's id 150-200, an alias 180. Each KiB of traits adds 26 µs, each KiB of an event's
- * properties 7.
+ * The cost to decide and write entries. It limits how long a commit blocks the thread, to 20 ms. The unit is
+ * about 18 µs of processor time. Measured on SQLite in commits of 100: an event of a known user 19 µs, a held
+ * event 44, an identify 143, an identify with a visitor's id 150-200, an alias 180. Each KiB of traits adds
+ * 26 µs, each KiB of an event's properties 7.
  */
 
 import type { SourcedItem } from "../admission/sourced.ts";
@@ -13,7 +13,8 @@ export const costOfPart = 500;
 
 const kibibyte = 1024;
 
-/** The cost of an entry. Each request of the write API costs as much as an event: a commit takes up to 500 of them. */
+/** The cost of an entry. Each request of the write API costs as much as an event: a commit takes up to 500 of
+ * them. */
 export function costOf(entry: Decidable): number {
   if (entry.kind === "track" || entry.kind === "identify") return 2;
   if (entry.kind === "alias") return 10;

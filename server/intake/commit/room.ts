@@ -4,7 +4,8 @@ import { errorMessages } from "../../../contract/errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 
 export interface IntakeLimits {
-  /** Bytes that may wait for the warehouse. Above this limit senders get 429 until the loader has caught up. */
+  /** Bytes that may wait for the warehouse. Above this limit senders get 429 until the loader has caught
+   * up. */
   readonly maxBacklogBytes: number;
   /** With less free disk than this, senders get 429. It protects the stored rows. */
   readonly minFreeDiskBytes: number;
@@ -17,7 +18,8 @@ export const minFreeDiskBytes = 8 * 1024 ** 2;
 interface WaitingRows {
   readonly rows: number;
   readonly bytes: number;
-  /** All rows that were acknowledged before this instant are loaded. Before the first load: the start of the checks. */
+  /** All rows that were acknowledged before this instant are loaded. Before the first load: the start of the
+   * checks. */
   readonly loadedUptoMs: number;
 }
 

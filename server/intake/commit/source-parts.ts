@@ -1,6 +1,6 @@
 /**
- * Requests of connected sources. Each is divided into parts. A part is admitted, decided and written without a pause.
- * Other requests run between two parts.
+ * Requests of connected sources. Each is divided into parts. A part is admitted, decided and written without
+ * a pause. Other requests run between two parts.
  */
 import type { Arrival } from "../admission/admit-event.ts";
 import { type AdmittedSourced, admitSourced, type LeftOut } from "../admission/admit-sourced.ts";
@@ -26,9 +26,11 @@ export class SourcedRequests {
   }
 
   /**
-   * Stores items in their order, and resolves with an outcome for each. Rejects when the ledger failed: then the earlier
-   * parts are stored. The source sends the whole request again, and message ids show which items are stored.
-   * @param source its name, under which warnings are counted. @param warnings gets the warnings about all items
+   * Stores items in their order, and resolves with an outcome for each. Rejects when the ledger failed: then
+   * the earlier parts are stored. The source sends the whole request again, and message ids show which items
+   * are stored.
+   * @param source its name, under which warnings are counted. @param warnings gets the warnings about all
+   * items
    */
   store(
     items: readonly SourcedItem[],
@@ -73,14 +75,16 @@ export class SourcedRequests {
     return outcomes;
   }
 
-  /** The outcomes of the admitted items of a part. @param request to which the part belongs. Undefined for a whole request */
+  /** The outcomes of the admitted items of a part. @param request to which the part belongs. Undefined for a
+   * whole request */
   async #submit(
     part: readonly AdmittedItem[],
     request: LargeRequest | undefined,
   ): Promise<readonly SourcedOutcome[]> {
     const good = part.flatMap(({ admitted }) => (isInvalid(admitted) ? [] : [admitted]));
     if (good.length === 0) {
-      // A part without admitted items waits for no commit. Without a pause it would hold the thread together with the next.
+      // A part without admitted items waits for no commit. Without a pause it would hold the thread together
+      // with the next.
       if (request !== undefined) await new Promise(setImmediate);
       return [];
     }

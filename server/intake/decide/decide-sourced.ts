@@ -8,12 +8,13 @@
  *   any of these, sent before its user     left out
  *   was erased
  *
- * The same text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user who is
- * identified with it. Or they go to the user to whom an alias links it. Items held under a visitor's id go to the
- * user whose identify names this visitor.
+ * The same text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user
+ * who is identified with it. Or they go to the user to whom an alias links it. Items held under a visitor's
+ * id go to the user whose identify names this visitor.
  *
- * An identified user is never linked. The target of a link is a user, known or not, and is never linked itself. So
- * there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one wins.
+ * An identified user is never linked. The target of a link is a user, known or not, and is never linked
+ * itself. So there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one
+ * wins.
  */
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Stored } from "../../ledger/ledger.ts";
@@ -206,14 +207,15 @@ export class DecidedSources {
     this.moved += links + items.length;
   }
 
-  /** Whether the limit of moves is reached. Items that are moved to a user stay there, so each is moved once. */
+  /** Whether the limit of moves is reached. Items that are moved to a user stay there, so each is moved
+   * once. */
   #movesTooMuch(organization: number, other: string): boolean {
     if (this.moved < this.#mayMove) return false;
     return !this.#isKnown(this.#whose(userKey(organization, other)));
   }
 
-  /** Attaches the items held under an id to the only user with its address. The link to the address stays, so that
-   * later items are looked up again: the sender of an address may not be its owner. */
+  /** Attaches the items held under an id to the only user with its address. The link to the address stays, so
+   * that later items are looked up again: the sender of an address may not be its owner. */
   #attachByAddress(naming: Naming, person: PersonKey, address: string): void {
     const { organization } = naming;
     const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
@@ -221,7 +223,8 @@ export class DecidedSources {
     this.#attach(naming, userId, this.#heldEvents.take(person));
   }
 
-  /** The user to whom an id is linked. The id itself if it is identified, not linked, or linked to an address. */
+  /** The user to whom an id is linked. The id itself if it is identified, not linked, or linked to an
+   * address. */
   #whose(person: PersonKey): PersonKey {
     if (this.#isKnown(person)) return person;
     const linked = this.#heldEvents.link(person)?.userId;
@@ -236,7 +239,8 @@ export class DecidedSources {
     return this.#people.known(organization, userId) !== undefined;
   }
 
-  /** Whether an item is older than the erasure of its user. Such an item was delivered late and is left out. */
+  /** Whether an item is older than the erasure of its user. Such an item was delivered late and is left
+   * out. */
   #wasErased(person: PersonKey, atMs: number): boolean {
     return atMs < (this.#stored.erasedAtMs(person) ?? Number.NEGATIVE_INFINITY);
   }
@@ -248,7 +252,8 @@ export class DecidedSources {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
       const { messageId, isBrowser, lastingDay: _, ...content } = JSON.parse(body) as HeldBody;
       const item = { content, messageId, receivedAtMs, atMs, isBrowser };
-      // It never gets the present time. A node with a fast clock may have held it, and it would overwrite later values.
+      // It never gets the present time. A node with a fast clock may have held it, and it would overwrite
+      // later values.
       const timestampMs = Math.min(atMs, naming.receivedAtMs - 1);
       const outcome = this.#become(naming, userId, { ...item, timestampMs }, false);
       if (isInvalid(outcome)) this.#heldEvents.refuse(organization, outcome.invalid);

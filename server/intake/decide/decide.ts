@@ -1,6 +1,7 @@
 /**
- * Decides a group of admitted requests against the stored state. The result has the duplicates, the new and merged
- * users, and the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its result.
+ * Decides a group of admitted requests against the stored state. The result has the duplicates, the new and
+ * merged users, and the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its
+ * result.
  *
  * A request sees the requests of its group that come before it: a track may follow its user's identify.
  */
@@ -22,7 +23,8 @@ import {
 } from "./requests.ts";
 import { withoutPlaceholders } from "./without-placeholders.ts";
 
-/** Held items that are attached in one commit, and links and items that its aliases move. It takes about 10 ms. */
+/** Held items that are attached in one commit, and links and items that its aliases move. It takes about 10
+ * ms. */
 export const maxWorkInCommit = 1_000;
 
 /** Links and held items that the aliases of one request move. A chain of n aliases moves n²/2. */
@@ -30,7 +32,8 @@ export const maxMovedInRequest = 20_000;
 
 /** Limits of the work of a decision. */
 export interface DecisionLimits {
-  /** After this many attached or moved items, the rest of the group is left. Infinity decides the whole group. */
+  /** After this many attached or moved items, the rest of the group is left. Infinity decides the whole
+   * group. */
   readonly maxWork: number;
   /** After this many moves, further aliases that would move more are rejected. */
   readonly mayMove: number;
@@ -40,7 +43,8 @@ const ofOneCommit: DecisionLimits = { maxWork: maxWorkInCommit, mayMove: maxMove
 
 /** The decision about a group. */
 export interface Decided {
-  /** The outcomes of the group's first requests, in their order. Of all requests, if their work fits into one commit. */
+  /** The outcomes of the group's first requests, in their order. Of all requests, if their work fits into one
+   * commit. */
   readonly outcomes: readonly SourcedOutcome[];
   readonly writes: Writes;
   /** Links and held items that aliases moved. */
@@ -50,8 +54,8 @@ export interface Decided {
 }
 
 /**
- * Decides the group in its order, at least its first request. If too many held items are attached, the rest of the
- * group is left to a further commit.
+ * Decides the group in its order, at least its first request. If too many held items are attached, the rest
+ * of the group is left to a further commit.
  */
 export function decide(
   group: readonly Decidable[],

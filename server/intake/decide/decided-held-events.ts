@@ -1,4 +1,5 @@
-/** Links between ids and the items held under them: as they are stored, and as the earlier requests have left them. */
+/** Links between ids and the items held under them: as they are stored, and as the earlier requests have left
+ * them. */
 import type {
   EventLabel,
   HeldEvent,

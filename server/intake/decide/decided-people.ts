@@ -1,4 +1,5 @@
-/** The users and accounts of a group of requests: each as it is stored, and as the earlier requests have left it. */
+/** The users and accounts of a group of requests: each as it is stored, and as the earlier requests have left
+ * it. */
 
 import { churnReasonTrait, ownerTrait } from "../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../contract/json.ts";
@@ -58,7 +59,8 @@ export class DecidedPeople {
     this.#ignored.clear();
   }
 
-  /** The fields that the request was not allowed to change and did not change. Undefined for most requests. */
+  /** The fields that the request was not allowed to change and did not change. Undefined for most
+   * requests. */
   get ignored(): readonly GuardedField[] | undefined {
     return this.#ignored.size === 0 ? undefined : [...this.#ignored];
   }
@@ -77,7 +79,8 @@ export class DecidedPeople {
     return this.#account(organization, accountId) !== undefined;
   }
 
-  /** Users who have this e-mail address now, upper and lower case alike. If there are more than three, some of them. */
+  /** Users who have this e-mail address now, upper and lower case alike. If there are more than three, some
+   * of them. */
   withEmail(organization: number, email: string): readonly string[] {
     const sought = emailKey(email);
     const has = (user: User) => user.email !== null && emailKey(user.email) === sought;
@@ -140,7 +143,8 @@ export class DecidedPeople {
   }
 
   /** Merges an account that was sent into the stored one, and writes it if it changed.
-   * @returns its number. 0 if it was erased after the time of the request. Invalid if it would exceed the limits */
+   * @returns its number. 0 if it was erased after the time of the request. Invalid if it would exceed the
+   * limits */
   account(organization: number, sent: SentAccount, request: AccountRequest): number | Invalid {
     if (this.#wasAccountErased(organization, sent, request)) return 0;
     const changed = this.#merged(organization, sent, request);
@@ -180,9 +184,10 @@ export class DecidedPeople {
     );
   }
 
-  /** An account as it is after the request. A new account has the next number. Nothing is written.
-   * A browser token changes no existing account, because other users belong to it. It may set the name of an account that never
-   * had one, and within a day what no server has said of an account that the same visit made. It never says reserved attributes.
+  /** An account as it is after the request. A new account has the next number. Nothing is written. A browser
+   * token changes no existing account, because other users belong to it. It may set the name of an account
+   * that never had one, and within a day what no server has said of an account that the same visit made. It
+   * never says reserved attributes.
    * @returns Invalid if the account would exceed the limits */
   #merged(organization: number, said: SentAccount, request: AccountRequest): ChangedAccount | Invalid {
     const sent = request.isBrowser === true ? this.#withoutReserved(said) : said;
@@ -226,10 +231,12 @@ export class DecidedPeople {
     for (const values of news) this.#rows.accountVersion(account, values);
   }
 
-  /** The fields that a page may change of an existing user. A field equal to the stored one causes no warning. */
+  /** The fields that a page may change of an existing user. A field equal to the stored one causes no
+   * warning. */
   #withoutGuarded(sent: UserFields, before: User): UserFields {
     const { organization, email, isAccountOwner, account } = sent;
-    // Some clients make the user known, and say the address in a message after it. The visit could have said both at once.
+    // Some clients make the user known, and say the address in a message after it. The visit could have said
+    // both at once.
     const isFirstEmail = email && before.email === null && isOfVisit(before, sent);
     if (email !== undefined && email !== before.email && !isFirstEmail) this.#ignored.add("email");
     if (isAccountOwner !== undefined && isAccountOwner !== before.isAccountOwner) {
@@ -247,8 +254,9 @@ export class DecidedPeople {
     };
   }
 
-  /** Whether a page may give a user who exists an account: the same visit made the user known within a day, no server has said an
-   * account, and the account is new or of the same visit, or an owner lets pages join accounts that exist. */
+  /** Whether a page may give a user who exists an account: the same visit made the user known within a day,
+   * no server has said an account, and the account is new or of the same visit, or an owner lets pages join
+   * accounts that exist. */
   #mayJoin(sent: UserFields, before: User, { accountId }: SentAccount): boolean {
     const isSaid = before.account !== 0 || Object.hasOwn(before.fieldTimestampsMs, "account");
     if (!isOfVisit(before, sent) || (isSaid && !isSaidByPage(before, "account"))) return false;
@@ -304,7 +312,8 @@ export class DecidedPeople {
 const traitsOfTeams: ReadonlySet<string> = new Set([ownerTrait, churnReasonTrait]);
 const attributesOfTeams = traitsOfTeams.union(new Set(["renewsAt", "contractValue", "seats"]));
 
-/** The fields of an existing account that a browser token may change. @param isOwn whether the same visit made the account */
+/** The fields of an existing account that a browser token may change. @param isOwn whether the same visit
+ * made the account */
 function withoutGuardedFields(
   { accountId, name, avatar, properties }: SentAccount,
   before: Account,

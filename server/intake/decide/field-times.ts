@@ -1,8 +1,8 @@
 /**
  * The time at which each field of a user or an account was set. Pure. Two rules, for each field by itself:
  *
- * - A request without a timestamp always wins. Its time is its arrival, or the stored field's time if that is later.
- *   The reason: clocks of nodes differ, and a clock may step back.
+ * - A request without a timestamp always wins. Its time is its arrival, or the stored field's time if that is
+ *   later. The reason: clocks of nodes differ, and a clock may step back.
  * - A request with a timestamp wins over a field with the same time or an earlier one.
  * - A request of a server wins over a field that a page said (page-marks.ts).
  */
@@ -105,7 +105,8 @@ export class FieldTimes {
   }
 
   /** The times to be stored. If all fields have the same time, only empty ones are listed.
-   * @param held fields that have a value. @param empty fields without one, including fields that were emptied */
+   * @param held fields that have a value. @param empty fields without one, including fields that were
+   * emptied */
   times(held: readonly string[], empty: readonly string[]): FieldTimestamps {
     const emptied = empty.filter((field) => this.#isListed(field));
     if ([...held, ...emptied].some((field) => this.timeOf(field) !== this.#atMs)) {

@@ -26,7 +26,8 @@ export interface Merged {
   readonly news: readonly News[];
 }
 
-/** Values of traits and account with the same time. An account of null means that the account was not sent. */
+/** Values of traits and account with the same time. An account of null means that the account was not
+ * sent. */
 export interface News {
   readonly atMs: number;
   readonly traits: JsonObject;
@@ -35,7 +36,8 @@ export interface News {
 
 /**
  * Merges an identify into what is stored.
- * @param account the number of the account that was sent, 0 for none, undefined if the request has no account field.
+ * @param account the number of the account that was sent, 0 for none, undefined if the request has no account
+ * field.
  * @returns Invalid if the user would exceed the limits.
  */
 export function merge(

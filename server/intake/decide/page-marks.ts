@@ -1,6 +1,7 @@
 /**
- * What pages have said of a user or an account, as marks among the times of its fields: who first made it known, and which fields a page
- * said last. A page's token can be read by everybody, so a value that a server says wins over a page's, whatever their times. Pure.
+ * What pages have said of a user or an account, as marks among the times of its fields: who first made it
+ * known, and which fields a page said last. A page's token can be read by everybody, so a value that a server
+ * says wins over a page's, whatever their times. Pure.
  */
 import { createHash } from "node:crypto";
 import type { FieldTimestamps } from "../../ledger/ledger.ts";
@@ -19,7 +20,8 @@ export interface PageRequest {
   readonly mayJoin?: boolean | undefined;
 }
 
-/** The mark of the visitor under whose id a page first made the user or the account known. Its value is the time. Undefined for a server. */
+/** The mark of the visitor under whose id a page first made the user or the account known. Its value is the
+ * time. Undefined for a server. */
 export function visitorMark({ isBrowser, visitor }: PageRequest): string | undefined {
   if (isBrowser !== true || visitor === undefined) return undefined;
   return `${prefix}visitor ${createHash("sha256").update(visitor).digest("hex").slice(0, 32)}`;
@@ -35,7 +37,8 @@ export function isMark(key: string): boolean {
   return key.startsWith(prefix);
 }
 
-/** Whether a page first made the user or the account known under this visitor's id, within the last 24 hours. */
+/** Whether a page first made the user or the account known under this visitor's id, within the last 24
+ * hours. */
 export function isOfVisit({ fieldTimestampsMs }: FieldTimestamps, request: PageRequest): boolean {
   const mark = visitorMark(request);
   const madeAtMs = mark === undefined ? undefined : fieldTimestampsMs[mark];

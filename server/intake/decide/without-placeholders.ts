@@ -1,6 +1,7 @@
 /**
- * Takes placeholder ids out of requests. The write API and files refuse them. A connected tool's sender cannot: its item stays
- * the visitor's, and is rejected only if it names no visitor. An id that is stored already keeps working. Pure.
+ * Takes placeholder ids out of requests. The write API and files refuse them. A connected tool's sender
+ * cannot: its item stays the visitor's, and is rejected only if it names no visitor. An id that is stored
+ * already keeps working. Pure.
  */
 import type { AdmittedPersonItem } from "../admission/admit-sourced.ts";
 import type { Invalid } from "../admission/json.ts";

@@ -1,13 +1,15 @@
 /**
- * Notices organizations whose past comes in bulk: a first load, a repair, the history of another tool. Scores wait for its end.
- * Counts in memory. Writes down at once that a load has begun, so that it is known before its rows are in the warehouse, and every few
- * seconds until when it lasted. A process that is killed forgets those seconds.
+ * Notices organizations whose past comes in bulk: a first load, a repair, the history of another tool. Scores
+ * wait for its end. Counts in memory. Writes down at once that a load has begun, so that it is known before
+ * its rows are in the warehouse, and every few seconds until when it lasted. A process that is killed forgets
+ * those seconds.
  */
 import type { Ledger } from "../../ledger/ledger.ts";
 
 /** So many events of earlier days within this time are a load in bulk. */
 const bulk = { rows: 1_000, withinMs: 30_000 } as const;
-/** Time is counted in parts, so that a load is noticed in its first seconds and over soon after its last row. */
+/** Time is counted in parts, so that a load is noticed in its first seconds and over soon after its last
+ * row. */
 const parts = 6;
 const partMs = bulk.withinMs / parts;
 
@@ -32,7 +34,8 @@ export class BulkLoads {
     this.#ledger = ledger;
   }
 
-  /** Over how many nodes rows are spread. Each counts its own, and one of them sees at least its share of a load. */
+  /** Over how many nodes rows are spread. Each counts its own, and one of them sees at least its share of a
+   * load. */
   shareOver(nodes: number): void {
     this.#nodes = nodes;
   }

@@ -1,6 +1,6 @@
 /**
- * The live view of one organization: the latest items, at a rate that a person can read. It counts the items that
- * were not shown. The kept items, their payloads and the queue of a slow watcher are bounded.
+ * The live view of one organization: the latest items, at a rate that a person can read. It counts the items
+ * that were not shown. The kept items, their payloads and the queue of a slow watcher are bounded.
  */
 import { type LiveItem, type LiveSkipped, liveLimits } from "../../../contract/live.ts";
 
@@ -54,7 +54,8 @@ export class LiveChannel {
   #recent: { readonly number: number; readonly message: LiveMessage }[] = [];
   #lastNumber = 0;
   #skipped = noItems();
-  /** Places of this second. Rejected items have their own places, so that many stored items do not hide them. */
+  /** Places of this second. Rejected items have their own places, so that many stored items do not hide
+   * them. */
   #places = { stored: liveLimits.itemsPerSecond as number, others: liveLimits.itemsPerSecond as number };
   #leftAtMs = 0;
 
@@ -78,7 +79,8 @@ export class LiveChannel {
     return this.#watchers.size > 0 ? 0 : this.#nowMs() - this.#leftAtMs;
   }
 
-  /** Takes a place of this second for an item. If there is none, the item is only counted. @returns whether it has one */
+  /** Takes a place of this second for an item. If there is none, the item is only counted. @returns whether
+   * it has one */
   takePlace(outcome: LiveOutcome): boolean {
     const kind = outcome === "accepted" || outcome === "held" ? "stored" : "others";
     if (this.#places[kind] > 0) {

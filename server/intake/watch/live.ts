@@ -1,6 +1,6 @@
 /**
- * The live view of arriving items. Without watchers, a write request only reads `isWatched`. With watchers, the
- * requests of their organizations are recorded (watched-request.ts) and shown (live-channel.ts).
+ * The live view of arriving items. Without watchers, a write request only reads `isWatched`. With watchers,
+ * the requests of their organizations are recorded (watched-request.ts) and shown (live-channel.ts).
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../../contract/live.ts";
@@ -12,11 +12,12 @@ export type { Endpoint } from "./notes.ts";
 
 import { WatchedRequest } from "./watched-request.ts";
 
-/** Items are kept for this time after the last watcher has left, so that a page that is opened again is not blank. */
+/** Items are kept for this time after the last watcher has left, so that a page that is opened again is not
+ * blank. */
 const keptUnwatchedMs = 5 * 60_000;
 const tickMs = 1_000;
-/** Items that another node received before an erasure may arrive for this time. They take half a second there, and more
- * than ten seconds in the ledger. */
+/** Items that another node received before an erasure may arrive for this time. They take half a second
+ * there, and more than ten seconds in the ledger. */
 const forgottenMs = 30_000;
 
 export class LiveView {
@@ -83,7 +84,8 @@ export class LiveView {
     if (!isOfErased) this.#channels.get(organization)?.show(message);
   }
 
-  /** Forgets the items of a user or an account that is erased. Older items that arrive from other nodes are not shown. */
+  /** Forgets the items of a user or an account that is erased. Older items that arrive from other nodes are
+   * not shown. */
   forget(organization: number, id: string): void {
     if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.nowMs() });
     this.#channels.get(organization)?.forget(id);

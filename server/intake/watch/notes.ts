@@ -1,5 +1,5 @@
-/** Makes ingestion warnings about requests. A well-formed request costs one look-up for each key and one comparison of
- * times: 0.05 µs. */
+/** Makes ingestion warnings about requests. A well-formed request costs one look-up for each key and one
+ * comparison of times: 0.05 µs. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
@@ -105,7 +105,8 @@ export function noteOutcome(
   }
 }
 
-/** Records the fields that a browser token may not change. The token is that of the request or of a held item. */
+/** Records the fields that a browser token may not change. The token is that of the request or of a held
+ * item. */
 export function noteIgnored(
   warnings: NoteTaker,
   who: ReturnType<typeof about>,

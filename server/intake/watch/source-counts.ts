@@ -1,6 +1,6 @@
 /**
- * Counts the items of each source in memory and writes the counts down every few seconds, outside of the request path. A
- * process that is killed loses only the counts of those seconds. Memory is bounded.
+ * Counts the items of each source in memory and writes the counts down every few seconds, outside of the
+ * request path. A process that is killed loses only the counts of those seconds. Memory is bounded.
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
@@ -55,7 +55,8 @@ export class SourceCounts {
     line.lastHeardMs = Math.max(line.lastHeardMs ?? atMs, atMs);
   }
 
-  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written are kept and still grow. */
+  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written are kept and still
+   * grow. */
   flush(): Promise<void> {
     const mine = this.#last.then(() => this.#write());
     this.#last = mine.catch(() => undefined);

@@ -70,8 +70,8 @@ export class IngestionWarnings {
     });
   }
 
-  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written now are kept and still
-   * grow. @throws UnwritableWarnings when some can never be written. These are left out */
+  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written now are kept and
+   * still grow. @throws UnwritableWarnings when some can never be written. These are left out */
   flush(): Promise<void> {
     const mine = this.#last.then(() => this.#write());
     this.#last = mine.catch(() => undefined);

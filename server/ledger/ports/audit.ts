@@ -1,5 +1,6 @@
-/** The audit log: the changes of an organization, with actor and time. It never holds a secret or a user's identity,
- * because an erasure could not delete it there: a user or an account is a number at most. A store writes a change and its entry in the same commit. */
+/** The audit log: the changes of an organization, with actor and time. It never holds a secret or a user's
+ * identity, because an erasure could not delete it there: a user or an account is a number at most. A store
+ * writes a change and its entry in the same commit. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 
@@ -61,7 +62,8 @@ export interface AuditPage {
   readonly before?: number | undefined;
 }
 
-/** Entries are kept for two years. An organization keeps its newest 100,000, and up to 1,000 more until the next trim. */
+/** Entries are kept for two years. An organization keeps its newest 100,000, and up to 1,000 more until the
+ * next trim. */
 export interface AuditStore {
   add(entry: AuditEntry): Promise<void>;
   /** The newest first. */

@@ -1,6 +1,7 @@
 /**
- * Credentials: project tokens (`rk-`), which write and never read, and read keys (`rr-`), which read and never
- * write. Both are a prefix and 32 random characters. The ledger keeps a hash and the last four characters.
+ * Credentials: project tokens (`rk-`), which write and never read, and read keys (`rr-`), which read and
+ * never write. Both are a prefix and 32 random characters. The ledger keeps a hash and the last four
+ * characters.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../../contract/members.ts";
@@ -8,8 +9,9 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 import type { Organization } from "./organizations.ts";
 
-/** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give users accounts that exist. Every read key has `read`. With `erase` it may also erase
- * users, with `manage` it may change settings and rejected events. */
+/** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give
+ * users accounts that exist. Every read key has `read`. With `erase` it may also erase users, with `manage`
+ * it may change settings and rejected events. */
 export type Right = RightOfTokens | "read" | "erase" | "manage";
 export type RightOfTokens = "write" | "browser" | "join";
 
@@ -27,11 +29,11 @@ export interface Credential {
   readonly madeBy: { readonly id: number; readonly name: string } | null;
 }
 
-/** The credentials of one kind: project tokens, or read keys. Every change and its entry in the audit log are one
- * commit. */
+/** The credentials of one kind: project tokens, or read keys. Every change and its entry in the audit log are
+ * one commit. */
 export interface Credentials {
-  /** Stores the hash and the last four characters. The secret itself is never kept. The same transaction checks that the
-   * maker is a member, so that a member who is being removed creates no new secret.
+  /** Stores the hash and the last four characters. The secret itself is never kept. The same transaction
+   * checks that the maker is a member, so that a member who is being removed creates no new secret.
    * @throws Refusal when there is no such organization, or the person is no member of it */
   create(
     credential: {
@@ -155,8 +157,8 @@ function detailOf({ id, name, lastFour }: Credential) {
   return { id, name, lastFour };
 }
 
-/** The hash by which a secret is stored and found: SHA-256, in hexadecimal digits. A secret has 190 random bits, so a
- * slow hash would add no safety. Attackers could use it to overload the service. */
+/** The hash by which a secret is stored and found: SHA-256, in hexadecimal digits. A secret has 190 random
+ * bits, so a slow hash would add no safety. Attackers could use it to overload the service. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

@@ -1,8 +1,8 @@
 /**
- * Erasures: all data of a user or an account is deleted, and only a record of the erasure stays. The record and its audit
- * entry are in the commit that deletes the user or the account. The erasure is pending until all other data is deleted,
- * too, so that a crash at any point only delays it. The erased id is kept as a keyed hash: it can be recognized, but not
- * read.
+ * Erasures: all data of a user or an account is deleted, and only a record of the erasure stays. The record
+ * and its audit entry are in the commit that deletes the user or the account. The erasure is pending until
+ * all other data is deleted, too, so that a crash at any point only delays it. The erased id is kept as a
+ * keyed hash: it can be recognized, but not read.
  */
 import type { Actor, AuditNote } from "./audit.ts";
 import type { DayCount } from "./inbox.ts";
@@ -83,30 +83,31 @@ export interface FoundOfAccount {
 
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
-  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit. After it the
-   * user is unknown. The ids that were linked to the user, or to an e-mail address that no other user has, also leave
-   * tombstones. Their links, the items held under these ids and the ingestion warnings that name one are deleted, in
-   * the files at once. The same is deleted for an id that was never identified, as a user's id and as a visitor's.
-   * Then tombstones stay for ids that had data.
+  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit. After
+   * it the user is unknown. The ids that were linked to the user, or to an e-mail address that no other user
+   * has, also leave tombstones. Their links, the items held under these ids and the ingestion warnings that
+   * name one are deleted, in the files at once. The same is deleted for an id that was never identified, as a
+   * user's id and as a visitor's. Then tombstones stay for ids that had data.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string, asked?: AskedErasure): Promise<BegunErasure | undefined>;
   /**
-   * Deletes the account, with the exclusion rules that name it, and leaves a tombstone, in one commit. After it, its
-   * account members belong to no account, and new rows do not name it. Held items lose the account, also if the account was
-   * never stored.
+   * Deletes the account, with the exclusion rules that name it, and leaves a tombstone, in one commit. After
+   * it, its account members belong to no account, and new rows do not name it. Held items lose the account,
+   * also if the account was never stored.
    * @returns undefined when there is no such account
    */
   beginAccount(organization: number, accountId: string, asked?: AskedErasure): Promise<Erasure | undefined>;
   /** Erasures that are not finished, oldest first. */
   pending(): Promise<readonly Erasure[]>;
-  /** Subtracts the users' events and versions from the counts and deletes the users' rejected events. Each erasure is
-   * counted once and in one commit, before the warehouse deletes anything. A long list takes several commits. */
+  /** Subtracts the users' events and versions from the counts and deletes the users' rejected events. Each
+   * erasure is counted once and in one commit, before the warehouse deletes anything. A long list takes
+   * several commits. */
   counted(found: readonly CountedErasure[]): Promise<void>;
-  /** The same for an account: its rejected events are deleted, and those of users lose the account. Of the counts, only the
-   * rows of `account_versions` change. */
+  /** The same for an account: its rejected events are deleted, and those of users lose the account. Of the
+   * counts, only the rows of `account_versions` change. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;
-  /** Called when the warehouse has no row of the users or accounts any more. Deletes their rows in the inbox up to the
-   * newest of these erasures, and frees the disk space. All are done in one commit.
+  /** Called when the warehouse has no row of the users or accounts any more. Deletes their rows in the inbox
+   * up to the newest of these erasures, and frees the disk space. All are done in one commit.
    * @throws Error while rows before one are not loaded, or one is not counted. Then none is done */
   finish(ids: readonly number[]): Promise<void>;
   find(id: number): Promise<Erasure | undefined>;
@@ -165,15 +166,17 @@ export function erasureNote({ id, user }: Erasure): AuditNote {
     : { action: "account.erased", summary: "Erased an account", detail: { erasure: id } };
 }
 
-/** The audit entry of a copy of everything about a person, which names the person by number. 0 for one who was never identified. */
+/** The audit entry of a copy of everything about a person, which names the person by number. 0 for one who
+ * was never identified. */
 export function personExportedNote(user: number): AuditNote {
   return { action: "person.exported", summary: "Exported everything about a user", detail: { user } };
 }
 
 /**
- * Deletions of organizations. The first commit deletes the organization's name, its credentials and its team members.
- * After it, no look-up finds the organization and nothing is written for it. The deletion is pending until warehouse and
- * ledger hold no row of it, so that a crash at any point only delays it. Its id is never used again.
+ * Deletions of organizations. The first commit deletes the organization's name, its credentials and its team
+ * members. After it, no look-up finds the organization and nothing is written for it. The deletion is pending
+ * until warehouse and ledger hold no row of it, so that a crash at any point only delays it. Its id is never
+ * used again.
  */
 export interface Deletion {
   readonly organization: number;
@@ -187,7 +190,8 @@ export interface Deletions {
   begin(organization: number): Promise<Deletion | undefined>;
   /** Deletions that are not finished, in the order of their ids. */
   pending(): Promise<readonly Deletion[]>;
-  /** Called when the warehouse has no row of the organization any more. Deletes its rows here, and frees the disk space.
+  /** Called when the warehouse has no row of the organization any more. Deletes its rows here, and frees the
+   * disk space.
    * @throws Error while rows before the deletion are not loaded */
   finish(organization: number): Promise<void>;
 }

@@ -67,7 +67,8 @@ export function exclusionRemovedNote(rule: StoredExclusionRule): AuditNote {
   };
 }
 
-/** Rules that may name one user. Their entries leave out the name, because an erasure does not reach the log. */
+/** Rules that may name one user. Their entries leave out the name, because an erasure does not reach the
+ * log. */
 const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
 
 function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {

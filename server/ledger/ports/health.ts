@@ -40,8 +40,8 @@ export interface Populations {
   readonly userVersions: number;
   readonly accounts: number;
   readonly accountVersions: number;
-  /** The rows that were appended to `user_versions`. It does not get every version of a user. Null if the organization
-   * is older than this count. */
+  /** The rows that were appended to `user_versions`. It does not get every version of a user. Null if the
+   * organization is older than this count. */
   readonly versionRows: VersionRows | null;
   /** The same of `account_versions`. */
   readonly accountVersionRows: VersionRows;

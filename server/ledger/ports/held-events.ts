@@ -1,12 +1,12 @@
 /**
- * Held items of connected sources (`held` in names and tables). Their people are not identified yet. An item is
- * held under the id that was sent, until an identify or an alias names the person. Then the item is attached to the
- * user, and the id is linked to the user. Later items are the user's at once.
+ * Held items of connected sources (`held` in names and tables). Their people are not identified yet. An item
+ * is held under the id that was sent, until an identify or an alias names the person. Then the item is
+ * attached to the user, and the id is linked to the user. Later items are the user's at once.
  *
- * A user's id and a visitor's id with the same text are two ids. The reason: a user's id can be guessed. A sender
- * that uses it as a visitor's id must not get the items held under it. An identified user is not linked. The target
- * of a link is a user, identified or not, and is not linked itself. Items are held only under ids that are neither
- * identified nor linked.
+ * A user's id and a visitor's id with the same text are two ids. The reason: a user's id can be guessed. A
+ * sender that uses it as a visitor's id must not get the items held under it. An identified user is not
+ * linked. The target of a link is a user, identified or not, and is not linked itself. Items are held only
+ * under ids that are neither identified nor linked.
  */
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
@@ -38,8 +38,8 @@ export function visitorKey(organization: number, id: string): PersonKey {
 }
 
 /**
- * The id for the future user of an e-mail address, upper and lower case alike. Ids are linked to it, and nothing is held
- * under it. Undefined for an address that is too long for an id.
+ * The id for the future user of an e-mail address, upper and lower case alike. Ids are linked to it, and
+ * nothing is held under it. Undefined for an address that is too long for an id.
  */
 export function addressId(email: string): string | undefined {
   const id = `mailto:${emailKey(email)}`;
@@ -65,7 +65,8 @@ export interface HeldEvent {
   readonly body: string;
 }
 
-/** The body of an item that names an account, without the account. The properties of a billing event may name it, too. */
+/** The body of an item that names an account, without the account. The properties of a billing event may name
+ * it, too. */
 export function bodyWithoutAccount(body: string): string {
   const { account: _account, ...others } = JSON.parse(body) as Record<string, unknown>;
   const { event, properties } = others;
@@ -82,19 +83,19 @@ export interface PersonLink {
 export interface HeldEventWrites {
   /** All earlier items of these ids are deleted. */
   readonly taken: readonly PersonKey[];
-  /** At most `limits.heldEvents` and `limits.heldEventBytes` are held for one person. The oldest are dropped and
-   * counted. */
+  /** At most `limits.heldEvents` and `limits.heldEventBytes` are held for one person. The oldest are dropped
+   * and counted. */
   readonly held: readonly (PersonKey & HeldEvent)[];
   /** Items that were taken and could not be attached to their user. They are counted, with the reason. */
   readonly refused: readonly { readonly organization: number; readonly message: string }[];
   /**
    * New links. Null deletes the link. In two cases a link to another user than before is not stored:
-   * - The user has `limits.linksOfUser` links that were written in the last `limits.heldEventDays`. An older link of the user
-   *   would be replaced, the oldest first.
+   * - The user has `limits.linksOfUser` links that were written in the last `limits.heldEventDays`. An older
+   *   link of the user would be replaced, the oldest first.
    * - The user is not identified, and the organization has `limits.linksOfOrganization` links to such users.
-   * The ingestion warning `links_full` counts these links. The first of the list are stored. The id's earlier link is
-   * deleted in any case. A link to an e-mail address counts as a link to an unidentified user, until a user with the
-   * address is written.
+   *   The ingestion warning `links_full` counts these links. The first of the list are stored. The id's
+   *   earlier link is deleted in any case. A link to an e-mail address counts as a link to an unidentified
+   *   user, until a user with the address is written.
    */
   readonly links: readonly (PersonKey & { readonly link: PersonLink | null })[];
   /** Names of events as they were sent. An organization keeps at most `limits.eventLabels`. */
@@ -120,7 +121,8 @@ export interface HeldEventCounts {
   readonly droppedFull: number;
   /** Items dropped because their id was not identified in 30 days. */
   readonly droppedExpired: number;
-  /** Ids that are linked to users who are not identified yet. Such a link is deleted after 30 days without a message. */
+  /** Ids that are linked to users who are not identified yet. Such a link is deleted after 30 days without a
+   * message. */
   readonly links: number;
 }
 
@@ -135,7 +137,8 @@ export const noHeldEvents: HeldEventCounts = {
   links: 0,
 };
 
-/** The ingestion warnings about items that were dropped or could not be attached, and about links that were not stored. */
+/** The ingestion warnings about items that were dropped or could not be attached, and about links that were
+ * not stored. */
 export type HeldEventWarningKind = "held_full" | "held_expired" | "held_refused" | "links_full";
 
 /** The warning about items that were dropped or could not be attached, or about links that were not stored.

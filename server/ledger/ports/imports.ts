@@ -45,8 +45,8 @@ export interface ImportProgress {
 
 /** The durable records of imported files. Only `transact` changes their position, together with the rows. */
 export interface Imports {
-  /** The record of this file under this mapping: the existing one, or a new one. A finished import that stored nothing
-   * begins again. @throws Refusal when there is no such organization */
+  /** The record of this file under this mapping: the existing one, or a new one. A finished import that
+   * stored nothing begins again. @throws Refusal when there is no such organization */
   begin(file: NewImport): Promise<ImportRecord>;
   find(id: number): Promise<ImportRecord | undefined>;
   /** Every import of this content into the organization, with any mapping. */

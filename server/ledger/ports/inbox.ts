@@ -5,7 +5,8 @@ export interface InboxRows {
   readonly table: WarehouseTable;
   /** The partition's year for events. 0 for tables without partitions. */
   readonly year: number;
-  /** Version of the row's columns (see `ledger/rules/warehouse-rows.ts`), so that old rows can be read after an upgrade. */
+  /** Version of the row's columns (see `ledger/rules/warehouse-rows.ts`), so that old rows can be read after
+   * an upgrade. */
   readonly schema: number;
   readonly rows: number;
   readonly body: string;
@@ -45,8 +46,8 @@ export interface RejectedEvent {
 
 /** The loader's interface to the inbox. It crosses the process boundary, so every answer is plain data. */
 export interface Inbox {
-  /** Freezes waiting rows, at most `maxRows` and some tens of megabytes. Returns all frozen batches that are not
-   * finished, oldest first. One commit freezes the rows and moves the position. */
+  /** Freezes waiting rows, at most `maxRows` and some tens of megabytes. Returns all frozen batches that are
+   * not finished, oldest first. One commit freezes the rows and moves the position. */
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
   read(batch: FrozenBatch): Promise<Buffer>;

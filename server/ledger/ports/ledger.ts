@@ -1,11 +1,11 @@
 /**
- * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and the
- * inbox of rows that the warehouse does not have yet. A write is acknowledged when its `transact` resolves,
- * because then it is on disk.
+ * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and
+ * the inbox of rows that the warehouse does not have yet. A write is acknowledged when its `transact`
+ * resolves, because then it is on disk.
  *
  * SQLite and PostgreSQL each implement this interface and pass the same contract suite. Neither decides about
- * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the function's
- * result.
+ * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the
+ * function's result.
  */
 import type { AlertStore } from "./actions/alerts.ts";
 import type { DeliveryStore } from "./actions/deliveries.ts";
@@ -69,25 +69,27 @@ export interface Ledger {
   readonly identities: IdentityStore;
 
   /**
-   * One durable transaction: calls `decide` with the stored rows of `needs`, and writes its result. `decide` may be
-   * called again, if it read rows to which these led, or if other transactions were first. Then its earlier result is
-   * discarded. When the promise resolves, everything is on disk. When it rejects, nothing is, and no cache has changed.
-   * Transactions run one after another in SQLite, and concurrently in PostgreSQL.
+   * One durable transaction: calls `decide` with the stored rows of `needs`, and writes its result. `decide`
+   * may be called again, if it read rows to which these led, or if other transactions were first. Then its
+   * earlier result is discarded. When the promise resolves, everything is on disk. When it rejects, nothing
+   * is, and no cache has changed. Transactions run one after another in SQLite, and concurrently in
+   * PostgreSQL.
    */
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void>;
   /** The best number of concurrent transactions of one process: two or more. */
   readonly groupsAtOnce: number;
-  /** Whether a transaction locks the organizations whose people it changes, and may throw `OrganizationsHeld`. */
+  /** Whether a transaction locks the organizations whose people it changes, and may throw
+   * `OrganizationsHeld`. */
   readonly locksOrganizations: boolean;
 
-  /** Deletes loaded rows after their hour and expired message ids, and keeps the write-ahead log short. Called about
-   * once a second. */
+  /** Deletes loaded rows after their hour and expired message ids, and keeps the write-ahead log short.
+   * Called about once a second. */
   tidy(nowMs: number): Promise<void>;
 
   /** Totals of acknowledged events per organization and UTC day. */
   dayCounts(organization: number): Promise<readonly DayCount[]>;
-  /** When rows of the past last came in bulk, or by an import of any size, by the clock of the process that stored them; null when
-   * they never did. */
+  /** When rows of the past last came in bulk, or by an import of any size, by the clock of the process that
+   * stored them; null when they never did. */
   lastBulkLoadAtMs(organization: number): Promise<number | null>;
   /** The rows that imports have stored, and when the last of them was. */
   imported(organization: number): Promise<{ readonly rows: number; readonly lastAtMs: number | null }>;
@@ -104,8 +106,8 @@ export interface Ledger {
   /** The account with this id. */
   findAccount(organization: number, accountId: string): Promise<Account | undefined>;
 
-  /** When it resolves, the ledger's tables contain all rows that were acknowledged before the call. Other processes can
-   * read them there. */
+  /** When it resolves, the ledger's tables contain all rows that were acknowledged before the call. Other
+   * processes can read them there. */
   flush(): Promise<void>;
 
   /** The whole ledger at one instant. Writes continue meanwhile.
@@ -117,16 +119,18 @@ export interface Ledger {
 
   /** Organizations whose days in the warehouse were computed in an earlier timezone. */
   rebuildsPending(): Promise<readonly number[]>;
-  /** Marks an organization until `rebuildDone`, so that a rebuild begins again after a crash. @throws Refusal */
+  /** Marks an organization until `rebuildDone`, so that a rebuild begins again after a crash. @throws
+   * Refusal */
   rebuildBegun(organization: number): Promise<RebuildBegun>;
-  /** Records that the days are as `rebuildBegun` requested. The rebuild stays pending if the timezone was changed
-   * since, even if it was changed back. Rows that came in between have days of the other timezone. */
+  /** Records that the days are as `rebuildBegun` requested. The rebuild stays pending if the timezone was
+   * changed since, even if it was changed back. Rows that came in between have days of the other timezone. */
   rebuildDone(organization: number, askedAtMs: number): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** Calls that only the writing process uses. Some have another form for other processes, and some serve team members. */
+/** Calls that only the writing process uses. Some have another form for other processes, and some serve team
+ * members. */
 type OwnCalls =
   | "transact"
   | "groupsAtOnce"

@@ -1,6 +1,7 @@
 /**
- * Team members: people, their memberships of organizations, their sessions, and the links by which they sign up or set a
- * password. Secrets (session ids, codes in links) are 256 random bits, and only their SHA-256 is kept.
+ * Team members: people, their memberships of organizations, their sessions, and the links by which they sign
+ * up or set a password. Secrets (session ids, codes in links) are 256 random bits, and only their SHA-256 is
+ * kept.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { peopleLimits } from "../../../contract/member-limits.ts";
@@ -23,10 +24,11 @@ export interface Person {
   /** argon2id, with its parameters and salt. */
   readonly passwordHash: string;
   readonly createdAtMs: number;
-  /** Whether the e-mail came from a claim link, an invitation or the command line. False if the person changed it, and for
-   * people of 0.1.0. */
+  /** Whether the e-mail came from a claim link, an invitation or the command line. False if the person
+   * changed it, and for people of 0.1.0. */
   readonly isEmailVerified: boolean;
-  /** The e-mail before the person changed it. The person gets it back when another person verifies the present one. */
+  /** The e-mail before the person changed it. The person gets it back when another person verifies the
+   * present one. */
   readonly fallbackEmail: string | null;
 }
 
@@ -40,8 +42,8 @@ export function withChosenEmail(person: Person, email: string): Person {
   return { ...person, email, isEmailVerified: false, fallbackEmail: fallback === email ? null : fallback };
 }
 
-/** The person with the e-mail from before the present one, which belongs to another person. Undefined if there is no
- * earlier one. Then they keep the present one. */
+/** The person with the e-mail from before the present one, which belongs to another person. Undefined if
+ * there is no earlier one. Then they keep the present one. */
 export function withFallbackEmail(person: Person): Person | undefined {
   const { fallbackEmail: email } = person;
   return email === null ? undefined : { ...person, email, fallbackEmail: null, isEmailVerified: false };
@@ -108,8 +110,8 @@ export interface MemberStore {
   isClaimed(): Promise<boolean>;
   find(id: number): Promise<Person | undefined>;
   withEmail(email: string): Promise<Person | undefined>;
-  /** Changes the given fields. The person's other organizations get an entry in their audit logs. It does not verify an
-   * e-mail. @param verifiedHash of the password that was sent with the change
+  /** Changes the given fields. The person's other organizations get an entry in their audit logs. It does not
+   * verify an e-mail. @param verifiedHash of the password that was sent with the change
    * @throws Refusal when another person has the e-mail, or the password was changed meanwhile */
   change(
     id: number,
@@ -129,7 +131,8 @@ export interface MemberStore {
   /** Makes a person an owner at once, with or without an earlier membership.
    * @throws Refusal when there are too many members, or the person is in too many organizations */
   makeOwner(organization: number, person: number, by: Actor, nowMs: number): Promise<void>;
-  /** @returns undefined when the person is no member. @throws Refusal when there would be no owner any more. */
+  /** @returns undefined when the person is no member. @throws Refusal when there would be no owner any
+   * more. */
   setRole(
     organization: number,
     person: number,
@@ -180,10 +183,11 @@ export interface LoginStore {
   /** Creates the first person, as the owner of every organization without one, and uses up the link.
    * @returns undefined when the link is not valid any more, or there already is a person. */
   claim(sha256: string, person: NewPerson, nowMs: number): Promise<Person | undefined>;
-  /** Makes a known or a new person a member. Uses up the link. The link verifies the e-mail. A new person gets it even if
-   * another person has chosen it without a proof: see `withFallbackEmail`.
+  /** Makes a known or a new person a member. Uses up the link. The link verifies the e-mail. A new person
+   * gets it even if another person has chosen it without a proof: see `withFallbackEmail`.
    * @returns undefined when the link is not valid any more, or the person became known or unknown meanwhile.
-   * @throws Refusal when there are too many members, or the person is in too many organizations. Then the link stays */
+   * @throws Refusal when there are too many members, or the person is in too many organizations. Then the
+   * link stays */
   accept(
     sha256: string,
     person: { readonly id: number } | Omit<NewPerson, "email">,

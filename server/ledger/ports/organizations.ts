@@ -13,8 +13,8 @@ export interface Organization {
   readonly itemsPerSecondSet: number | null;
   /** Raw events of older days are deleted, and figures are kept. Null: raw events are never deleted. */
   readonly keepEventsDays: number | null;
-  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted. Null if none
-   * were. It never moves back. */
+  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted. Null
+   * if none were. It never moves back. */
   readonly eventsFromDay: number | null;
   readonly createdAtMs: number;
 }

@@ -1,5 +1,5 @@
-/** Rejected events, which tables and names call rejected events: rows that were acknowledged and that the warehouse
- * rejected. They are kept until a member sends them again or drops them. */
+/** Rejected events, which tables and names call rejected events: rows that were acknowledged and that the
+ * warehouse rejected. They are kept until a member sends them again or drops them. */
 import type { Actor } from "./audit.ts";
 import type { DayCount, RejectedEvent } from "./inbox.ts";
 
@@ -40,15 +40,18 @@ export interface MissingRows {
   readonly accounts: readonly NumberedVersion[];
 }
 
-/** Changes are made in several commits. Each organization's log has one entry of a change: see rejected-event-entries.ts. */
+/** Changes are made in several commits. Each organization's log has one entry of a change: see
+ * rejected-event-entries.ts. */
 export interface RejectedEventStore {
   /** The newest first. */
   list(of: WhoseRejectedEvents, limit: number): Promise<readonly StoredRejectedEvent[]>;
   count(of: WhoseRejectedEvents): Promise<number>;
-  /** Puts rows into the inbox again. Events get their day in the present timezone. The same commit deletes a row from
-   * the rejected events and adds it to the inbox. @returns their number. @throws Refusal for an unknown id. */
+  /** Puts rows into the inbox again. Events get their day in the present timezone. The same commit deletes a
+   * row from the rejected events and adds it to the inbox. @returns their number. @throws Refusal for an
+   * unknown id. */
   retry(selection: RejectedEventSelection, by: Actor, nowMs: number): Promise<number>;
-  /** Deletes rows permanently, and subtracts them from the counts of acknowledged rows. @returns their number.
+  /** Deletes rows permanently, and subtracts them from the counts of acknowledged rows. @returns their
+   * number.
    * @throws Refusal for an unknown id. */
   drop(selection: RejectedEventSelection, by: Actor, nowMs: number): Promise<number>;
   missing(organization: number): Promise<MissingRows>;

@@ -1,5 +1,5 @@
-/** An organization's settings as the ledger keeps them: all versions, and the rule that makes a version from the one
- * before. Both databases use this rule. */
+/** An organization's settings as the ledger keeps them: all versions, and the rule that makes a version from
+ * the one before. Both databases use this rule. */
 import { Compile, type Validator } from "typebox/compile";
 import { eventsOfTargets } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
@@ -72,13 +72,13 @@ export interface SettingsRestore {
 /** The settings of organizations, one version after another. */
 export interface SettingsStore {
   get(organization: number): Promise<SettingsVersion>;
-  /** Changes the given settings, and returns the new version. A change without a difference makes no version. The version
-   * and its entry in the audit log are one commit.
+  /** Changes the given settings, and returns the new version. A change without a difference makes no version.
+   * The version and its entry in the audit log are one commit.
    * @throws SettingsConflict when the change names another version than the current one
    * @throws Refusal naming the field that is wrong, or when there were too many changes within 24 hours */
   change(organization: number, change: SettingsChange, by: Actor, nowMs: number): Promise<SettingsVersion>;
-  /** Makes a new version with the settings of an older one, and returns it. Undefined if there is no such version. The
-   * current settings make no new version.
+  /** Makes a new version with the settings of an older one, and returns it. Undefined if there is no such
+   * version. The current settings make no new version.
    * @throws SettingsConflict when it names another version than the current one
    * @throws Refusal as `change` does */
   restore(
@@ -333,7 +333,8 @@ export function storedSettings(text: string): Settings {
 }
 
 /** A page of the history.
- * @param versions newest first, with one more than the page, if there is one: the page's oldest change needs it */
+ * @param versions newest first, with one more than the page, if there is one: the page's oldest change needs
+ * it */
 export function settingsHistory(
   versions: readonly Omit<SettingsRecord, "changes">[],
   limit: number,
@@ -355,14 +356,14 @@ export interface DeclaredOutage extends OutageDays {
   readonly createdAtMs: number;
 }
 
-/** Outages that were declared by hand: days on which data collection had stopped, which no count of days of scores
- * contains. Every change and its entry in the audit log are one commit. */
+/** Outages that were declared by hand: days on which data collection had stopped, which no count of days of
+ * scores contains. Every change and its entry in the audit log are one commit. */
 export interface OutageStore {
   /** In the order of days. */
   list(organization: number): Promise<readonly DeclaredOutage[]>;
   /** Declares an outage. @returns the outage with its id. One of the same days is returned unchanged.
-   * @throws Refusal when the days are in the wrong order or too many, there are too many outages, or there is no such
-   * organization. */
+   * @throws Refusal when the days are in the wrong order or too many, there are too many outages, or there is
+   * no such organization. */
   add(organization: number, days: OutageDays, by: Actor, nowMs: number): Promise<DeclaredOutage>;
   /** @throws Refusal when the organization has no outage with this id. */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void>;

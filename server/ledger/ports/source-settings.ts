@@ -13,13 +13,15 @@ import type { Actor, AuditNote } from "./audit.ts";
 /** A billing tool that sends to a webhook. */
 export interface PresetSettings {
   readonly preset: WebhookPreset;
-  /** In plain text: a signature cannot be checked with a hash of the secret. Without one, requests are not verified. */
+  /** In plain text: a signature cannot be checked with a hash of the secret. Without one, requests are not
+   * verified. */
   readonly secret?: string;
   /** Left out: `ignore`. */
   readonly testMode?: TestMode;
 }
 
-/** A webhook with a mapping. It has both a secret and a signature, or neither: then requests are not verified. */
+/** A webhook with a mapping. It has both a secret and a signature, or neither: then requests are not
+ * verified. */
 export interface MappingSettings {
   readonly mapping: WebhookMapping;
   /** In plain text, as a preset's. */
@@ -47,7 +49,8 @@ export interface WebhookChange {
 }
 
 export interface StripeSettings {
-  /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a signature. */
+  /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a
+   * signature. */
   readonly signingSecrets: readonly string[];
   readonly unknownCustomers: "create" | "wait";
   readonly testMode: TestMode;
@@ -62,7 +65,8 @@ export interface SourceSettingsStore {
   /** Sorted by name. */
   webhooks(organization: number): Promise<readonly Webhook[]>;
   webhook(organization: number, name: string): Promise<Webhook | undefined>;
-  /** @throws Refusal when another webhook has the name, there are too many, or the organization does not exist. */
+  /** @throws Refusal when another webhook has the name, there are too many, or the organization does not
+   * exist. */
   addWebhook(
     organization: number,
     webhook: WebhookSettings & { readonly name: string },
@@ -70,7 +74,8 @@ export interface SourceSettingsStore {
     nowMs: number,
   ): Promise<Webhook>;
   /** @returns undefined when the organization has no such webhook.
-   * @throws Refusal for fields of a preset in a change of a mapping, or the reverse, and for a secret without its signature. */
+   * @throws Refusal for fields of a preset in a change of a mapping, or the reverse, and for a secret without
+   * its signature. */
   changeWebhook(
     organization: number,
     id: number,
@@ -189,8 +194,8 @@ function shownSettings(settings: WebhookSettings) {
   return { preset, secret: secret?.slice(-4) ?? null, ...(testMode !== undefined && { testMode }) };
 }
 
-/** The entry of changed settings of Stripe. Undefined if nothing changed. It has only the last four characters of
- * secrets. */
+/** The entry of changed settings of Stripe. Undefined if nothing changed. It has only the last four
+ * characters of secrets. */
 export function stripeChangedNote(before: StripeStored, after: StripeStored): AuditNote | undefined {
   const changed = (["signingSecrets", "unknownCustomers", "testMode"] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),

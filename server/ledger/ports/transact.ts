@@ -18,8 +18,8 @@ import type { VersionRows } from "./rejected-events.ts";
 /** The fields of a user that a track request needs. */
 export type KnownUser = Pick<User, "number" | "account">;
 
-/** The look-ups that the decision about a group of admitted requests needs. Duplicates are harmless. A ledger may load
- * all before the decision, in one statement, or run each look-up when it is called. */
+/** The look-ups that the decision about a group of admitted requests needs. Duplicates are harmless. A ledger
+ * may load all before the decision, in one statement, or run each look-up when it is called. */
 export interface Needs {
   /** Users of tracks: only their numbers are needed. */
   readonly known: readonly { readonly organization: number; readonly userId: string }[];
@@ -27,12 +27,13 @@ export interface Needs {
   readonly users: readonly { readonly organization: number; readonly userId: string }[];
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
-  /** Ids whose user, held items and erasure are needed. The decision may look up everything to which they lead:
+  /** Ids whose user, held items and erasure are needed. The decision may look up everything to which they
+   * lead:
    * - the users to whom they are linked, and the visitors with the same ids
    * - other ids that are linked to these users
    * - users with the address to which they are linked
-   * - the accounts of held items
-   * For an organization without held items and links, only the erasures have to be loaded. */
+   * - the accounts of held items For an organization without held items and links, only the erasures have to
+   *   be loaded. */
   readonly people: readonly PersonKey[];
   readonly labels: readonly Omit<EventLabel, "label">[];
 }
@@ -42,13 +43,13 @@ export interface MessageKey {
   readonly organization: number;
   readonly kind: MessageKind;
   readonly messageId: string;
-  /** The day, counted in UTC from 1970-01-01, under which the id is remembered for good. Undefined: it is remembered for
-   * 24 hours. The same id under another day is another id. */
+  /** The day, counted in UTC from 1970-01-01, under which the id is remembered for good. Undefined: it is
+   * remembered for 24 hours. The same id under another day is another id. */
   readonly lastingDay?: number | undefined;
 }
 
-/** The kind of a message. All items of connected sources except tracks count as identifies, including aliases and
- * items about an account. */
+/** The kind of a message. All items of connected sources except tracks count as identifies, including aliases
+ * and items about an account. */
 export type MessageKind = "identify" | "track";
 
 /** A message id in the ledger's form. A decision that stores its message returns it in `Writes`. */
@@ -59,24 +60,26 @@ export interface Message {
   readonly isNewForGood: boolean;
 }
 
-/** Look-ups of stored rows. They return `undefined` for missing ones. Only the needs may be looked up, and everything to
- * which they lead. */
+/** Look-ups of stored rows. They return `undefined` for missing ones. Only the needs may be looked up, and
+ * everything to which they lead. */
 export interface Stored {
-  /** Whether there is such an organization. It is called first: nothing is written for a deleted organization. */
+  /** Whether there is such an organization. It is called first: nothing is written for a deleted
+   * organization. */
   exists(organization: number): boolean;
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
-  /** Users with this e-mail address, upper and lower case alike, three at most. It may be called for any address, and
-   * every look-up for the users that it returns. */
+  /** Users with this e-mail address, upper and lower case alike, three at most. It may be called for any
+   * address, and every look-up for the users that it returns. */
   withEmail(organization: number, email: string): readonly string[];
-  /** The last erasure of the user, or of a user to whom the id was linked at that time. Older items are left out. */
+  /** The last erasure of the user, or of a user to whom the id was linked at that time. Older items are left
+   * out. */
   erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
   /** The last erasure of the account. Older items are stored without the account. */
   accountErasedAtMs(organization: number, accountId: string): number | undefined;
   message(key: MessageKey): Message;
-  /** Whether the organization has held items or links. It is called for every identify, so it is known without a
-   * look-up. True may be wrong, false never is. */
+  /** Whether the organization has held items or links. It is called for every identify, so it is known
+   * without a look-up. True may be wrong, false never is. */
   hasHeldEvents(organization: number): boolean;
   /** The link of the id. */
   link(person: PersonKey): PersonLink | undefined;
@@ -86,8 +89,8 @@ export interface Stored {
   heldEvents(person: PersonKey): readonly HeldEvent[];
   /** The other name under which the event was first sent. */
   label(organization: number, event: string): string | undefined;
-  /** The highest number so far in the organization, including erased users. 0 before the first. Only for an organization
-   * with a user or an account among the needs. */
+  /** The highest number so far in the organization, including erased users. 0 before the first. Only for an
+   * organization with a user or an account among the needs. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
   /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
@@ -120,7 +123,8 @@ export class OrganizationGone extends Refusal {
   }
 }
 
-/** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was written. */
+/** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was
+ * written. */
 export class OrganizationsHeld extends Error {
   override readonly name = "OrganizationsHeld";
   /** The locked organizations, at least one. */

@@ -22,8 +22,8 @@ export type NewView = Pick<View, "page" | "name" | "query">;
 export interface ViewStore {
   /** Sorted by page and name. */
   list(organization: number): Promise<readonly View[]>;
-  /** @throws Refusal when another view of the page has the name, there are too many, or the organization or the person does
-   * not exist. */
+  /** @throws Refusal when another view of the page has the name, there are too many, or the organization or
+   * the person does not exist. */
   add(organization: number, view: NewView, by: Actor, nowMs: number): Promise<View>;
   /** Changes the given fields. @returns undefined when the organization has no such view.
    * @throws Refusal when another view of the page has the name. */
@@ -47,8 +47,8 @@ export function viewSavedNote({ id, page, name }: View): AuditNote {
   };
 }
 
-/** The entry of a view whose name or query was changed. The entry leaves out the query, because an erasure does not
- * reach the log. */
+/** The entry of a view whose name or query was changed. The entry leaves out the query, because an erasure
+ * does not reach the log. */
 export function viewChangedNote(before: View, after: View): AuditNote {
   const { id, page } = before;
   return {

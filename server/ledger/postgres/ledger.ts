@@ -97,8 +97,8 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly inbox: PostgresInbox;
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
-  /** Each group waits for the network and a sync. With four groups, 16 senders stored one and a half times as much as
-   * with two. */
+  /** Each group waits for the network and a sync. With four groups, 16 senders stored one and a half times as
+   * much as with two. */
   readonly groupsAtOnce = 4;
   readonly locksOrganizations = true;
   readonly #sql: Sql;
@@ -127,7 +127,8 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   }
 
   /** The same ledger for the node that leads, until its lease ends.
-   * @param settled resolves when every node has committed all requests that it admitted before the last change */
+   * @param settled resolves when every node has committed all requests that it admitted before the last
+   * change */
   leading(lease: LoaderLease, settled: () => Promise<void>): LeadingLedger {
     return new LeadingLedger(this.#sql, this.#parts, { lease, settled });
   }
@@ -206,8 +207,8 @@ interface Leading {
 }
 
 /**
- * The ledger of the leader. It lists a rebuild or an erasure only when every node has written its earlier requests. These
- * could add days in an old timezone, or warnings with the id of an erased user.
+ * The ledger of the leader. It lists a rebuild or an erasure only when every node has written its earlier
+ * requests. These could add days in an old timezone, or warnings with the id of an erased user.
  */
 export class LeadingLedger extends PostgresLedger {
   override readonly erasures: LeadingErasures;

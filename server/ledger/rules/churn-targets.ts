@@ -55,7 +55,8 @@ function targetOf(kind: keyof ChurnTargets, sent: SentChurnTarget): ChurnTarget 
   }
 }
 
-/** The targets of settings as any version stored them. Version 0.1.0 had one churn event, or null; it is the users'. */
+/** The targets of settings as any version stored them. Version 0.1.0 had one churn event, or null; it is the
+ * users'. */
 export function targetsOfStored({
   churnTargets,
   churnEvent,

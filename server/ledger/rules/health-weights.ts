@@ -28,8 +28,8 @@ export function healthProblem({
   return `${what} add up to ${Number(sum.toFixed(6))}: send percentages that add up to 100.`;
 }
 
-/** The weights of settings as any version stored them. In version 0.1.0 only their proportions mattered, and each was at
- * most 1. It had no traits in health. */
+/** The weights of settings as any version stored them. In version 0.1.0 only their proportions mattered, and
+ * each was at most 1. It had no traits in health. */
 export function weightsOfStored({
   healthWeights: weights = defaultSettings.healthWeights,
   healthTraits,

@@ -1,11 +1,11 @@
-/** The form in which a message id is kept for its 24 hours: a hash of 96 bits. It is the same in SQLite and PostgreSQL, so
- * a ledger that moves from one to the other still recognizes the ids. */
+/** The form in which a message id is kept for its 24 hours: a hash of 96 bits. It is the same in SQLite and
+ * PostgreSQL, so a ledger that moves from one to the other still recognizes the ids. */
 
 import type { MessageKey } from "../ports/transact.ts";
 
 /**
- * 96 bits of a cryptographic hash as unsigned 32-bit words. Among 10^9 remembered ids, a new id collides with a
- * probability of 10^-20. An attacker cannot search for a collision.
+ * 96 bits of a cryptographic hash as unsigned 32-bit words. Among 10^9 remembered ids, a new id collides with
+ * a probability of 10^-20. An attacker cannot search for a collision.
  */
 export interface MessageIdHash {
   readonly first: number;
@@ -13,8 +13,8 @@ export interface MessageIdHash {
   readonly third: number;
 }
 
-/** These bits of the second word distinguish ids of identifies from those of tracks. Version 0.1.0 had no kinds and kept
- * all ids like those of tracks: see decision 0035. */
+/** These bits of the second word distinguish ids of identifies from those of tracks. Version 0.1.0 had no
+ * kinds and kept all ids like those of tracks: see decision 0035. */
 const identifyBits = 0x9d2c5681;
 
 export class MessageIdHasher {
@@ -22,8 +22,9 @@ export class MessageIdHasher {
   readonly #words = new Uint32Array(this.#digest.buffer);
 
   /**
-   * SHA-1 of the id, cut to 96 bits and shifted by the organization. A sender with two colliding ids would lose only
-   * an event of its own. It takes 0.4 µs. With the organization as a prefix of the id it took 0.2 µs more.
+   * SHA-1 of the id, cut to 96 bits and shifted by the organization. A sender with two colliding ids would
+   * lose only an event of its own. It takes 0.4 µs. With the organization as a prefix of the id it took 0.2
+   * µs more.
    */
   hash({ organization, kind, messageId }: MessageKey): MessageIdHash {
     Bun.SHA1.hash(messageId, this.#digest);
@@ -41,8 +42,8 @@ export function hashWithoutKind({ second, ...hash }: MessageIdHash): MessageIdHa
   return { ...hash, second: (second ^ identifyBits) >>> 0 };
 }
 
-/** An id that is remembered for good, as a row of `lasting_message_ids`. The hash is two whole numbers of 48 bits, which
- * SQLite, PostgreSQL and JavaScript hold exactly. */
+/** An id that is remembered for good, as a row of `lasting_message_ids`. The hash is two whole numbers of 48
+ * bits, which SQLite, PostgreSQL and JavaScript hold exactly. */
 export interface LastingId {
   readonly organization: number;
   readonly utcDay: number;
@@ -62,7 +63,8 @@ export function lastingIdOf(
 
 const hasher = new MessageIdHasher();
 
-/** The row of a held item's id. Undefined if the id is not remembered for good. @param body as intake wrote it */
+/** The row of a held item's id. Undefined if the id is not remembered for good. @param body as intake wrote
+ * it */
 export function lastingIdOfHeld(organization: number, body: string): LastingId | undefined {
   const { kind, messageId, lastingDay }: HeldId = JSON.parse(body);
   if (kind === undefined || !messageId || lastingDay === undefined) return undefined;

@@ -1,4 +1,5 @@
-/** The entry of the audit log and the errors for changes of an organization itself. Both databases use them. */
+/** The entry of the audit log and the errors for changes of an organization itself. Both databases use
+ * them. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { AuditNote } from "../ports/audit.ts";

@@ -2,7 +2,8 @@
 import { isBillingEvent } from "../../../contract/billing/events.ts";
 import { isJsonObject } from "../../../contract/json.ts";
 
-/** The properties of an event whose account is erased: a billing event's `accountId` becomes null, as in the warehouse.
+/** The properties of an event whose account is erased: a billing event's `accountId` becomes null, as in the
+ * warehouse.
  * @param properties JSON text, as it is stored
  * @returns the text itself for any other event, and for what cannot be read */
 export function propertiesWithoutPayer(event: unknown, properties: unknown): unknown {

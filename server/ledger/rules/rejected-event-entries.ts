@@ -1,7 +1,7 @@
 /**
- * The entries of a change of rejected events in the audit log. The change takes several commits. The first commit with
- * rows of an organization adds the organization's entry, and each later one updates it. After a crash the entry has the
- * number of rows that were changed.
+ * The entries of a change of rejected events in the audit log. The change takes several commits. The first
+ * commit with rows of an organization adds the organization's entry, and each later one updates it. After a
+ * crash the entry has the number of rows that were changed.
  */
 import { counted } from "../../../contract/counted.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
@@ -37,7 +37,8 @@ export class RejectedEventEntries {
     this.atMs = atMs;
   }
 
-  /** The entries that are written with a step, by organization. A row without a readable organization has none. */
+  /** The entries that are written with a step, by organization. A row without a readable organization has
+   * none. */
   after(events: readonly { readonly organization: number }[]): readonly RejectedEventEntry[] {
     const byOrganization = [...Map.groupBy(events, ({ organization }) => organization)];
     return byOrganization

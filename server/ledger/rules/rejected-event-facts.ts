@@ -1,6 +1,6 @@
 /**
- * Facts of a rejected event: its organization, and its part in the counts that `doctor` compares. They are read once,
- * when the row is rejected. So later reads need not parse 256 MiB.
+ * Facts of a rejected event: its organization, and its part in the counts that `doctor` compares. They are
+ * read once, when the row is rejected. So later reads need not parse 256 MiB.
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
@@ -10,7 +10,8 @@ import type { VersionRows } from "../ports/rejected-events.ts";
 import { propertiesWithoutPayer } from "./payer-in-properties.ts";
 import { columns } from "./warehouse-rows.ts";
 
-/** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is room. */
+/** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is
+ * room. */
 export interface RejectedEventLimits {
   readonly rows: number;
   readonly bytes: number;
@@ -80,8 +81,8 @@ function isOfAccounts(table: WarehouseTable): boolean {
   return table === "accounts" || table === "account_versions";
 }
 
-/** The rejected events' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`
- * and `account_versions`. */
+/** The rejected events' part in the counts of acknowledged rows: their events by day, and their rows of
+ * `user_versions` and `account_versions`. */
 export function countsOf(events: readonly CountedRow[]): {
   readonly dayCounts: readonly DayCount[];
   readonly versionRows: readonly VersionRowsOf[];
@@ -104,7 +105,8 @@ export function countsOf(events: readonly CountedRow[]): {
   return { dayCounts, versionRows, accountVersionRows };
 }
 
-/** The same for rejected events that are known to be of one organization, independent of the facts in their rows. */
+/** The same for rejected events that are known to be of one organization, independent of the facts in their
+ * rows. */
 export function countsOfUser(
   organization: number,
   events: readonly CountedRow[],
@@ -140,8 +142,8 @@ export function takenAway(dayCounts: readonly DayCount[]): readonly DayCount[] {
   return dayCounts.map((day) => ({ ...day, events: -day.events, checksum: 2 ** 32 - day.checksum }));
 }
 
-/** Turns rejected events into rows for the inbox, as they would be written now. The timezone of an organization may have
- * changed since. */
+/** Turns rejected events into rows for the inbox, as they would be written now. The timezone of an
+ * organization may have changed since. */
 export class ResentEvents {
   readonly #zones = new Map<string, Zone>();
 

@@ -16,7 +16,8 @@ export interface SegmentNode {
 /** Traits whose values name one user. */
 const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
 
-/** Whether a condition on a trait has a value that may name a user: an erasure would not find it in a saved filter. */
+/** Whether a condition on a trait has a value that may name a user: an erasure would not find it in a saved
+ * filter. */
 export function mayNameUser({
   trait,
   value,
@@ -66,7 +67,8 @@ function notValid(condition: string, why: string): Refusal {
   return new Refusal(`filter.${condition} is not valid: ${why}.`);
 }
 
-/** A segment, and those that its filter names, on all levels, each once. None for an id that is not among them. */
+/** A segment, and those that its filter names, on all levels, each once. None for an id that is not among
+ * them. */
 export function segmentWithThoseBelow<Node extends SegmentNode>(
   segments: readonly Node[],
   id: number,
@@ -85,8 +87,8 @@ export function segmentWithThoseBelow<Node extends SegmentNode>(
 
 /**
  * Checks the segments of an organization as they will be.
- * @throws Refusal when a filter has a segment that is not there or is of another kind, when segments lead back to themselves,
- * or when they lead over too many levels
+ * @throws Refusal when a filter has a segment that is not there or is of another kind, when segments lead
+ * back to themselves, or when they lead over too many levels
  */
 export function refuseInvalidSegments(segments: readonly SegmentNode[]): void {
   const byId = new Map(segments.map((segment) => [segment.id, segment]));
@@ -123,8 +125,8 @@ export function countConditions(segments: readonly Pick<SegmentNode, "filter">[]
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-/** @throws Refusal when a segment that was changed, or one above it, has too many conditions together with those below it. Others may have
- * more: they were saved before there was a limit. */
+/** @throws Refusal when a segment that was changed, or one above it, has too many conditions together with
+ * those below it. Others may have more: they were saved before there was a limit. */
 export function refuseTooManyConditions(segments: readonly SegmentNode[], changed: number): void {
   for (const { id, name } of segments) {
     const tree = segmentWithThoseBelow(segments, id);
@@ -151,7 +153,8 @@ export function segmentsWith<Node extends SegmentNode>(
 const mostNamed = 3;
 const listed = new Intl.ListFormat("en");
 
-/** @param segments the names of segments whose filters have the segment @param rules the names of alert rules that use it
+/** @param segments the names of segments whose filters have the segment @param rules the names of alert rules
+ * that use it
  * @throws ApiError (conflict) when there is any */
 export function refuseUsedSegment(segments: readonly string[], rules: readonly string[]): void {
   const uses = [...inWords("segment", segments), ...inWords("alert rule", rules)];

@@ -4,7 +4,8 @@ import type { Actor, AuditNote } from "../ports/audit.ts";
 
 /** Older entries are deleted. */
 export const auditKeptMs = auditLimits.keptDays * 86_400_000;
-/** The search for entries above the limit reads the whole index, which takes 1 ms. It runs once for this many entries. */
+/** The search for entries above the limit reads the whole index, which takes 1 ms. It runs once for this many
+ * entries. */
 const entriesBetweenTrims = 1_000;
 /** The limit of a detail. Names of settings may make it long. */
 const maxDetailBytes = 16_384;
@@ -25,7 +26,8 @@ export function auditTexts(
   };
 }
 
-/** Decides when to check whether an organization has too many entries: at the first, and then at every thousandth. */
+/** Decides when to check whether an organization has too many entries: at the first, and then at every
+ * thousandth. */
 export class AuditTrims {
   /** Entries since the last trim, by organization. */
   readonly #added = new Map<number, number>();

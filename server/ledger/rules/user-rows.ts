@@ -1,7 +1,8 @@
 /** Recognizes the rows of a user, and a user's id after an erasure. */
 import { createHmac } from "node:crypto";
 
-/** The beginning of every row of a user, in all tables except those of accounts (see `ledger/rules/warehouse-rows.ts`). */
+/** The beginning of every row of a user, in all tables except those of accounts (see
+ * `ledger/rules/warehouse-rows.ts`). */
 export function beginningOfRow(organization: number, user: number): string {
   return `[${organization},${user},`;
 }
@@ -53,7 +54,8 @@ const newlineCode = "\n".charCodeAt(0);
 const commaCode = ",".charCodeAt(0);
 const zeroCode = "0".charCodeAt(0);
 
-/** The hash that is kept of an erased user's id. Ids are short and guessable: a plain hash could be found by trial.
+/** The hash that is kept of an erased user's id. Ids are short and guessable: a plain hash could be found by
+ * trial.
  * @param key of the ledger, 32 bytes. @returns HMAC-SHA-256, hexadecimal */
 export function tombstoneOf(key: Uint8Array, organization: number, userId: string): string {
   return createHmac("sha256", key).update(`${organization} ${userId}`).digest("hex");

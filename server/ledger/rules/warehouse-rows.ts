@@ -1,7 +1,7 @@
 /**
- * The rows of the warehouse: for each table its columns, in their order in a row's JSON array. Intake writes rows,
- * and the loader names the columns in its INSERT. The inbox keeps the schema version with the rows. Rows from before
- * an upgrade are read with the columns of their version.
+ * The rows of the warehouse: for each table its columns, in their order in a row's JSON array. Intake writes
+ * rows, and the loader names the columns in its INSERT. The inbox keeps the schema version with the rows.
+ * Rows from before an upgrade are read with the columns of their version.
  *
  * JSON arrays, not objects: 155 bytes a row instead of 240, and a fifth less CPU on insert.
  */

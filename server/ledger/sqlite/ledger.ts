@@ -81,8 +81,8 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     this.#parts.journal.flush();
   }
 
-  /** The file's number in its file system, and when it was made there (0 where that is unknown). A number may be given
-   * again after its file was deleted. */
+  /** The file's number in its file system, and when it was made there (0 where that is unknown). A number may
+   * be given again after its file was deleted. */
   async place(): Promise<string> {
     const { ino, birthtimeNs } = statSync(this.#db.filename, { bigint: true });
     return `file ${ino} of ${birthtimeNs}`;

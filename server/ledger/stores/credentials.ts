@@ -1,4 +1,5 @@
-/** Project tokens and read keys, in one table each. Only their hashes are kept, and look-ups skip revoked ones. */
+/** Project tokens and read keys, in one table each. Only their hashes are kept, and look-ups skip revoked
+ * ones. */
 import { Refusal } from "../../../contract/refusal.ts";
 import {
   type Credential,
@@ -96,7 +97,8 @@ export function credentialStore(engine: Engine, kind: CredentialTable): Credenti
       if (used.length === 0) return;
       const given = records(used, { id: "bigint", atMs: "bigint" });
       await engine.transaction(function* () {
-        // Rows are locked in the order of their ids, because every node does this once a minute, for the same tokens.
+        // Rows are locked in the order of their ids, because every node does this once a minute, for the same
+        // tokens.
         yield* run`SELECT id FROM ${table} WHERE id IN (SELECT id FROM ${given}) ORDER BY id ${forUpdate}`;
         yield* run`
           UPDATE ${table} SET last_used_at_ms = ${greatest}(coalesce(last_used_at_ms, 0), used.at_ms)

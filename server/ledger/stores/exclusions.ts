@@ -1,5 +1,5 @@
-/** Stores exclusion rules. Every change gives its organization a new revision in the same commit. A new revision makes
- * the warehouse apply the rules again. */
+/** Stores exclusion rules. Every change gives its organization a new revision in the same commit. A new
+ * revision makes the warehouse apply the rules again. */
 import {
   checkedRule,
   type ExclusionRules,

@@ -1,4 +1,5 @@
-/** The rows of links that are used once: invitations, links that set a password, and links for the first person. */
+/** The rows of links that are used once: invitations, links that set a password, and links for the first
+ * person. */
 import type { Role } from "../../../contract/roles.ts";
 import type { Link, LinkKind } from "../ports/members.ts";
 import { forUpdate } from "./engine/dialect.ts";
@@ -43,8 +44,8 @@ export function* findLink(kind: LinkKind, sha256: string, nowMs: number): Work<L
   return found;
 }
 
-/** The link with this hash that can still be used, locked until the commit. A transaction that waited for another one
- * that used the link finds none. */
+/** The link with this hash that can still be used, locked until the commit. A transaction that waited for
+ * another one that used the link finds none. */
 export function* lockLink(kind: LinkKind, sha256: string, nowMs: number): Work<Link | undefined> {
   const [found] = yield* select(link)`FROM invite_links WHERE ${withHash(kind, sha256, nowMs)} ${forUpdate}`;
   return found;

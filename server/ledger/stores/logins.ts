@@ -1,6 +1,7 @@
 /**
- * Sessions, and links that are used once. A link is deleted in the commit that uses it. Two transactions that use one
- * link wait for the same lock: that of the claim, the organization or the person. The second finds no link.
+ * Sessions, and links that are used once. A link is deleted in the commit that uses it. Two transactions that
+ * use one link wait for the same lock: that of the claim, the organization or the person. The second finds no
+ * link.
  */
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { personActor, serviceItself } from "../ports/audit.ts";
@@ -161,8 +162,8 @@ function* accept(audit: AuditLog, sha256: string, who: Joining, nowMs: number): 
   return person;
 }
 
-/** The person who joins by an invitation to this e-mail. Undefined if the e-mail was taken or changed since the link was
- * read. */
+/** The person who joins by an invitation to this e-mail. Undefined if the e-mail was taken or changed since
+ * the link was read. */
 function* joining(audit: AuditLog, email: string, who: Joining, nowMs: number): Work<Person | undefined> {
   if (!("id" in who)) {
     yield* freeEmail(audit, email, nowMs);

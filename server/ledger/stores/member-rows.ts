@@ -1,7 +1,7 @@
 /**
  * The rows of people and memberships. A transaction that changes the members of an organization locks the
- * organization's row first. A transaction that changes a person locks the person's row after that. Its later reads of
- * these rows cannot change before its commit.
+ * organization's row first. A transaction that changes a person locks the person's row after that. Its later
+ * reads of these rows cannot change before its commit.
  */
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
@@ -49,7 +49,8 @@ export function* findPerson(id: number): Work<Person | undefined> {
   return person;
 }
 
-/** The person with this id, locked. No other transaction changes them, makes them a member or signs them in meanwhile. */
+/** The person with this id, locked. No other transaction changes them, makes them a member or signs them in
+ * meanwhile. */
 export function* lockPerson(id: number): Work<Person | undefined> {
   const [person] = yield* select(personRow)`FROM people WHERE id = ${id} ${forNoKeyUpdate}`;
   return person;
@@ -110,7 +111,8 @@ export function* refuseFullOrganization(organization: number): Work<void> {
   refuseFull(yield* count`FROM memberships WHERE organization = ${organization}`);
 }
 
-/** The person has to be locked. @throws Refusal when they are in the most organizations that a person may be in */
+/** The person has to be locked. @throws Refusal when they are in the most organizations that a person may be
+ * in */
 export function* refusePersonEverywhere(person: number): Work<void> {
   refuseEverywhere((yield* organizationsOf(person)).length);
 }

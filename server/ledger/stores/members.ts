@@ -1,4 +1,5 @@
-/** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
+/** People, and their memberships of organizations. Every change and its entry in the audit log are one
+ * commit. */
 
 import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";

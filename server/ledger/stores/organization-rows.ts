@@ -27,8 +27,9 @@ export function* findOrganization(id: number): Work<Organization | undefined> {
   return row;
 }
 
-/** The organization with this id, locked until the commit. Other transactions that change its members, invitations,
- * settings, views or sources wait. Rows that only refer to it, such as users and events, are still written. */
+/** The organization with this id, locked until the commit. Other transactions that change its members,
+ * invitations, settings, views or sources wait. Rows that only refer to it, such as users and events, are
+ * still written. */
 export function* lockOrganization(id: number): Work<Organization | undefined> {
   const [row] = yield* select(organizationRow)`
     FROM organizations WHERE id = ${id} AND ${isThere} ${forNoKeyUpdate}`;

@@ -34,7 +34,8 @@ import {
 } from "./engine/sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
-/** A mapping has no field `preset` and no field `mapping`. Without a secret it is stored as it is, as in releases that had no secret. */
+/** A mapping has no field `preset` and no field `mapping`. Without a secret it is stored as it is, as in
+ * releases that had no secret. */
 type StoredWebhook = WebhookMapping | MappingSettings | PresetSettings;
 
 type WebhookRow = Pick<Webhook, "id" | "name" | "createdAtMs" | "updatedAtMs"> & {

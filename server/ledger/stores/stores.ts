@@ -172,7 +172,8 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: held events, warnings and rows of deleted rules at every call, all others once an hour. */
+/** Deletes old rows of the stores: held events, warnings and rows of deleted rules at every call, all others
+ * once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
   readonly #maxHeldEventBytes: number;

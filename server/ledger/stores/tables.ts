@@ -34,8 +34,8 @@ export const postgresTypes: TableTypes = {
   keyed: "",
 };
 
-/** People, their memberships, sessions and links, and the audit log. Links are deleted when they are used, and sessions when
- * a person signs out. */
+/** People, their memberships, sessions and links, and the audit log. Links are deleted when they are used,
+ * and sessions when a person signs out. */
 export function peopleAndAudit({ id, integer, text, ordered, end, keyed }: TableTypes): string {
   return `
   CREATE TABLE people (
@@ -189,8 +189,8 @@ export function outagesTable({ id, integer, end }: TableTypes): string {
 }
 
 /**
- * Message ids that are remembered for good. The day comes before the hash: rows of a file are in the order of time, so
- * that inserts change neighbouring pages (decision 0076).
+ * Message ids that are remembered for good. The day comes before the hash: rows of a file are in the order of
+ * time, so that inserts change neighbouring pages (decision 0076).
  */
 export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
   return `

@@ -24,7 +24,8 @@ import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
 import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
 import { isThere } from "./organization-rows.ts";
 
-/** Replaces null, which cannot be part of the key. No detail equals it, because no detail has half a surrogate pair. */
+/** Replaces null, which cannot be part of the key. No detail equals it, because no detail has half a
+ * surrogate pair. */
 const others = "";
 
 type Day = Pick<IngestionWarning, "organization" | "utcDay">;
@@ -115,8 +116,8 @@ export function* forgetWarningsOf(organization: number, userIds: readonly string
     DELETE FROM ingestion_warnings WHERE organization = ${organization} AND user_id IN (SELECT text FROM ${texts(userIds)})`;
 }
 
-/** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add warnings wait
- * for its end, because details are counted. */
+/** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add
+ * warnings wait for its end, because details are counted. */
 export function* addWarnings(counted: readonly IngestionWarning[]): Work<void> {
   if (counted.length === 0) return;
   const named = yield* withoutErased(counted);

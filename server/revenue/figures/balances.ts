@@ -19,9 +19,11 @@ export interface Balance {
   readonly payer: string;
   /** The first instant with MRR. */
   readonly firstPaidMs: number;
-  /** At each edge, in minor units: what held just before it. A change at an edge belongs to the period that begins. */
+  /** At each edge, in minor units: what held just before it. A change at an edge belongs to the period that
+   * begins. */
   readonly mrrs: readonly number[];
-  /** Up to each edge: MRR that other payers passed to this one, less what it passed to others, at the amounts of that instant. */
+  /** Up to each edge: MRR that other payers passed to this one, less what it passed to others, at the amounts
+   * of that instant. */
   readonly taken: readonly number[];
   /** At each edge without MRR: whether MRR last fell to 0 by involuntary ends alone. */
   readonly leftInvoluntarily: readonly boolean[];
@@ -75,7 +77,8 @@ interface Step {
   readonly isTransfer: boolean;
 }
 
-/** Each subscription's MRR as steps to it and from it. A step has the whole MRR, so that it is converted as such. */
+/** Each subscription's MRR as steps to it and from it. A step has the whole MRR, so that it is converted as
+ * such. */
 function stepsByPayer(changes: Iterable<MrrChange>): Map<string, Step[]> {
   const steps = new Map<string, Step[]>();
   const add = (

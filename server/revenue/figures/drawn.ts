@@ -26,8 +26,8 @@ export function normalFrom(uniform: () => number): number {
 }
 
 /**
- * The indices of the `count` largest values, in no order; all of them when there are no more. The time grows with the
- * number of values (Hoare 1961, "Algorithm 65: FIND").
+ * The indices of the `count` largest values, in no order; all of them when there are no more. The time grows
+ * with the number of values (Hoare 1961, "Algorithm 65: FIND").
  */
 export function indicesOfLargest(values: Float64Array, count: number): number[] {
   if (values.length <= count) return Array.from(values.keys());

@@ -11,11 +11,13 @@ export interface KeptMrr {
 }
 
 const part = 0.95;
-/** Payers that are resampled one by one, those that move a ratio the most. None of the others moves it more than these,
- * so the skewness of their sum is at most 1 / √128 in standard deviations of the whole: it is nearly normal. */
+/** Payers that are resampled one by one, those that move a ratio the most. None of the others moves it more
+ * than these, so the skewness of their sum is at most 1 / √128 in standard deviations of the whole: it is
+ * nearly normal. */
 const drawnAlone = 128;
 
-/** Random numbers of a seed. Those of cohorts with more than 128 payers are drawn once, and are the same in all cells. */
+/** Random numbers of a seed. Those of cohorts with more than 128 payers are drawn once, and are the same in
+ * all cells. */
 export class CohortChance {
   readonly #uniformOfSeed: () => () => number;
   #large: LargeCohortChance | undefined;
@@ -49,9 +51,9 @@ function largeCohortChance(uniform: () => number): LargeCohortChance {
 }
 
 /**
- * The MRR that a cohort kept in each later period. Up to 128 payers are resampled as they are. Of more payers the 128
- * that move a ratio the most have weights of their own (Poisson of mean 1), and the sum of all others is normal with
- * the bootstrap's variance. So a cell of 100,000 payers takes few ms of processor time.
+ * The MRR that a cohort kept in each later period. Up to 128 payers are resampled as they are. Of more payers
+ * the 128 that move a ratio the most have weights of their own (Poisson of mean 1), and the sum of all others
+ * is normal with the bootstrap's variance. So a cell of 100,000 payers takes few ms of processor time.
  * @param entry MRR of each payer when it entered the cohort, all above 0
  * @param later for each later period: MRR of the same payers in the same order
  */
@@ -72,7 +74,8 @@ export function keptMrrOf(
   });
 }
 
-/** Draws of a ratio. The gap of a payer is its MRR minus the ratio times its MRR at entry, and all gaps sum to 0. */
+/** Draws of a ratio. The gap of a payer is its MRR minus the ratio times its MRR at entry, and all gaps sum
+ * to 0. */
 function drawRatios(
   ratio: number,
   entry: readonly number[],

@@ -11,8 +11,9 @@ type MovementName = "new" | "reactivated" | "expansion" | "contraction" | "churn
 type TransferName = "transferredIn" | "transferredOut";
 
 /**
- * The movements of a period. `startMrr + new + reactivated + expansion + transferredIn − contraction − churned − transferredOut`
- * is `endMrr`, exactly. A transfer has payers where it alone made a payer begin or stop to pay.
+ * The movements of a period. `startMrr + new + reactivated + expansion + transferredIn − contraction −
+ * churned − transferredOut` is `endMrr`, exactly. A transfer has payers where it alone made a payer begin or
+ * stop to pay.
  */
 export interface Movements extends Readonly<Record<MovementName | TransferName, Movement>> {
   readonly startMrr: number;
@@ -30,8 +31,8 @@ interface PayerSpan {
 }
 
 /**
- * The movements of each period between two edges, per payer from its MRR at both and what passed between payers. A payer
- * without MRR at the start is reactivated if it had MRR before the start, and else new.
+ * The movements of each period between two edges, per payer from its MRR at both and what passed between
+ * payers. A payer without MRR at the start is reactivated if it had MRR before the start, and else new.
  */
 export function movementsOf(balances: readonly Balance[], edgesMs: readonly number[]): Movements[] {
   return edgesMs.slice(1).map((_, index) => {
@@ -72,8 +73,8 @@ export function sumOfMovements(periods: readonly Movements[]): Movements {
   };
 }
 
-/** The movement of one payer beside what passed to it or from it, and its size; undefined without one. So a payer whose
- * subscriptions all passed to another did not churn, and who took them over is not new. */
+/** The movement of one payer beside what passed to it or from it, and its size; undefined without one. So a
+ * payer whose subscriptions all passed to another did not churn, and who took them over is not new. */
 export function movementBetween(
   { start, end, taken }: PayerSpan,
   wasPaying: boolean,

@@ -23,7 +23,8 @@ export interface SubscriptionState {
 }
 
 export interface PayerNow {
-  /** In minor units of the reporting currency. Null for payers that ever had MRR in a currency without a rate. */
+  /** In minor units of the reporting currency. Null for payers that ever had MRR in a currency without a
+   * rate. */
   readonly mrr: number | null;
   /** The part of it that ends within the horizon as scheduled. */
   readonly scheduledMrr: number;
@@ -34,7 +35,8 @@ export interface PayerNow {
   /** Subscriptions that go on. */
   readonly subscriptions: number;
   readonly status: PayerStatus;
-  /** The next end of a period after which a subscription goes on; without one that is still to come, the last. */
+  /** The next end of a period after which a subscription goes on; without one that is still to come, the
+   * last. */
   readonly renewsAtMs: number | null;
   /** The last of the scheduled ends, when all that go on have one. */
   readonly endsAtMs: number | null;
@@ -92,7 +94,8 @@ function mrrByCurrency(live: readonly SubscriptionState[]): PayerNow["unratedMrr
     .toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
 }
 
-/** The first that holds. A payer is canceling as for the state of scores: it pays, and an end of all that goes on is scheduled. */
+/** The first that holds. A payer is canceling as for the state of scores: it pays, and an end of all that
+ * goes on is scheduled. */
 function statusOf(
   states: readonly SubscriptionState[],
   live: readonly SubscriptionState[],
@@ -105,8 +108,8 @@ function statusOf(
   return order.find(has) ?? "paused";
 }
 
-/** The expected loss of a payer within the horizon: MRR that ends as scheduled for certain, the rest by the churn risk, if that is known. Null where
- * neither is known. `expectedLossSql` is the same in SQL. */
+/** The expected loss of a payer within the horizon: MRR that ends as scheduled for certain, the rest by the
+ * churn risk, if that is known. Null where neither is known. `expectedLossSql` is the same in SQL. */
 export function expectedLossOfPayer(
   { mrr, scheduledMrr }: Pick<PayerNow, "mrr" | "scheduledMrr">,
   risk: number | null,

@@ -9,13 +9,14 @@ export interface Rates {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** Minor units of the reporting currency for minor units of another; undefined for a currency without a rate. */
+/** Minor units of the reporting currency for minor units of another; undefined for a currency without a
+ * rate. */
 export type Conversion = (minorUnits: number, currency: string) => number | undefined;
 
 /**
- * The conversion at these rates. A rate is the decimal number that its digits say, so 1.1 is exactly 11/10. Each
- * amount is rounded half to even to the reporting currency's minor unit. Figures convert the MRR of each subscription
- * and add the results, so parts of a total add up to it exactly.
+ * The conversion at these rates. A rate is the decimal number that its digits say, so 1.1 is exactly 11/10.
+ * Each amount is rounded half to even to the reporting currency's minor unit. Figures convert the MRR of each
+ * subscription and add the results, so parts of a total add up to it exactly.
  * @throws RangeError when a rate is not a finite number above 0
  */
 export function conversionAt({ reporting, rates }: Rates): Conversion {

@@ -2,7 +2,8 @@
 import type { Balance } from "./balances.ts";
 import { movementBetween, spanBetween } from "./movements.ts";
 
-/** Of the payers with MRR at the first edge, and of what they passed to other payers. Ratios are null without such payers. */
+/** Of the payers with MRR at the first edge, and of what they passed to other payers. Ratios are null without
+ * such payers. */
 export interface RevenueRetention {
   readonly startMrr: number;
   /** Their MRR at the second edge. */
@@ -25,9 +26,9 @@ export interface RevenueRetention {
 }
 
 /**
- * The retention of the payers with MRR at one edge, at a later one. It is computed per payer and never from totals.
- * Payers that are new or reactivated are in no sum. A payer that left and came back between the edges is kept. MRR that passed
- * to another payer is kept as long as that one keeps it.
+ * The retention of the payers with MRR at one edge, at a later one. It is computed per payer and never from
+ * totals. Payers that are new or reactivated are in no sum. A payer that left and came back between the edges
+ * is kept. MRR that passed to another payer is kept as long as that one keeps it.
  */
 export function retentionBetween(balances: readonly Balance[], from: number, to: number): RevenueRetention {
   let [startMrr, gained, lost, payers, left, leftInvoluntarily] = [0, 0, 0, 0, 0, 0];

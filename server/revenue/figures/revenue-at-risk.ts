@@ -20,7 +20,8 @@ export interface Calibration extends Recalibration {
   readonly covariance: { readonly slope: number; readonly intercept: number; readonly both: number };
 }
 
-/** Draws of the back-test's bootstrap, which is taken as normal: 1,000 lines around the one of the back-test. */
+/** Draws of the back-test's bootstrap, which is taken as normal: 1,000 lines around the one of the
+ * back-test. */
 export function drawnRecalibrations(
   { slope, intercept, covariance }: Calibration,
   uniform: () => number,
@@ -45,10 +46,11 @@ export interface RevenueAtRisk {
 }
 
 const part = 0.9;
-/** Accounts that are drawn one by one, those with the largest variance. The sum of all others is drawn as normal, with its skewness:
- * an account with much MRR and a low risk has little variance. */
+/** Accounts that are drawn one by one, those with the largest variance. The sum of all others is drawn as
+ * normal, with its skewness: an account with much MRR and a low risk has little variance. */
 const drawnAlone = 256;
-/** Log-odds of small accounts are rounded to knots of this distance, linearly, which changes a risk by .00003 at most. */
+/** Log-odds of small accounts are rounded to knots of this distance, linearly, which changes a risk by .00003
+ * at most. */
 const knotDistance = 0.05;
 const maxLogOdds = 14;
 const knots = Math.round((2 * maxLogOdds) / knotDistance) + 1;
@@ -59,8 +61,8 @@ export function expectedLossOf({ mrr, churnRisk }: Exposure): number {
 }
 
 /**
- * The expected loss of accounts together. The interval has two parts: which accounts leave, and how well the model
- * is calibrated. Each of 1,000 draws takes one recalibration and then draws the accounts that leave.
+ * The expected loss of accounts together. The interval has two parts: which accounts leave, and how well the
+ * model is calibrated. Each of 1,000 draws takes one recalibration and then draws the accounts that leave.
  * @param recalibrations draws from the back-test; without any, risks count as calibrated
  * @param uniform numbers in [0, 1) from a seed
  */
@@ -147,7 +149,8 @@ function lossOfSmall(
     variance += (squares[knot] ?? 0) * spread;
     third += (cubes[knot] ?? 0) * spread * (1 - 2 * risk);
   }
-  // The first terms of Cornish and Fisher (1938): the third moment moves a quantile by skewness · (z² − 1) / 6.
+  // The first terms of Cornish and Fisher (1938): the third moment moves a quantile by skewness · (z² − 1) /
+  // 6.
   const normal = normalFrom(uniform);
   const skewed = variance === 0 ? 0 : ((third / variance) * (normal ** 2 - 1)) / 6;
   return Math.min(total, Math.max(0, mean + Math.sqrt(variance) * normal + skewed));

@@ -25,7 +25,8 @@ export interface BillingEvent {
   readonly tieBreak: string;
   /** The user's number. */
   readonly user: number;
-  /** The number of the account that the event carries: the one it names, else its user's at that time. 0 is none. */
+  /** The number of the account that the event carries: the one it names, else its user's at that time. 0 is
+   * none. */
   readonly account: number;
   /** Whether the event itself named the account. */
   readonly isAccountNamed: boolean;
@@ -66,8 +67,8 @@ export interface BillingProperties {
 }
 
 /**
- * The properties of a stored billing event. A value that cannot be read is absent: an event that was stored before its
- * name had a meaning stays valid.
+ * The properties of a stored billing event. A value that cannot be read is absent: an event that was stored
+ * before its name had a meaning stays valid.
  * @param zone the organization's timezone, in which a date begins
  */
 export function billingProperties(properties: JsonObject, zone: Zone): BillingProperties {
@@ -122,8 +123,8 @@ const ranks: Readonly<Record<BillingEventName, number>> = {
 };
 
 /**
- * Events by time, the tool's version, rank and message id, each once. Without a version an event comes first among those of its
- * time. The order is the same for any order of the same events.
+ * Events by time, the tool's version, rank and message id, each once. Without a version an event comes first
+ * among those of its time. The order is the same for any order of the same events.
  */
 export function inOrder(events: readonly BillingEvent[]): BillingEvent[] {
   const sorted = events.toSorted(
@@ -147,7 +148,8 @@ function versionOf({ properties }: BillingEvent): number {
   return properties.resourceVersion ?? -1;
 }
 
-/** Two events with one message id are one event. If their contents differ, the same one of them is taken each time. */
+/** Two events with one message id are one event. If their contents differ, the same one of them is taken each
+ * time. */
 function contentOf({ user, account, isAccountNamed, properties }: BillingEvent): string {
   const entries = Object.entries(properties).filter(([, value]) => value !== undefined);
   return JSON.stringify([user, account, isAccountNamed, ...entries.sort(([a], [b]) => compareTexts(a, b))]);

@@ -14,7 +14,8 @@ export interface Payer {
   readonly user: number;
 }
 
-/** A subscription from one instant to the next change. A change may lie in the future: an end that is scheduled. */
+/** A subscription from one instant to the next change. A change may lie in the future: an end that is
+ * scheduled. */
 export interface SubscriptionChange {
   readonly fromMs: number;
   readonly status: SubscriptionStatus;
@@ -39,9 +40,11 @@ export interface SubscriptionChange {
 
 /** An end counts as involuntary up to this long after the last failed payment. */
 const involuntaryDays = 60;
-/** An older version within this time of a newer one says an old state: tools write times in seconds, and not all at once. */
+/** An older version within this time of a newer one says an old state: tools write times in seconds, and not
+ * all at once. */
 const staleVersionMs = 60_000;
-/** A trial that is converted within so many days after its end was never lost: tools and banks take a while. */
+/** A trial that is converted within so many days after its end was never lost: tools and banks take a
+ * while. */
 const trialGraceDays = 3;
 /** So long after the end of its period a subscription without an event is unconfirmed. */
 const unconfirmedDays = 30;
@@ -105,7 +108,8 @@ class History {
   #isInvoluntary = false;
   /** Whether the last payment failed, and the tool has said no status since. */
   #isFailing = false;
-  /** Whether the tool says that it is past due. No payment ends that: another invoice may still be overdue. */
+  /** Whether the tool says that it is past due. No payment ends that: another invoice may still be
+   * overdue. */
   #isToldPastDue = false;
   #isPricedByInvoice = false;
   #invoiced: Invoiced | undefined;
@@ -145,8 +149,8 @@ class History {
     return this.#changes;
   }
 
-  /** Applies ends of discounts, trials and scheduled ends that come before an event. Of those at its very time a start alone
-   * comes after the end: it reopens the subscription.
+  /** Applies ends of discounts, trials and scheduled ends that come before an event. Of those at its very
+   * time a start alone comes after the end: it reopens the subscription.
    * @param isTrialKept whether the event shows that a trial which has just ended goes on or is paid for */
   #passTo(
     atMs: number,
@@ -253,7 +257,8 @@ class History {
     else if (properties.status !== undefined && !isPayment(event)) this.#take(properties.status, sent);
   }
 
-  /** Takes a scheduled end, which tools that report a whole subscription tell with each change, and null once it was withdrawn. */
+  /** Takes a scheduled end, which tools that report a whole subscription tell with each change, and null once
+   * it was withdrawn. */
   #schedule({ event, atMs, properties }: BillingEvent): void {
     const { endsAtMs, reason } = properties;
     if (endsAtMs === null) this.#scheduledEnd = undefined;
@@ -268,7 +273,8 @@ class History {
     }
   }
 
-  /** Takes the tool's own status. The tool knows of invoices that are overdue or written off, which are no payments. */
+  /** Takes the tool's own status. The tool knows of invoices that are overdue or written off, which are no
+   * payments. */
   #take(status: ToldStatus, { atMs }: BillingEvent): void {
     if (status === "past_due" && !this.#isPastDue()) this.#lastFailureMs = atMs;
     this.#isTrial = status === "trialing";
@@ -290,7 +296,8 @@ class History {
     }
   }
 
-  /** A start of a subscription that has ended is a new life: nothing of the old one's payments, pauses or trial is left. */
+  /** A start of a subscription that has ended is a new life: nothing of the old one's payments, pauses or
+   * trial is left. */
   #start(isTrial: boolean, { properties }: BillingEvent): void {
     if (this.#isEnded) {
       this.#reopen();
@@ -314,8 +321,8 @@ class History {
     this.#scheduledEnd = undefined;
   }
 
-  /** The payer moves to an account that an event names, and to another user. A user who moves takes no MRR along, and a payment
-   * moves none: anyone may pay a bill. */
+  /** The payer moves to an account that an event names, and to another user. A user who moves takes no MRR
+   * along, and a payment moves none: anyone may pay a bill. */
   #payerAfter({ event, account, user, isAccountNamed, properties }: BillingEvent): Payer {
     const sender = { account, user };
     const payer = this.#payer ?? sender;
@@ -340,8 +347,8 @@ class History {
     return mrrOf(amount, this.#interval);
   }
 
-  /** Writes the state as it is from an instant on: over the last change if that is of the same instant. A state that
-   * equals the last one only confirms it. */
+  /** Writes the state as it is from an instant on: over the last change if that is of the same instant. A
+   * state that equals the last one only confirms it. */
   #write(fromMs: number): void {
     if (this.#payer === undefined) return;
     const status = this.#status();
@@ -370,8 +377,8 @@ class History {
   }
 }
 
-/** Whether an event shows that a subscription goes on after its trial: a conversion, a payment, the tool's status, or another end of the
- * trial that is still to come. */
+/** Whether an event shows that a subscription goes on after its trial: a conversion, a payment, the tool's
+ * status, or another end of the trial that is still to come. */
 function goesOnAfterTrial({ event, atMs, properties }: BillingEvent): boolean {
   if (event === "payment_succeeded") return (properties.amount ?? 0) > 0;
   if (isPayment(event)) return false;

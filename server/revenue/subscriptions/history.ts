@@ -16,7 +16,8 @@ export interface HistoryEntry<Change extends Step = SubscriptionChange> {
   readonly before: Change | undefined;
 }
 
-/** The entries of a subscription's changes, which come by time. @param before the change before the first of them */
+/** The entries of a subscription's changes, which come by time. @param before the change before the first of
+ * them */
 export function historyOf<Change extends Step>(
   changes: readonly Change[],
   before?: Change,

@@ -5,8 +5,8 @@ import { msPerDay } from "../../calendar/calendar.ts";
 const daysOf = { day: 1, week: 7 } as const;
 
 /**
- * The first end of a period after a payment, counted in intervals from the end that was reported last. Months keep its day: from the end
- * of January they end on 28 February and 31 March, in UTC.
+ * The first end of a period after a payment, counted in intervals from the end that was reported last. Months
+ * keep its day: from the end of January they end on 28 February and 31 March, in UTC.
  */
 export function periodEndAfter(reportedMs: number, interval: BillingInterval, paidMs: number): number {
   const { count, unit } = interval;

@@ -1,6 +1,6 @@
 /**
- * The order by activity, which takes the place of a churn risk that no model gives: by BG/BB's probability of silence
- * with general parameters. Only the order is used. As a probability it says 35 % for every newcomer.
+ * The order by activity, which takes the place of a churn risk that no model gives: by BG/BB's probability of
+ * silence with general parameters. Only the order is used. As a probability it says 35 % for every newcomer.
  */
 import { priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
@@ -10,7 +10,8 @@ import { silenceBy } from "./churn-model.ts";
 export interface ActivityOrder {
   /** `cellNumber` of each history that occurs. */
   readonly cells: readonly number[];
-  /** Its position: 1 for the most active. Entities with the same history share the first position of theirs. */
+  /** Its position: 1 for the most active. Entities with the same history share the first position of
+   * theirs. */
   readonly positions: readonly number[];
   /** Entities altogether. */
   readonly of: number;

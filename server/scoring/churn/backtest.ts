@@ -1,7 +1,8 @@
 /**
- * The back-test. At every cut-off all models and both baselines are trained on the data of then. They score the
- * entities that were active or new, and are evaluated by the outcomes. Predictions of all cut-offs are pooled. The
- * split is by time and never random: otherwise a model would learn from the future of the same entities.
+ * The back-test. At every cut-off all models and both baselines are trained on the data of then. They score
+ * the entities that were active or new, and are evaluated by the outcomes. Predictions of all cut-offs are
+ * pooled. The split is by time and never random: otherwise a model would learn from the future of the same
+ * entities.
  */
 
 import type { ScoredFeatures } from "../scores/state.ts";
@@ -69,10 +70,11 @@ export interface ModelResult extends OutcomeCounts {
   readonly hiatusLogLoss: number;
   /** Left out unless the baseline could be trained at the same cut-offs. */
   readonly periodEndLogLoss?: number;
-  /** Of each cut-off: models are compared on those that all of them have. Left out by back-tests of before. */
+  /** Of each cut-off: models are compared on those that all of them have. Left out by back-tests of
+   * before. */
   readonly byCutoff?: readonly CutoffLoss[];
-  /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there were none. No gate
-   * looks at it: such an end is known, and not predicted. */
+  /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there
+   * were none. No gate looks at it: such an end is known, and not predicted. */
   readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
 }
 
@@ -82,8 +84,8 @@ export interface Backtest {
   readonly folds: number;
   /** Only models that could be trained at least once. */
   readonly results: readonly ModelResult[];
-  /** What the ridge regression of rung 3 was trained with at every cut-off, and is to be trained with: the least log loss. Left out by
-   * back-tests of before. */
+  /** What the ridge regression of rung 3 was trained with at every cut-off, and is to be trained with: the
+   * least log loss. Left out by back-tests of before. */
   readonly ridge?: RidgeKind;
   /** Whether every fit of BG/BB ended in the same place from all its starts. */
   readonly isConverged: boolean;
@@ -204,7 +206,8 @@ export function trainingOf(
 
 type RiskOf = (features: ScoredFeatures) => number;
 
-/** The risks of the entities of a fold's cut-off by a model, with their outcomes. Those whose end is scheduled are left out. */
+/** The risks of the entities of a fold's cut-off by a model, with their outcomes. Those whose end is
+ * scheduled are left out. */
 export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
   return predicted(judgedRows(scoring), riskOf);
 }
@@ -228,8 +231,9 @@ function kindsOf(folds: readonly Fold[]): readonly RidgeKind[] {
   return ridgeKinds(first?.scoring.isDeclared === true, first?.keptGroups);
 }
 
-/** The place of the kind of ridge regression that is judged at all cut-offs, and serves: that of the least log loss at all of them
- * together. Groups that a model keeps stay unless those of a new one are 0.5 % better. */
+/** The place of the kind of ridge regression that is judged at all cut-offs, and serves: that of the least
+ * log loss at all of them together. Groups that a model keeps stay unless those of a new one are 0.5 %
+ * better. */
 function electedKind(folds: readonly FoldPredictions[], kinds: readonly RidgeKind[]): number {
   const trained = folds.filter((fold) => fold.kinds.length > 0);
   const losses = kinds.map((_, kind) =>

@@ -16,8 +16,8 @@ export interface ObservedBaseRate extends Interval {
 }
 
 /**
- * The cut-offs whose outcomes are known, the newest first. They are at least a horizon apart, so that no departure
- * counts twice. They need no training before them, unlike those of a back-test.
+ * The cut-offs whose outcomes are known, the newest first. They are at least a horizon apart, so that no
+ * departure counts twice. They need no training before them, unlike those of a back-test.
  */
 export function baseRateDays(
   firstDay: number,

@@ -11,7 +11,8 @@ interface LabelledRow {
   readonly label: boolean;
 }
 
-/** λ on standardized values: nearly separable rows drove a regression without one to a log loss of .83 on other days. */
+/** λ on standardized values: nearly separable rows drove a regression without one to a log loss of .83 on
+ * other days. */
 const penalty = 1;
 
 /** The columns of each. */
@@ -30,8 +31,8 @@ interface BaselineInput {
 /**
  * A baseline that gives a probability; null when the labels are all the same, or none.
  * - 4: logistic regression on ln(1+idle) alone.
- * - 5: on ln(1+days to the end of the period) and on whether that is unknown, for entities that all pay, as with the target
- *   `subscription`. Null for others, and when no row has a period's end.
+ * - 5: on ln(1+days to the end of the period) and on whether that is unknown, for entities that all pay, as
+ *   with the target `subscription`. Null for others, and when no row has a period's end.
  * - 6: the share that churned, for everybody.
  * @param counts how many entities each row stands for, with a mean of 1; one unless given
  */
@@ -69,8 +70,9 @@ export interface HiatusRule {
 }
 
 /**
- * The hiatus rule: silent for at least c days, or not. Of all c it takes the one whose two rates, (churned + ½) /
- * (count + 1), give the training labels the least log loss. Null when the labels are all equal, or absent.
+ * The hiatus rule: silent for at least c days, or not. Of all c it takes the one whose two rates, (churned +
+ * ½) / (count + 1), give the training labels the least log loss. Null when the labels are all equal, or
+ * absent.
  */
 export function fitHiatus(rows: readonly LabelledRow[]): HiatusRule | null {
   if (!hasBothClasses(rows)) return null;

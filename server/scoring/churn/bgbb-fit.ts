@@ -1,6 +1,6 @@
 /**
- * Fits the BG/BB model to counted cells by maximum likelihood with a weak prior. The fit uses all entities seen in
- * the window of 26 weeks, silent ones included: it learns leaving from those that left.
+ * Fits the BG/BB model to counted cells by maximum likelihood with a weak prior. The fit uses all entities
+ * seen in the window of 26 weeks, silent ones included: it learns leaving from those that left.
  *
  * It runs in q = (logit α/(α+β), ln(α+β), logit γ/(γ+δ), ln(γ+δ)): two means and two sizes, which are nearly
  * independent. The four shapes themselves lie along a bent valley.

@@ -77,8 +77,8 @@ export class Bgbb {
   }
 
   /**
-   * The probability of no activity in the next m periods, L(x,t,n+m) / L(x,t,n): the churn risk. Between whole
-   * periods its logarithm is interpolated, for horizons that are no whole number of weeks.
+   * The probability of no activity in the next m periods, L(x,t,n+m) / L(x,t,n): the churn risk. Between
+   * whole periods its logarithm is interpolated, for horizons that are no whole number of weeks.
    */
   silentProbability(cell: Cell, m: number): number {
     const now = this.logLikelihood(cell);

@@ -1,6 +1,6 @@
 /**
- * Churn risk: P(no engagement event in [T, T+H)), by the rung of the ladder that serves. A model is plain data; a
- * scorer turns features into a risk and says, in log-odds that add up, what it comes from.
+ * Churn risk: P(no engagement event in [T, T+H)), by the rung of the ladder that serves. A model is plain
+ * data; a scorer turns features into a risk and says, in log-odds that add up, what it comes from.
  */
 
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
@@ -20,8 +20,9 @@ import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
 import type { DesignColumn, FeatureGroup, TraitValue } from "./columns.ts";
 import { columnsNamed, type Design, rowOf } from "./design.ts";
 
-/** Steps of the ladder: 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. Beside it, as baselines that
- * serve while nothing beats them: 4 recency, 5 days to the end of the period, 6 the base rate. Records have these numbers. */
+/** Steps of the ladder: 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. Beside
+ * it, as baselines that serve while nothing beats them: 4 recency, 5 days to the end of the period, 6 the
+ * base rate. Records have these numbers. */
 export type Rung = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 /** Whether a rung is a baseline. */
@@ -34,7 +35,8 @@ interface AnyModel {
   readonly bgbb: BgbbParameters;
   /** The log-odds of the entity that contributions are compared with. */
   readonly referenceLogOdds: number;
-  /** For churned entities: the calibration of BG/BB's silence on the outcomes of earlier ones; raw without it. */
+  /** For churned entities: the calibration of BG/BB's silence on the outcomes of earlier ones; raw without
+   * it. */
   readonly churnedPlatt?: Platt;
   /** BG/BB counts by the day between whole periods. Left out by models of before. */
   readonly isByDay?: true;
@@ -65,7 +67,8 @@ export interface RiskScore {
   readonly decisiveEvent: string | null;
 }
 
-/** BG/BB tables that are long enough for every cell of the window, one silent period more, and this horizon. */
+/** BG/BB tables that are long enough for every cell of the window, one silent period more, and this
+ * horizon. */
 export function tablesFor(parameters: BgbbParameters, horizonDays: number): Bgbb {
   return new Bgbb(parameters, windowPeriods + 1 + Math.ceil(horizonDays / daysPerPeriod));
 }
@@ -80,7 +83,8 @@ export interface DatedCell extends Cell {
   readonly idleDays: number;
 }
 
-/** Days of silence in the period of the last activity at which the history in whole periods is exact: the middle day. */
+/** Days of silence in the period of the last activity at which the history in whole periods is exact: the
+ * middle day. */
 export const middleDayOfPeriod = 3;
 
 /** Days from the middle of the period of the last activity to its day: from −3 to 3. */
@@ -89,9 +93,10 @@ function daysFromMiddle(idleDays: number): number {
 }
 
 /**
- * The probability of silence over the horizon, between whole periods by the day: ln(risk) is interpolated to the history with one
- * silent period more or less. By whole periods alone the risk jumped on the day on which a period became silent: on simulated
- * contracts from .15 to .41, where .20 and .26 left. In the period of the newest day there is none before.
+ * The probability of silence over the horizon, between whole periods by the day: ln(risk) is interpolated to
+ * the history with one silent period more or less. By whole periods alone the risk jumped on the day on which
+ * a period became silent: on simulated contracts from .15 to .41, where .20 and .26 left. In the period of
+ * the newest day there is none before.
  */
 export function silenceBetween(horizonDays: number, tables: Bgbb, { idleDays, ...cell }: DatedCell): number {
   const here = silenceOver(horizonDays, tables, cell);
@@ -146,7 +151,8 @@ interface Silence {
   readonly on: (history: Pick<ScoredFeatures, "cell" | "idleDays">) => number;
 }
 
-/** The probability of silence over the horizon as a function of the history; make it once and use it for all. */
+/** The probability of silence over the horizon as a function of the history; make it once and use it for
+ * all. */
 export function silenceBy(horizonDays: number, parameters: BgbbParameters): Silence {
   const tables = tablesFor(parameters, horizonDays);
   return {

@@ -1,5 +1,5 @@
-/** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. Each is written in TypeScript
- * and in SQL over the columns of `scoresQuery`. A test compares the two. */
+/** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. Each
+ * is written in TypeScript and in SQL over the columns of `scoresQuery`. A test compares the two. */
 
 import { billingFactSql } from "../scores/billing.ts";
 import { daysPerPeriod } from "../scores/features.ts";
@@ -79,7 +79,8 @@ const breadth = ["breadth-volume", "use"] as const;
 const weeksSql = `least(toInt32(length(activeDaysByWeek)), intDiv(toInt32(tenureDays) + ${daysPerPeriod - 1}, ${daysPerPeriod}))`;
 const leastWeeksOfSlope = 3;
 
-/** The least-squares slope of the weekly active days since the first activity; null with fewer than three weeks. */
+/** The least-squares slope of the weekly active days since the first activity; null with fewer than three
+ * weeks. */
 function weeklySlope({ activeDaysByWeek, tenureDays }: ScoredFeatures): number | null {
   const weeks = Math.min(activeDaysByWeek.length, Math.ceil(tenureDays / daysPerPeriod));
   if (weeks < leastWeeksOfSlope) return null;

@@ -1,5 +1,6 @@
 /**
- * The worth of each group of features: the ridge regression is trained again without it, at the cut-offs of a back-test.
+ * The worth of each group of features: the ridge regression is trained again without it, at the cut-offs of a
+ * back-test.
  */
 import { type Metrics, metricsOf, type Prediction } from "../statistics/metrics.ts";
 import { type Backtest, type FittedSnapshot, type Fold, predictionsOf, trainingOf } from "./backtest.ts";
@@ -16,8 +17,8 @@ export interface WithoutGroup {
 }
 
 /**
- * The figures without each group in turn, of the cut-offs at which the ridge regression could be trained. Groups that
- * have no column there, such as traits without any trait, are left out.
+ * The figures without each group in turn, of the cut-offs at which the ridge regression could be trained.
+ * Groups that have no column there, such as traits without any trait, are left out.
  * @param fits of all snapshots, from the back-test's
  */
 export function compareGroups(

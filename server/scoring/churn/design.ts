@@ -20,7 +20,8 @@ import {
 } from "./columns.ts";
 
 const leastEntitiesOfTrait = 30;
-/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
+/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the
+ * columns. */
 const maxTraitColumns = 50;
 const maxEvents = 12;
 /** Numeric traits: three columns each. */
@@ -31,7 +32,8 @@ const leastNumbersOfTrait = 5;
 export interface Design {
   readonly hasMembers: boolean;
   readonly traits: readonly TraitValue[];
-  /** Events that are counted one by one: the most frequent, and key events. Models of version 0.1.0 have none. */
+  /** Events that are counted one by one: the most frequent, and key events. Models of version 0.1.0 have
+   * none. */
   readonly events?: readonly string[];
   readonly hasKeyEvents?: boolean;
   /** Numeric traits. */
@@ -41,8 +43,8 @@ export interface Design {
   readonly hasAccounts?: boolean;
   /** Whether an entity has a subscription. */
   readonly hasBilling?: boolean;
-  /** Of a declared churn target: the churn horizon in days. Such a design tells whether the period ends within it, and counts the
-   * events of an account per member. Left out by models of before. */
+  /** Of a declared churn target: the churn horizon in days. Such a design tells whether the period ends
+   * within it, and counts the events of an account per member. Left out by models of before. */
   readonly declaredWithinDays?: number;
 }
 
@@ -60,8 +62,8 @@ export function designFor(
     (event) => event,
   );
   const numbers = numericTraits(entities);
-  // A number is no category: with a column for each of its frequent values, too, the calibration error on 5,000 customers was
-  // .044 instead of .024.
+  // A number is no category: with a column for each of its frequent values, too, the calibration error on
+  // 5,000 customers was .044 instead of .024.
   const values = entities.flatMap(({ traits }) =>
     Object.entries(traits)
       .filter(([trait]) => !numbers.includes(trait))
@@ -140,7 +142,8 @@ export function columnsNamed(design: Design, names: readonly string[]): DesignCo
   });
 }
 
-/** The columns of a design in these groups of features, and in those of activity; all columns without `groups`. */
+/** The columns of a design in these groups of features, and in those of activity; all columns without
+ * `groups`. */
 export function columnsIn(design: Design, groups?: readonly FeatureGroup[]): DesignColumn[] {
   const columns = columnsOf(design);
   if (groups === undefined) return columns;

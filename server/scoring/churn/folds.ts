@@ -9,11 +9,12 @@ export interface FoldDays {
 }
 
 export const daysBetween = 28;
-/** Every second Monday of 52 weeks. Six cut-offs 28 days apart gave a log loss of .368 instead of .364 on the git log. */
+/** Every second Monday of 52 weeks. Six cut-offs 28 days apart gave a log loss of .368 instead of .364 on the
+ * git log. */
 const trainingCutoffs: TrainingCutoffs = { atMost: 26, stepDays: 14 };
 /**
- * The longest feature looks back 84 days. 28 more make sure that not all entities are new. Inferred: any limit from
- * 98 to 125 days gives the published figure for recency alone on CDNOW, .771; no limit gives .815.
+ * The longest feature looks back 84 days. 28 more make sure that not all entities are new. Inferred: any
+ * limit from 98 to 125 days gives the published figure for recency alone on CDNOW, .771; no limit gives .815.
  */
 const leastHistoryDays = 112;
 export const leastFolds = 4;
@@ -25,8 +26,8 @@ interface TrainingCutoffs {
 }
 
 /**
- * The cut-offs to train at for scoring at `cutoffDay`: 26, 14 days apart, back from the last whose labels are known.
- * None is within 112 days of the log's first day; there may be none.
+ * The cut-offs to train at for scoring at `cutoffDay`: 26, 14 days apart, back from the last whose labels are
+ * known. None is within 112 days of the log's first day; there may be none.
  */
 export function trainingDaysFor(
   cutoffDay: number,
@@ -41,8 +42,9 @@ export function trainingDaysFor(
 
 const calibrationCutoffs = 6;
 
-/** Of these cut-offs to train at, those at which the calibration of the churned is trained: the newest six, 28 days apart. Returns
- * change within a year: trained on all of it, the calibration has a slope of .78 on the git log instead of .9. */
+/** Of these cut-offs to train at, those at which the calibration of the churned is trained: the newest six,
+ * 28 days apart. Returns change within a year: trained on all of it, the calibration has a slope of .78 on
+ * the git log instead of .9. */
 export function calibrationDaysOf(trainingDays: readonly number[]): number[] {
   const [newest = 0] = trainingDays;
   return trainingDays.filter((day) => (newest - day) % daysBetween === 0).slice(0, calibrationCutoffs);
@@ -56,8 +58,9 @@ export function foldsAt(cutoffDays: readonly number[], firstDay: number, horizon
 }
 
 /**
- * The folds of a back-test of a log that began on `firstDay` and is complete before `endDay`. They are 28 days apart,
- * back from the end: all that have a cut-off to train at, but not more than `atMost`. In the order of time.
+ * The folds of a back-test of a log that began on `firstDay` and is complete before `endDay`. They are 28
+ * days apart, back from the end: all that have a cut-off to train at, but not more than `atMost`. In the
+ * order of time.
  */
 export function planFolds(
   firstDay: number,
@@ -75,8 +78,8 @@ export function leastLogDays(horizonDays: number): number {
   return leastHistoryDays + 2 * horizonDays;
 }
 
-/** Whether the outcomes of a cut-off are known: no outage is among the days of the horizon from it. Otherwise entities seem
- * to have left, and a declared churn may not have been sent. */
+/** Whether the outcomes of a cut-off are known: no outage is among the days of the horizon from it. Otherwise
+ * entities seem to have left, and a declared churn may not have been sent. */
 export function hasKnownOutcomes(cutoffDay: number, horizonDays: number, outages: Outages): boolean {
   return daysWithin(outages, cutoffDay, cutoffDay + horizonDays) === 0;
 }

@@ -1,7 +1,8 @@
 /**
- * Chooses the model that serves. A model ships when the back-test proves it; of those, the one with the least log
- * loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of a ladder,
- * from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are ordered by activity.
+ * Chooses the model that serves. A model ships when the back-test proves it; of those, the one with the least
+ * log loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of
+ * a ladder, from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are
+ * ordered by activity.
  */
 import { type Backtest, type CutoffLoss, type ModelResult, modelOfRung } from "./backtest.ts";
 import { isBaseline, type Rung } from "./churn-model.ts";
@@ -19,8 +20,8 @@ import {
 
 export interface Choice {
   /**
-   * The rung that serves. Null when there is too little data, or baselines are as good: then no risk is shown. Runs of
-   * 0.1.0 may have rung 0.
+   * The rung that serves. Null when there is too little data, or baselines are as good: then no risk is
+   * shown. Runs of 0.1.0 may have rung 0.
    */
   readonly rung: Rung | null;
   /** Whether a back-test stands behind it. */
@@ -62,10 +63,10 @@ const largestBias = Math.log(1.25);
 const standardErrors = 1.64;
 
 /**
- * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to what
- * chance does to so few departures (docs/decisions/0056). A model may have been trained at a few of the cut-offs: its own rows have to
- * decide something. A new model has to be 2 % better than recency and the base rate, a proven one not worse. A baseline has to be
- * calibrated and better than the base rate.
+ * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to
+ * what chance does to so few departures (docs/decisions/0056). A model may have been trained at a few of the
+ * cut-offs: its own rows have to decide something. A new model has to be 2 % better than recency and the base
+ * rate, a proven one not worse. A baseline has to be calibrated and better than the base rate.
  * @param isKept whether it was proven before
  */
 export function failuresOf(
@@ -132,9 +133,8 @@ export function entropyOf(rate: number): number {
 /**
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
  * @param trained the rungs of the last training; rung 1 needs no labels and is always available
- * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running; then the base rate serves until a
- * model passes. While it is proven it needs
- * less data than a new one
+ * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running; then
+ * the base rate serves until a model passes. While it is proven it needs less data than a new one
  * @param isDeclared whether the churn target is a declared one, which no rung predicts without labels
  */
 export function chooseRung(
@@ -231,8 +231,9 @@ interface RankedCandidate extends Candidate {
 }
 
 /**
- * Candidates by their log loss at the cut-offs that all of them have, the least first. Rungs are trained at different cut-offs.
- * Compared through recency's loss on rows of their own a worse model won: BG/BB had an early cut-off on which recency was bad.
+ * Candidates by their log loss at the cut-offs that all of them have, the least first. Rungs are trained at
+ * different cut-offs. Compared through recency's loss on rows of their own a worse model won: BG/BB had an
+ * early cut-off on which recency was bad.
  */
 function rankedByLoss(candidates: readonly Candidate[]): RankedCandidate[] {
   const days = candidates.map(({ byCutoff = [] }) => new Set(byCutoff.map(({ cutoffDay }) => cutoffDay)));
@@ -256,7 +257,8 @@ function candidateOf(rung: Rung, backtest: Backtest, isKept: boolean): Candidate
   return [{ rung, departures, shareOfRecency, byCutoff, failures: failuresOf(result, isKept) }];
 }
 
-/** The incumbent, if it stays. Without this rule two models that are equally good would replace each other every week. */
+/** The incumbent, if it stays. Without this rule two models that are equally good would replace each other
+ * every week. */
 function stays(
   candidates: readonly RankedCandidate[],
   best: RankedCandidate | undefined,
@@ -324,7 +326,8 @@ export function proofOf({ folds, results }: Backtest): Proof {
   };
 }
 
-/** The share that churned in a back-test that may judge, or that proves the model of a choice; null without one. */
+/** The share that churned in a back-test that may judge, or that proves the model of a choice; null without
+ * one. */
 export function provenBaseRate({
   choice,
   backtest,

@@ -1,4 +1,5 @@
-/** Names of the models of churn risk, as the API and the command line give them. Records have the rungs' numbers. */
+/** Names of the models of churn risk, as the API and the command line give them. Records have the rungs'
+ * numbers. */
 import { type JudgedModel, type RiskModel, riskModels } from "../../../contract/api/model-names.ts";
 import type { ModelName } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";

@@ -1,5 +1,5 @@
-/** All entities as of one day, from their logs: the data to which models are fitted, and on which they are trained
- * and evaluated. */
+/** All entities as of one day, from their logs: the data to which models are fitted, and on which they are
+ * trained and evaluated. */
 
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { isCanceling, isMetByEnd, type Standing } from "../scores/billing.ts";
@@ -34,7 +34,8 @@ export interface Snapshot {
 export interface BesideSample {
   /** More churned entities. */
   readonly churned: readonly SnapshotRow[];
-  /** How many entities a churned row stands for, in the sample and beside it: the inverse of the sampling rate. */
+  /** How many entities a churned row stands for, in the sample and beside it: the inverse of the sampling
+   * rate. */
   readonly churnedWeight: number;
   readonly retainedWeight: number;
 }
@@ -52,8 +53,8 @@ export function allRows({ rows, beside }: Snapshot): SnapshotRow[] {
   return [...rows, ...(beside?.churned ?? [])];
 }
 
-/** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and not predicted: models
- * are trained with such rows, and not judged by them. */
+/** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and
+ * not predicted: models are trained with such rows, and not judged by them. */
 export function judgedRows({ rows }: Pick<Snapshot, "rows">): SnapshotRow[] {
   return rows.filter(isJudged);
 }
@@ -94,7 +95,8 @@ export interface EntityLog {
   readonly standingOn?: (day: number) => Standing;
 }
 
-/** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs are complete before day + horizon. */
+/** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs
+ * are complete before day + horizon. */
 export function snapshotOf(
   entities: readonly EntityLog[],
   cutoffDay: number,

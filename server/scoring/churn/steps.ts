@@ -1,5 +1,6 @@
 /**
- * Long computations in steps: a generator that yields where it may be paused. Other work can run between two steps.
+ * Long computations in steps: a generator that yields where it may be paused. Other work can run between two
+ * steps.
  */
 
 /** A computation in steps, and its result. */

@@ -48,7 +48,8 @@ export interface Shortage {
   readonly need: number;
 }
 
-/** Of the rungs that predict silence. Departures by a declared target say themselves whether there are enough. */
+/** Of the rungs that predict silence. Departures by a declared target say themselves whether there are
+ * enough. */
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = {
   0: 0,
@@ -61,19 +62,21 @@ const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = {
 };
 /** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;
-/** Another kind of model, of another rung or with other groups of features, replaces the serving one from this share of its log
- * loss: 0.5 % better. */
+/** Another kind of model, of another rung or with other groups of features, replaces the serving one from
+ * this share of its log loss: 0.5 % better. */
 export const replacingShareOfLoss = 0.995;
-/** The rungs that are trained. The lower ones predict silence, and no declared departure; the end of a period is of subscriptions. */
+/** The rungs that are trained. The lower ones predict silence, and no declared departure; the end of a period
+ * is of subscriptions. */
 export function rungsFor(isDeclared: boolean): readonly Rung[] {
   return isDeclared ? [3, 4, 5, 6] : [0, 1, 2, 3, 4, 6];
 }
 
-/** λ of a declared target: the first until a back-test says which has the least log loss. With 30 to 150 departures 40 was best on three simulated
- * companies, and 160 on the project's own. */
+/** λ of a declared target: the first until a back-test says which has the least log loss. With 30 to 150
+ * departures 40 was best on three simulated companies, and 160 on the project's own. */
 const declaredPenalties = [40, 10, 160];
 
-/** The kinds of ridge regression that a back-test compares. @param keptGroups of the model that served: those kinds come first */
+/** The kinds of ridge regression that a back-test compares. @param keptGroups of the model that served: those
+ * kinds come first */
 export function ridgeKinds(isDeclared: boolean, keptGroups?: readonly FeatureGroup[]): readonly RidgeKind[] {
   const penalties = isDeclared ? declaredPenalties : [usualPenalty];
   const kinds = penalties.map((penalty): RidgeKind => ({ penalty }));
@@ -81,8 +84,8 @@ export function ridgeKinds(isDeclared: boolean, keptGroups?: readonly FeatureGro
   return [...penalties.map((penalty) => ({ penalty, groups: keptGroups })), ...kinds];
 }
 
-/** The rungs that a back-test may elect. Rung 0 says 35 % for every newcomer: it is back-tested, and gives no churn risk. Rung 6 takes over
- * from what failed: no back-test can prove what others are measured by. */
+/** The rungs that a back-test may elect. Rung 0 says 35 % for every newcomer: it is back-tested, and gives no
+ * churn risk. Rung 6 takes over from what failed: no back-test can prove what others are measured by. */
 export function servingRungs(isDeclared: boolean): readonly Rung[] {
   return rungsFor(isDeclared).filter((rung) => rung !== 0 && rung !== 6);
 }
@@ -129,7 +132,8 @@ export interface TrainingInput {
   readonly rows: readonly TrainingRow[];
   /** From the entities of one cut-off, since rows repeat entities. */
   readonly design: Design;
-  /** Entities that were churned at the cut-offs, by the fits of then: positive are those that stayed silent. */
+  /** Entities that were churned at the cut-offs, by the fits of then: positive are those that stayed
+   * silent. */
   readonly churned?: readonly CountedLabels[];
   /** Whether labels are of a declared churn target. */
   readonly isDeclared?: boolean | undefined;
@@ -191,7 +195,8 @@ function trainRung(rung: Rung, input: TrainingInput): ChurnModel | null {
   return { ...common, rung, platt, ...calibrationOfChurned(churned) };
 }
 
-/** The rows' weights with a mean of 1: penalties are held by as many rows as were read, and not as these stand for. */
+/** The rows' weights with a mean of 1: penalties are held by as many rows as were read, and not as these
+ * stand for. */
 function weightsOf(rows: readonly TrainingRow[]): number[] {
   const weights = rows.map(({ weight = 1 }) => weight);
   const meanWeight = mean(weights);

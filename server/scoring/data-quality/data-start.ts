@@ -1,4 +1,5 @@
-/** Where an organization's data begins: events with a wrong date, as 1970 of a clock that was never set, are no beginning. */
+/** Where an organization's data begins: events with a wrong date, as 1970 of a clock that was never set, are
+ * no beginning. */
 
 /** A longer pause has nobody of before in the window of any feature. */
 const longestPauseDays = 182;
@@ -12,8 +13,8 @@ export interface DatedCount {
 }
 
 /**
- * The first day of the data; undefined without any. Days before a pause of 26 weeks are left out when they have less than a hundredth of
- * the data. Otherwise one event of 1970 would ask for the scores of 660 months.
+ * The first day of the data; undefined without any. Days before a pause of 26 weeks are left out when they
+ * have less than a hundredth of the data. Otherwise one event of 1970 would ask for the scores of 660 months.
  * @param days in order
  */
 export function startOfData(days: readonly DatedCount[]): number | undefined {

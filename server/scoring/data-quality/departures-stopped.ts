@@ -1,6 +1,6 @@
 /**
- * Days without any departure that the days before do not explain: a declared churn event has stopped coming, and no customer stays for
- * ever. Nothing says who left on these days, so no cut-off is judged by them.
+ * Days without any departure that the days before do not explain: a declared churn event has stopped coming,
+ * and no customer stays for ever. Nothing says who left on these days, so no cut-off is judged by them.
  */
 import type { DaySpan } from "../scores/churn-changes.ts";
 
@@ -9,11 +9,12 @@ const rhythmDays = 182;
 /** With fewer days with a departure there is no claim. */
 const leastDays = 15;
 /**
- * The log-probability of so many days without a departure, below which there is a claim: 1 in 9 million. An event that came on 55 % of the
- * days (.8 a day) and then not for 31 days has e^-25.
+ * The log-probability of so many days without a departure, below which there is a claim: 1 in 9 million. An
+ * event that came on 55 % of the days (.8 a day) and then not for 31 days has e^-25.
  */
 const largestLogProbability = -16;
-/** Departures may come in turn, as on the first days of months: the gap is also this many times the longest one before. */
+/** Departures may come in turn, as on the first days of months: the gap is also this many times the longest
+ * one before. */
 const timesLongestGap = 2;
 
 /**

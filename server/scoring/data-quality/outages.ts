@@ -1,6 +1,6 @@
 /**
- * Outages of the past: days without any active user that the rhythm of the weeks before does not explain. It is the rule
- * of rhythm.ts on days, which are all that is known of the past. See docs/decisions/0061.
+ * Outages of the past: days without any active user that the rhythm of the weeks before does not explain. It
+ * is the rule of rhythm.ts on days, which are all that is known of the past. See docs/decisions/0061.
  */
 import type { DaySpan } from "../scores/churn-changes.ts";
 
@@ -22,12 +22,13 @@ const leastMissing = 3;
 const timesLongestGap = 3;
 /** With this many gaps the longest is not counted: it may have been an outage, or a holiday. */
 const gapsToForgiveOne = 30;
-/** A product without users is no outage: silence that has lasted longer than this counts until data comes again. */
+/** A product without users is no outage: silence that has lasted longer than this counts until data comes
+ * again. */
 const longestUnendedDays = 56;
 
 /**
- * The outages before a day, in order. The days since the last data are one as soon as the rhythm does not explain them.
- * So only data before the day decides.
+ * The outages before a day, in order. The days since the last data are one as soon as the rhythm does not
+ * explain them. So only data before the day decides.
  * @param days those with data before the day, in order
  */
 export function outagesOf(days: readonly DayOfData[], beforeDay: number): DaySpan[] {

@@ -3,10 +3,10 @@
  * docs/decisions/0025.
  *
  * Time is stretched first. An hour counts as much as the share of its kind (Tuesday, 14:00 to 15:00, in the
- * organization's timezone) in which the source sent before. On that clock, nights and weekends without data do not
- * pass. A Poisson process of any weekly shape then has gaps of mean 1 (the time-rescaling theorem: Brown et al.,
- * Neural Computation 14, 2002). The usual gaps on that clock are not assumed but measured: the longest ones that
- * occurred.
+ * organization's timezone) in which the source sent before. On that clock, nights and weekends without data
+ * do not pass. A Poisson process of any weekly shape then has gaps of mean 1 (the time-rescaling theorem:
+ * Brown et al., Neural Computation 14, 2002). The usual gaps on that clock are not assumed but measured: the
+ * longest ones that occurred.
  */
 import { msPerHour, type Zone } from "../../calendar/calendar.ts";
 

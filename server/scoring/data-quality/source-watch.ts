@@ -1,6 +1,6 @@
 /**
- * Whether data is still received: from an organization at all, and from each of its sources. Scores wait while it is
- * not. See docs/decisions/0025 and 0057.
+ * Whether data is still received: from an organization at all, and from each of its sources. Scores wait
+ * while it is not. See docs/decisions/0025 and 0057.
  */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour, type Zone } from "../../calendar/calendar.ts";
@@ -66,8 +66,8 @@ interface JudgedOrganization {
 export class SourceWatch {
   readonly #ledger: ReceiptLedger;
   readonly #nowMs: () => number;
-  /** By organization. Hours and days are read when a new hour has data or has begun, and after an import has stored rows: 9,000
-   * hours at most. */
+  /** By organization. Hours and days are read when a new hour has data or has begun, and after an import has
+   * stored rows: 9,000 hours at most. */
   readonly #judged = new Map<number, JudgedOrganization>();
 
   constructor(ledger: ReceiptLedger, nowMs: () => number) {
@@ -85,8 +85,8 @@ export class SourceWatch {
     return silencesOf(await this.statuses(organization));
   }
 
-  /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when they do
-   * not wait. A day whose data was complete before does not wait. */
+  /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when
+   * they do not wait. A day whose data was complete before does not wait. */
   async stoppedFor(organization: WatchedOrganization, day: number): Promise<StoppedData | null> {
     const { statuses, whole } = await this.#look(organization);
     const isMissing = (sinceMs: number) => organization.zone.dayOf(sinceMs) < day;
@@ -150,7 +150,8 @@ function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: numbe
   };
 }
 
-/** Without a rhythm (a new source, or one without data since before the stored hours), only eight weeks are silence. */
+/** Without a rhythm (a new source, or one without data since before the stored hours), only eight weeks are
+ * silence. */
 function silentFrom(lastHeardMs: number | null, rhythm: Rhythm | undefined, nowMs: number): number | null {
   if (rhythm !== undefined) return rhythm.silentFromMs;
   if (lastHeardMs === null) return null;
@@ -200,8 +201,8 @@ function isWholeSilent({ lastHeardMs, rhythm }: Whole, statuses: readonly Source
 }
 
 /**
- * The rhythm of all sources together that are not retired. A day with events on which none of them sent counts as one
- * hour, noon: imports are no source, and what they bring of the past shows how often data came.
+ * The rhythm of all sources together that are not retired. A day with events on which none of them sent
+ * counts as one hour, noon: imports are no source, and what they bring of the past shows how often data came.
  */
 function wholeOf({ totals, hours, days }: Receipts, thisHour: number, zone: Zone): Whole {
   const kept = totals.filter(({ retiredAtMs }) => retiredAtMs === null);

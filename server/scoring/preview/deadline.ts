@@ -2,7 +2,8 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
-/** A warehouse for questions that end by an instant. @param untilMs of `performance.now()`. @param tooLong the reason afterwards, as a sentence @throws Refusal then */
+/** A warehouse for questions that end by an instant. @param untilMs of `performance.now()`. @param tooLong
+ * the reason afterwards, as a sentence @throws Refusal then */
 export function withDeadline(warehouse: Warehouse, untilMs: number, tooLong: string): Warehouse {
   return {
     topology: warehouse.topology,
@@ -31,7 +32,8 @@ const defaultSeconds = 30;
 /** The engine's limit is in whole seconds. */
 const slackMs = 1_500;
 
-/** The result, if it is there by an instant of `performance.now()`. The work has to end by itself. @throws Refusal afterwards, with the reason */
+/** The result, if it is there by an instant of `performance.now()`. The work has to end by itself. @throws
+ * Refusal afterwards, with the reason */
 export async function resultBy<Result>(
   untilMs: number,
   tooLong: string,

@@ -1,4 +1,5 @@
-/** What another definition of churn would mean: who left in the past year by the old one and by the new one, and whose state it changes today. */
+/** What another definition of churn would mean: who left in the past year by the old one and by the new one,
+ * and whose state it changes today. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { engagementEvents, type Population } from "../queries/engagement-events.ts";
@@ -70,7 +71,8 @@ function departedQuery({ population, horizonDays }: ChurnDefinition, day: number
       parameters: { ...parameters, departedFromMs: fromMs },
     };
   }
-  // A change to churned is a departure unless the change before was one. Of an event the day is known, of a trait the instant.
+  // A change to churned is a departure unless the change before was one. Of an event the day is known, of a
+  // trait the instant.
   const { sql, parameters } = changesQuery(population, day, "departed");
   const isLate =
     settings.target?.by === "event" ? "at.1 >= {departedFromDay:Int32}" : "at.2 >= {departedFromMs:Int64}";
@@ -117,7 +119,8 @@ async function stateMoves(
   });
 }
 
-/** The state of a stored row by a definition: `stateOf`. Who has left is read first: both definitions may bind the same names. */
+/** The state of a stored row by a definition: `stateOf`. Who has left is read first: both definitions may
+ * bind the same names. */
 async function stateSql(
   warehouse: Warehouse,
   { population, horizonDays }: ChurnDefinition,

@@ -1,5 +1,5 @@
-/** Whether health would have told the churned from the others better under other weights: by stored scores whose horizon
- * is over. */
+/** Whether health would have told the churned from the others better under other weights: by stored scores
+ * whose horizon is over. */
 
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -96,7 +96,8 @@ function scoreUnder(
   return healthOf({ ...row, isUnused: hasNoUse }, healthWeights, body.riskScale, healthTraits).score;
 }
 
-/** The scores of a run with their outcomes, of entities that could churn, judged by the settings of its day. */
+/** The scores of a run with their outcomes, of entities that could churn, judged by the settings of its
+ * day. */
 async function readRows(
   warehouse: Warehouse,
   organization: Omit<ScoredOrganization, "settings">,

@@ -1,6 +1,6 @@
 /**
- * The effect of a change of score settings before it is saved: how many entities change their bands, and whether the
- * scores would have predicted better. No score and no model is stored.
+ * The effect of a change of score settings before it is saved: how many entities change their bands, and
+ * whether the scores would have predicted better. No score and no model is stored.
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -1,4 +1,5 @@
-/** Scores of some entities by the rules of another run: its model, bands and settings, on the features of a later day. Nothing is stored. */
+/** Scores of some entities by the rules of another run: its model, bands and settings, on the features of a
+ * later day. Nothing is stored. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { eventsOfModel } from "../churn/churn-model.ts";
 import { cellRisks } from "../queries/cell-table.ts";
@@ -15,8 +16,8 @@ import { scoringSettings } from "../scores/settings.ts";
 type Run = Pick<ScoreRecord<RunBody>, "day" | "body">;
 
 /**
- * Names everything that is set or trained and that the scores of a run follow from. The daily fit of BG/BB is none of
- * it: it follows from the day's data, as features do.
+ * Names everything that is set or trained and that the scores of a run follow from. The daily fit of BG/BB is
+ * none of it: it follows from the day's data, as features do.
  */
 export function rulesKey({ body }: Run): string {
   const { settingsKey, declaredOutages, trainedDay, choice, scaleDay, riskScale } = body;
@@ -42,7 +43,8 @@ export interface ScoresByRules {
 }
 
 /**
- * Rows of these expressions over `entity` and the scores (`state`, `risk`, `health`, `volume28`) of the entities.
+ * Rows of these expressions over `entity` and the scores (`state`, `risk`, `health`, `volume28`) of the
+ * entities.
  * @param parameters that the expressions bind
  */
 export async function scoresByRules<Row>(

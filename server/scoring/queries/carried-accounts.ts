@@ -14,7 +14,8 @@ import type { Query } from "./query.ts";
 /** A user is a member of an account for so many observed days after an event that carries it. */
 export const memberDays = 90;
 
-/** The accounts of a user in a snapshot. The arrays have an element for each account of which the user is a member. */
+/** The accounts of a user in a snapshot. The arrays have an element for each account of which the user is a
+ * member. */
 export interface CarriedAccounts {
   /** The account of the latest events of 26 weeks that carry one; 0 without. */
   readonly account: number;

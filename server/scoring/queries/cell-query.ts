@@ -1,4 +1,5 @@
-/** How many entities have which history: the input of BG/BB's fit. At most 3,302 rows, however many users there are. */
+/** How many entities have which history: the input of BG/BB's fit. At most 3,302 rows, however many users
+ * there are. */
 import type { CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
 import { type Query, withParts } from "./query.ts";

@@ -1,4 +1,5 @@
-/** BG/BB's risks of every possible history, computed here and looked up by the engine: they are few, users are many. */
+/** BG/BB's risks of every possible history, computed here and looked up by the engine: they are few, users
+ * are many. */
 import type { BgbbParameters, Cell } from "../churn/bgbb.ts";
 import { middleDayOfPeriod, silenceBy } from "../churn/churn-model.ts";
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
@@ -11,7 +12,8 @@ export interface CellRisks {
   readonly risks: readonly number[];
 }
 
-/** P(silent over the horizon) by whole periods, of every history that fits into the window, and with one period more. */
+/** P(silent over the horizon) by whole periods, of every history that fits into the window, and with one
+ * period more. */
 export function cellRisks(parameters: BgbbParameters, horizonDays: number): CellRisks {
   return {
     numbers: allCells.map(({ x, t, n }) => n * 10_000 + t * 100 + x),
@@ -21,7 +23,8 @@ export function cellRisks(parameters: BgbbParameters, horizonDays: number): Cell
 
 const daysFromMiddleSql = `((idleDays - 1) % ${daysPerPeriod} - ${middleDayOfPeriod})`;
 
-/** `silenceBetween` over columns x, t, n and idleDays. @param risks names of the parameters with `CellRisks`; the risk is one without a cell */
+/** `silenceBetween` over columns x, t, n and idleDays. @param risks names of the parameters with `CellRisks`;
+ * the risk is one without a cell */
 export function silenceSql(risks: { readonly numbers: string; readonly risks: string }): string {
   const riskOf = (number: string) =>
     `transform(${number}, {${risks.numbers}:Array(Int32)}, {${risks.risks}:Array(Float64)}, 1.)`;

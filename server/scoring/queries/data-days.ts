@@ -3,7 +3,8 @@ import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import type { DayOfData } from "../data-quality/outages.ts";
 import { read } from "./query.ts";
 
-/** Days before a day, in order. Passive events and excluded users count: they prove that data was collected. */
+/** Days before a day, in order. Passive events and excluded users count: they prove that data was
+ * collected. */
 export function readDataDays(
   warehouse: Warehouse,
   organization: number,

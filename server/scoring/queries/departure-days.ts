@@ -12,7 +12,8 @@ import { changesQuery } from "./target-query.ts";
 /** Days begin on quarters of an hour in all timezones. */
 const quarterMs = 900_000;
 
-/** The spans before a day on which nobody left, though the rhythm of departures says that somebody should have. None for silence. */
+/** The spans before a day on which nobody left, though the rhythm of departures says that somebody should
+ * have. None for silence. */
 export async function spansWithoutDepartures(
   warehouse: Warehouse,
   population: Population,

@@ -30,10 +30,11 @@ export interface Population {
 export type Days = "before" | { readonly daysBefore: number } | { readonly horizonDays: number };
 
 /**
- * Rows (entity, user, account, epochDay, daysAgo, event, count) of the rollup as they are. One day's count of an event may be
- * spread over several rows that are not merged yet or belong to two accounts of a user. Queries that only need to know
- * whether there was an event on a day can read them so, without grouping everything. `daysAgo` are the observed days from
- * an event to the cut-off, at least 1 before it (observed-days.ts).
+ * Rows (entity, user, account, epochDay, daysAgo, event, count) of the rollup as they are. One day's count of
+ * an event may be spread over several rows that are not merged yet or belong to two accounts of a user.
+ * Queries that only need to know whether there was an event on a day can read them so, without grouping
+ * everything. `daysAgo` are the observed days from an event to the cut-off, at least 1 before it
+ * (observed-days.ts).
  */
 export function engagementEvents(population: Population, cutoffDay: number, days: Days): Query {
   const { organization, kind, settings, entity, usersIn, numbers, withExcluded = false } = population;
@@ -67,7 +68,8 @@ export function engagementEvents(population: Population, cutoffDay: number, days
   };
 }
 
-/** Rows (entity, user, volume28): Σ weight · min(count, 50) over events and days of the 28 before the cut-off. */
+/** Rows (entity, user, volume28): Σ weight · min(count, 50) over events and days of the 28 before the
+ * cut-off. */
 export function volumeQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
   const weight = weightOf(population.settings, "toString(event)");
@@ -91,11 +93,13 @@ function weightOf({ weights }: FeatureSettings, name: string): Query {
 }
 
 /**
- * Numbers for the names of events in the 28 days before the cut-off. As part of a group's key a text costs more than twice what a number does.
+ * Numbers for the names of events in the 28 days before the cut-off. As part of a group's key a text costs
+ * more than twice what a number does.
  *
- * The text is for a `WITH`. `names` are all names in these days, the counted ones first, and `weights` their weights. The number of a name
- * is its place, from 1. Names are sorted, because the engine may compute them more than once in a statement. Of parts of a population they are
- * those of all users, which stand in a projection.
+ * The text is for a `WITH`. `names` are all names in these days, the counted ones first, and `weights` their
+ * weights. The number of a name is its place, from 1. Names are sorted, because the engine may compute them
+ * more than once in a statement. Of parts of a population they are those of all users, which stand in a
+ * projection.
  */
 export function eventNumbers(
   { numbers: _, withExcluded: _excluded, ...population }: Population,
@@ -128,8 +132,9 @@ export function eventNumbers(
 export const eventNumber = "transform(event, names, arrayEnumerate(names), toUInt32(0))";
 
 /**
- * One number for two of 32 bits, in SQL. As keys of groups two columns cost more, and when the first one is that of the table's order the engine
- * may make a hash table for each of its values: 7.3 s of processor time for 100,000 users and their accounts, and 0.2 with one number.
+ * One number for two of 32 bits, in SQL. As keys of groups two columns cost more, and when the first one is
+ * that of the table's order the engine may make a hash table for each of its values: 7.3 s of processor time
+ * for 100,000 users and their accounts, and 0.2 with one number.
  */
 export const pairSql = (upper: string, lower: string) => `(toUInt64(${upper}) * 4294967296 + ${lower})`;
 /** The first of the two. */

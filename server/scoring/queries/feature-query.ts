@@ -59,7 +59,8 @@ const windowDays = daysPerPeriod * windowPeriods;
 /**
  * `SnapshotFeatures` of each entity with an engagement event before the cut-off.
  *
- * Of days further back than 26 weeks only the user and the day are read, and the event's name where passive or key events are set.
+ * Of days further back than 26 weeks only the user and the day are read, and the event's name where passive
+ * or key events are set.
  * @param counted names of events of which a row has counts
  */
 export function featuresQuery(
@@ -75,7 +76,8 @@ export function featuresQuery(
   };
 }
 
-/** The features of days. An array has the days of 26 weeks on which the entity was active, as observed days before the cut-off. */
+/** The features of days. An array has the days of 26 weeks on which the entity was active, as observed days
+ * before the cut-off. */
 function historyQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, cutoffDay, "before");
   const key = keyEventParts([...new Set(population.settings.keyEvents)]);
@@ -103,7 +105,8 @@ function historyQuery(population: Population, cutoffDay: number): Query {
   return { sql, parameters: { ...events.parameters, ...key.parameters } };
 }
 
-/** Rows (entity, volume28, eventNames28, eventCounts28) of those that were active in the 28 days before the cut-off. */
+/** Rows (entity, volume28, eventNames28, eventCounts28) of those that were active in the 28 days before the
+ * cut-off. */
 function activityQuery(population: Population, cutoffDay: number, counted: readonly string[]): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
   const numbers = eventNumbers(population, cutoffDay, counted);

@@ -21,9 +21,9 @@ export interface HealthRules {
 }
 
 /**
- * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption, billing and
- * healthValues, the values of `healthTraits` in their order: none, or null, for a trait without a number. The outer query binds
- * horizonDays.
+ * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption, billing
+ * and healthValues, the values of `healthTraits` in their order: none, or null, for a trait without a number.
+ * The outer query binds horizonDays.
  */
 export function healthSteps({ healthWeights, healthTraits = [], riskScale, scale }: HealthRules): Steps {
   const { healthyFrom, watchFrom, cappedTo } = healthLimits;
@@ -75,9 +75,10 @@ function scoreOfTraitSql(at: number): string {
 }
 
 /**
- * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order. Null for a
- * trait that was not sent or whose last value is no number. An account has its attributes, and for others the traits of its
- * owner. Statements need `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64.
+ * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order.
+ * Null for a trait that was not sent or whose last value is no number. An account has its attributes, and for
+ * others the traits of its owner. Statements need `allow_simdjson = 0`: the quick parser takes no integer
+ * beyond 2^64.
  */
 export function healthValuesQuery(population: Population, day: number, traits: readonly string[]): Query {
   const { organization, kind, zone, entity } = population;

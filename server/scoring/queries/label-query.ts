@@ -16,7 +16,8 @@ export interface Horizon {
 /** Expressions over a column `entity`, for entities that can churn at the cut-off. */
 export interface Labels {
   readonly churned: Query;
-  /** Whether failed payments ended the last subscription of an entity that churned. False for other targets. */
+  /** Whether failed payments ended the last subscription of an entity that churned. False for other
+   * targets. */
   readonly isInvoluntary: Query;
   /** Whether the entity has a label; see `wasUnseen`. */
   readonly isLabelled: Query;
@@ -55,8 +56,9 @@ export function presentQuery(population: Population, { cutoffDay, horizonDays }:
 }
 
 /**
- * Days of which nothing says who churned, because their raw events are deleted; none for targets whose changes stay. Changes by an event stay when all of its rows are
- * activity or billing events, which have tables of their own. For an event that was never seen as either this is unknown.
+ * Days of which nothing says who churned, because their raw events are deleted; none for targets whose
+ * changes stay. Changes by an event stay when all of its rows are activity or billing events, which have
+ * tables of their own. For an event that was never seen as either this is unknown.
  * @param eventsFromDay the first day whose raw events are kept; null while none were deleted
  */
 export async function daysWithUnknownChurn(

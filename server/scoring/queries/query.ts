@@ -1,6 +1,6 @@
 /**
- * A query in parts. Each part has its text and the values of its placeholders, because the warehouse refuses missing
- * and unused values.
+ * A query in parts. Each part has its text and the values of its placeholders, because the warehouse refuses
+ * missing and unused values.
  */
 import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
 
@@ -37,8 +37,8 @@ export interface Steps {
 }
 
 /**
- * Rows with more columns. Each step is a `SELECT` of its own: within one the engine copies an expression to each place that names it.
- * Scores in one step took 270 ms of analysis a statement, whatever their number.
+ * Rows with more columns. Each step is a `SELECT` of its own: within one the engine copies an expression to
+ * each place that names it. Scores in one step took 270 ms of analysis a statement, whatever their number.
  */
 export function withColumns(rows: string, steps: readonly Columns[]): string {
   return steps.reduce((from, columns) => `SELECT *, ${columnList(columns)} FROM (${from})`, rows);

@@ -4,8 +4,8 @@ import { columnsNamed } from "../churn/design.ts";
 import type { Query } from "./query.ts";
 
 /**
- * An expression over the columns of `scoresQuery`, where `traitHits` and `traitNumbers` have the design's traits in their order. An
- * unknown value counts as the mean.
+ * An expression over the columns of `scoresQuery`, where `traitHits` and `traitNumbers` have the design's
+ * traits in their order. An unknown value counts as the mean.
  */
 export function ridgeLogOddsSql({ design, ridge }: RidgeChurnModel): Query {
   const { intercept, columns } = ridge;

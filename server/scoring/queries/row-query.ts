@@ -1,5 +1,5 @@
-/** The scored entities of a cut-off with their outcomes: the only rows of single entities that leave the engine, at
- * most as many as a sample takes. */
+/** The scored entities of a cut-off with their outcomes: the only rows of single entities that leave the
+ * engine, at most as many as a sample takes. */
 
 import { clusterOf, isCancelingRow, type SnapshotRow } from "../churn/snapshot.ts";
 import { billingOf } from "../scores/billing.ts";

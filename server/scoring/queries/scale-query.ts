@@ -1,4 +1,5 @@
-/** The values of full marks in engagement, and how long entities usually stay away: one row for an organization. */
+/** The values of full marks in engagement, and how long entities usually stay away: one row for an
+ * organization. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type EngagementScale, scaleOf } from "../scores/engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
@@ -23,9 +24,9 @@ interface GapsRow {
 }
 
 /**
- * Reads them as of the day of a snapshot. Gaps are those between successive active days of an entity within the 26 weeks before
- * it, so that they describe the product as it is now. Two queries run one after the other, so that their memory does
- * not add up.
+ * Reads them as of the day of a snapshot. Gaps are those between successive active days of an entity within
+ * the 26 weeks before it, so that they describe the product as it is now. Two queries run one after the
+ * other, so that their memory does not add up.
  */
 export async function readUsualBehaviour(
   warehouse: Warehouse,

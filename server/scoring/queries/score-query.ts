@@ -1,6 +1,7 @@
 /**
- * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts
- * and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with those.
+ * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts,
+ * health.ts and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with
+ * those.
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
@@ -82,8 +83,8 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
 }
 
 /**
- * The same scores without storing them: rows of these expressions over `entity` and the scores. Statements need
- * `allow_simdjson = 0`.
+ * The same scores without storing them: rows of these expressions over `entity` and the scores. Statements
+ * need `allow_simdjson = 0`.
  */
 export function scoresQuery(
   population: Population,

@@ -1,6 +1,6 @@
 /**
- * The rows of snapshots: as they are computed from users' days, and as they are stored. Readers take either. Runs,
- * training and back-tests read stored rows. One entity under other settings is computed anew.
+ * The rows of snapshots: as they are computed from users' days, and as they are stored. Readers take either.
+ * Runs, training and back-tests read stored rows. One entity under other settings is computed anew.
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { dayParameter, isIncluded } from "../../warehouse/warehouse.ts";

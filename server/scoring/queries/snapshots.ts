@@ -1,6 +1,6 @@
 /**
- * All entities as of some days, read from the warehouse: the data to which models are fitted, and on which they are
- * trained and evaluated. It is `snapshotOf` for whole organizations.
+ * All entities as of some days, read from the warehouse: the data to which models are fitted, and on which
+ * they are trained and evaluated. It is `snapshotOf` for whole organizations.
  *
  * One query after the other: each uses all cores, and the dashboard's queries need a free reader meanwhile.
  */
@@ -42,8 +42,8 @@ const defaultMaxRows = 50_000;
 const shareBeside = 1 / 3;
 
 /**
- * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are sampled:
- * other entities on each day, so that the rows are of as many entities as they can be.
+ * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are
+ * sampled: other entities on each day, so that the rows are of as many entities as they can be.
  */
 export async function readSnapshots(
   warehouse: Warehouse,

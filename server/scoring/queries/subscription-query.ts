@@ -1,6 +1,7 @@
 /**
- * `standingAt` in SQL, for all entities at once. The rows of `subscriptions` are histories, so the standing on any day follows from
- * them, and no snapshot has it. An account pays for the subscriptions whose rows carry it, a user for those of no account.
+ * `standingAt` in SQL, for all entities at once. The rows of `subscriptions` are histories, so the standing
+ * on any day follows from them, and no snapshot has it. An account pays for the subscriptions whose rows
+ * carry it, a user for those of no account.
  */
 import { msPerDay } from "../../calendar/calendar.ts";
 import { billingInstants, daysOfUnits, yearlyFromDays } from "../scores/billing.ts";
@@ -13,8 +14,9 @@ const isPaid = (status: string) => `(${status} = 'active' OR ${status} = 'past_d
 const heldAt = (array: string, index: string) => `${array}[${index}]`;
 
 /**
- * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, billing) at the start of a day, of entities that ever had a
- * subscription by then. `billing` has `billingFacts`, `endedMs` and `isInvoluntary` are those of `SubscriptionEnd`.
+ * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, billing) at the start of a day, of entities that
+ * ever had a subscription by then. `billing` has `billingFacts`, `endedMs` and `isInvoluntary` are those of
+ * `SubscriptionEnd`.
  * @param name of the parameters: a statement may ask for several days
  */
 export function standingQuery(population: Population, day: number, name: string): Query {
@@ -87,7 +89,8 @@ function statusesSql({ kind, entity }: Population, name: string): string {
       if(paying, ifNull(${heldAt("quantity", "nowAt")}, 0), 0) AS quantityNow,
       if(${isPaid("statusThen")}, ifNull(${heldAt("quantity", "thenAt")}, 0), 0) AS quantityThen,
       toUInt32OrZero(${interval}[1])
-        * transform(${interval}[2], [${units.join(", ")}], [${Object.values(daysOfUnits).join(", ")}], 0) >= ${yearlyFromDays} AS yearly,
+        * transform(${interval}[2], [${units.join(", ")}], [${Object.values(daysOfUnits).join(", ")}], 0)
+          >= ${yearlyFromDays} AS yearly,
       subscription IN (
         SELECT subscription FROM billing_events
         WHERE organization = {organization:UInt32} AND event = 'payment_failed' AND subscription != ''

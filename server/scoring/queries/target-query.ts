@@ -17,16 +17,16 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
   return { sql: `n >= 0 AND ${target.by === "subscription" ? "isPaying" : "NOT hasLeft"}`, parameters: {} };
 }
 
-/** The condition of stored scores by which bands of health are judged: of entities that could churn, without those whose end was
- * scheduled. */
+/** The condition of stored scores by which bands of health are judged: of entities that could churn, without
+ * those whose end was scheduled. */
 export function couldChurn({ settings: { target = silence } }: Population): string {
   const could = "state NOT IN ('churned', 'canceling') AND n >= 0";
   if (target.by !== "subscription") return could;
   return `${could} AND ifNull(${billingFactSql("isPaying")} = 1, false)`;
 }
 
-/** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the target
- * `subscription` also `isPaying`: whether the entity has one that is active or past due. */
+/** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the
+ * target `subscription` also `isPaying`: whether the entity has one that is active or past due. */
 export function withLeft(population: Population, day: number, rows: Query): Query {
   if (!isDeclared(population.settings))
     return { ...rows, sql: `SELECT *, false AS hasLeft FROM (${rows.sql})` };
@@ -50,9 +50,9 @@ function isBySubscription({ settings: { target = silence } }: Population): boole
   return target.by === "subscription";
 }
 
-/** Rows (entity, day, at, isChurned): the changes of an entity, or of all, before a day. `at` is in milliseconds.
- * Of a trait's changes the day is 0: it follows from the time. None for silence, and for subscriptions, of which an entity may
- * have several.
+/** Rows (entity, day, at, isChurned): the changes of an entity, or of all, before a day. `at` is in
+ * milliseconds. Of a trait's changes the day is 0: it follows from the time. None for silence, and for
+ * subscriptions, of which an entity may have several.
  * @param name of the parameter for the day: a statement may ask for several */
 export function changesQuery(population: Population, beforeDay: number, name = "changesBefore"): Query {
   const { target = silence } = population.settings;
@@ -77,8 +77,8 @@ export function leftQuery(population: Population, day: number, name: string): Qu
   };
 }
 
-/** Rows (entity) of those that have left by the start of a day, and by failed payments. Undefined for targets other than
- * `subscription`. */
+/** Rows (entity) of those that have left by the start of a day, and by failed payments. Undefined for targets
+ * other than `subscription`. */
 export function involuntaryQuery(population: Population, day: number, name: string): Query | undefined {
   if (!isBySubscription(population)) return undefined;
   const standing = standingQuery(population, day, name);
@@ -98,9 +98,10 @@ export function unseenQuery(population: Population, { from, to }: DaySpan): Quer
 }
 
 /**
- * Churn events may be no activity, so they are read where all events are. Raw events are deleted at the end of their
- * retention time. Of earlier days the rollup still has those that are activity, as of the day's start, and `billing_events`
- * has billing events. Labels of other events are unknown then: see `daysWithUnknownChurn`.
+ * Churn events may be no activity, so they are read where all events are. Raw events are deleted at the end
+ * of their retention time. Of earlier days the rollup still has those that are activity, as of the day's
+ * start, and `billing_events` has billing events. Labels of other events are unknown then: see
+ * `daysWithUnknownChurn`.
  */
 function eventChanges(
   { organization, kind, entity, usersIn, zone }: Population,
@@ -146,17 +147,17 @@ function eventChanges(
 }
 
 const timeMs = "toUnixTimestamp64Milli(time)";
-/** The day of a time in the organization's timezone: billing events have no column for it. One day is added and taken, because
- * `intDiv` rounds down above zero only. */
+/** The day of a time in the organization's timezone: billing events have no column for it. One day is added
+ * and taken, because `intDiv` rounds down above zero only. */
 function localDay(name: string): string {
   const from = `{${name}FromSeconds:Array(Int64)}`;
   const offset = `transform(roundDown(intDiv(${timeMs}, 1000), ${from}), ${from}, {${name}Offsets:Array(Int64)}, toInt64(0))`;
   return `toInt32(intDiv(${timeMs} + 1000 * ${offset} + ${msPerDay}, ${msPerDay}) - 1)`;
 }
 
-/** A value that was said later does not exist before, so a day is compared by the time of its start. An account has its own
- * attribute, or, until it has any value of it, the trait of its owner. Statements need `allow_simdjson = 0`: the quick parser
- * takes no integer beyond 2^64. */
+/** A value that was said later does not exist before, so a day is compared by the time of its start. An
+ * account has its own attribute, or, until it has any value of it, the trait of its owner. Statements need
+ * `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64. */
 function traitChanges(
   { organization, kind, zone, entity, usersIn }: Population,
   { trait, values }: { readonly trait: string; readonly values: readonly string[] },

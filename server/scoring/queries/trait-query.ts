@@ -6,19 +6,23 @@ import type { Query } from "./query.ts";
 /** A value that fewer entities ever had is never a column of the model (see design.ts). */
 const leastEntitiesOfValue = 30;
 const maxValues = 1_000;
-/** Of all traits together. A trait of ids or names would be a group for each entity, and hold no frequent value. */
+/** Of all traits together. A trait of ids or names would be a group for each entity, and hold no frequent
+ * value. */
 const maxDistinctValues = 200_000;
 /** Of a trait's name and value together: longer ones are texts, and no category. */
 const maxCharacters = 1_000;
 
 /**
- * Rows (value): a name for each trait and value, as JSON, that at least 30 entities ever had, the most frequent 1,000.
- * Null, objects, arrays and long texts are no values. The names are hashes, because a statement has no room for a thousand texts.
+ * Rows (value): a name for each trait and value, as JSON, that at least 30 entities ever had, the most
+ * frequent 1,000. Null, objects, arrays and long texts are no values. The names are hashes, because a
+ * statement has no room for a thousand texts.
  *
- * Values are counted of the traits with the fewest different values, as long as these are 200,000 together: a trait of
- * ids, names or times has more. So memory does not grow with the entities. Different values are estimated (within 2 %).
+ * Values are counted of the traits with the fewest different values, as long as these are 200,000 together: a
+ * trait of ids, names or times has more. So memory does not grow with the entities. Different values are
+ * estimated (within 2 %).
  *
- * The engine's quick parser of JSON takes no integer beyond 2^64, and an entity with one would have no traits.
+ * The engine's quick parser of JSON takes no integer beyond 2^64, and an entity with one would have no
+ * traits.
  */
 export function frequentValuesQuery(organization: number, kind: EntityKind = "user"): Query {
   const said = `(
@@ -54,7 +58,8 @@ export function numberOf(raw: string): string {
   return `if(match(${textOf(raw)}, '${decimalNumber}'), toFloat64OrNull(${textOf(raw)}), NULL)`;
 }
 
-/** Rows (trait): traits of which 30 entities have numbers, at least 5 different ones; those of the most entities. */
+/** Rows (trait): traits of which 30 entities have numbers, at least 5 different ones; those of the most
+ * entities. */
 export function numericTraitsQuery(organization: number, kind: EntityKind = "user"): Query {
   const sql = `
     SELECT trait
@@ -91,16 +96,18 @@ export type TraitFilter = (
 /** The trait that names the plan. */
 const planTrait = "plan";
 
-/** The hash by which rows are sampled: of an entity at a cut-off, so that other entities are taken at each. Binds `sampledDay`. */
+/** The hash by which rows are sampled: of an entity at a cut-off, so that other entities are taken at each.
+ * Binds `sampledDay`. */
 export const sampleHash = (entity: string) => `cityHash64(${entity}, {sampledDay:Int32})`;
 /** No hash is larger. */
 export const largestHash = String(2n ** 64n - 1n);
 
 /**
- * Rows (entity, traits, numbers, planIdleDays): traits as [name, value] pairs of text, numbers as a map by name, and
- * the days since the plan got another value. A trait's value at a time is the last one until then,
- * by (at, version). Later values do not exist yet: after an import of past events, the traits of today would reveal
- * to every cut-off which users left. Has to be read with the engine's thorough parser of JSON, allow_simdjson = 0.
+ * Rows (entity, traits, numbers, planIdleDays): traits as [name, value] pairs of text, numbers as a map by
+ * name, and the days since the plan got another value. A trait's value at a time is the last one until then,
+ * by (at, version). Later values do not exist yet: after an import of past events, the traits of today would
+ * reveal to every cut-off which users left. Has to be read with the engine's thorough parser of JSON,
+ * allow_simdjson = 0.
  */
 export function traitsQuery(
   { organization, kind }: { readonly organization: number; readonly kind: EntityKind },

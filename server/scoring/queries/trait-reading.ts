@@ -1,4 +1,5 @@
-/** Traits of a sample of users or accounts, as training and back-tests take them, and of one of them. An account has its attributes. */
+/** Traits of a sample of users or accounts, as training and back-tests take them, and of one of them. An
+ * account has its attributes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { FactsBeside } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
@@ -36,7 +37,8 @@ interface TraitsQuestion {
   readonly churned: readonly { readonly entity: number }[];
 }
 
-/** Traits of a sample's entities by their number: reading those of all users takes three times as long as features. */
+/** Traits of a sample's entities by their number: reading those of all users takes three times as long as
+ * features. */
 export async function readTraits(
   warehouse: Warehouse,
   population: Population,

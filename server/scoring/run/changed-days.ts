@@ -3,10 +3,12 @@ import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/
 import { startOfData } from "../data-quality/data-start.ts";
 import { markStale, markTodayStale } from "./records.ts";
 
-/** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
+/** A day changes in bulk when this share of its events, and at least so many, came after the scores of later
+ * days. */
 const bulk = { share: 0.005, events: 100 };
-/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as far as scores are kept. Late events
- * are bulk if they are of more than this share of its users as well: a few phones that send what they kept are none. */
+/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as
+ * far as scores are kept. Late events are bulk if they are of more than this share of its users as well: a
+ * few phones that send what they kept are none. */
 const past = { share: 0.01, shareOfUsers: 0.05, days: 366 };
 /** The import's time and that of the last look are by the clocks of two processes. */
 export const clocksDifferMs = 60_000;
@@ -36,11 +38,12 @@ export interface Look {
 }
 
 /**
- * Looks for new events of days before today. Single late events make only today's scores stale. When a day changed in
- * bulk, the results of all days after it are stale: at once after an import, otherwise from the first look of the next day.
+ * Looks for new events of days before today. Single late events make only today's scores stale. When a day
+ * changed in bulk, the results of all days after it are stale: at once after an import, otherwise from the
+ * first look of the next day.
  *
- * First the marks, then the counts: after a crash in between it does the same again. Fewer events than before are an
- * erasure, which does not change the scores of other users.
+ * First the marks, then the counts: after a crash in between it does the same again. Fewer events than before
+ * are an erasure, which does not change the scores of other users.
  */
 export async function noticeChanges(warehouse: Warehouse, look: Look): Promise<void> {
   const { organization, today } = look;
@@ -81,8 +84,8 @@ export function changesOf(found: readonly DayEvents[], look: Omit<Look, "organiz
   };
 }
 
-/** The first day after which all results are stale; undefined when no day has changed in bulk. All are at the first look after a
- * rebuild, which deletes the counts: days may be of another timezone. */
+/** The first day after which all results are stale; undefined when no day has changed in bulk. All are at the
+ * first look after a rebuild, which deletes the counts: days may be of another timezone. */
 function firstStaleDay(
   days: readonly DayEvents[],
   look: Omit<Look, "organization">,
@@ -96,8 +99,8 @@ function firstStaleDay(
   return days.find((day) => (isImported ? day.late > 0 : isFirstOfToday && isBulk(day)))?.day;
 }
 
-/** Whether new events may be of an import. One that ended shortly before the last look is over after a while: otherwise the next single
- * late event would count as its. */
+/** Whether new events may be of an import. One that ended shortly before the last look is over after a while:
+ * otherwise the next single late event would count as its. */
 function isOfImport(
   { lastBulkLoadAtMs, nowMs }: Pick<Look, "lastBulkLoadAtMs" | "nowMs">,
   lastLookMs: number,
@@ -116,8 +119,8 @@ export interface PastQuestion {
   readonly beforeDay: number;
 }
 
-/** Whether an import that stored rows since an instant changed the year before a day in bulk: one of its days, or the whole. Single rows do
- * not. @throws WarehouseError */
+/** Whether an import that stored rows since an instant changed the year before a day in bulk: one of its
+ * days, or the whole. Single rows do not. @throws WarehouseError */
 export async function isPastImported(warehouse: Warehouse, question: PastQuestion): Promise<boolean> {
   const [found] = await warehouse.rows<{ hasChanged: boolean }>(
     `SELECT toBool(countIf(late >= greatest({events:UInt32}, {shareOfDay:Float64} * events)) > 0
@@ -153,8 +156,9 @@ function parametersOfPast({ organization, sinceMs, beforeDay }: PastQuestion) {
   return { organization, sinceMs, fromDay: Math.max(0, beforeDay - past.days), beforeDay };
 }
 
-/** Of a day's events, those that scores of later days may lack. At the first look of all there are no such scores, and at
- * the first look at yesterday only today's. Events of before the data begins have wrong dates: no result of the past needs them. */
+/** Of a day's events, those that scores of later days may lack. At the first look of all there are no such
+ * scores, and at the first look at yesterday only today's. Events of before the data begins have wrong dates:
+ * no result of the past needs them. */
 function lateEventsOf(
   { day, events, seen, late }: DayEvents,
   {

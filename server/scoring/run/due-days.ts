@@ -25,9 +25,10 @@ interface Present {
 }
 
 /**
- * Today's scores follow the present settings, but not the users that are excluded since: their rows are not shown. Those of earlier days keep their settings, and are computed again only
- * for new events. But scores of past days that were first computed today, after an import for example, were never
- * shown before, and follow the present settings too. Scores of all days follow the declared outages.
+ * Today's scores follow the present settings, but not the users that are excluded since: their rows are not
+ * shown. Those of earlier days keep their settings, and are computed again only for new events. But scores of
+ * past days that were first computed today, after an import for example, were never shown before, and follow
+ * the present settings too. Scores of all days follow the declared outages.
  * @param stored all runs, in the order of days; upkeep deletes those of days that are not kept
  * @param isOfToday whether an instant is today
  */

@@ -74,7 +74,8 @@ export async function explainedScore(
 
 const daysOfVolume = 28;
 
-/** The volume of the 28 days before the last 28, from the scores of then. Undefined without them, or under other settings. */
+/** The volume of the 28 days before the last 28, from the scores of then. Undefined without them, or under
+ * other settings. */
 async function previousVolume(
   warehouse: Warehouse,
   { organization, kind, entity }: EntityQuestion,
@@ -91,11 +92,13 @@ const maxChanges = 10_000;
 
 interface Departure {
   readonly day: number;
-  /** Of a subscription: whether a failed payment ended it, and no decision of the customer. Null for other targets. */
+  /** Of a subscription: whether a failed payment ended it, and no decision of the customer. Null for other
+   * targets. */
   readonly isInvoluntary: boolean | null;
 }
 
-/** The departure as of the start of `day`; undefined for an entity that has not left, or whose events were erased since. */
+/** The departure as of the start of `day`; undefined for an entity that has not left, or whose events were
+ * erased since. */
 export async function departureOf(
   warehouse: Warehouse,
   { kind, entity }: Pick<EntityQuestion, "kind" | "entity">,
@@ -122,7 +125,8 @@ export async function departureOf(
   return left && { day: isOfTrait ? organization.zone.dayOf(left.timeMs) : left.day, isInvoluntary: null };
 }
 
-/** The days on which entities left that have churned in a run, by their numbers: for lists, as the page of one has the day. */
+/** The days on which entities left that have churned in a run, by their numbers: for lists, as the page of
+ * one has the day. */
 export async function departureDaysOf(
   warehouse: Warehouse,
   { kind, entities }: { readonly kind: EntityKind; readonly entities: readonly number[] },
@@ -259,8 +263,9 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
 }
 
 /**
- * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
- * model. For a user only the features depend on settings, and the known traits and counts of events on the model.
+ * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings,
+ * scale and model. For a user only the features depend on settings, and the known traits and counts of events
+ * on the model.
  */
 async function byOldRules(again: Recomputation, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;

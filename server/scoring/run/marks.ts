@@ -1,6 +1,6 @@
 /**
- * Marks in an organization's history of scores where their rules changed. Scores stay as they are when settings or
- * exclusions change, so a history is read with these marks.
+ * Marks in an organization's history of scores where their rules changed. Scores stay as they are when
+ * settings or exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/calendar.ts";
@@ -37,8 +37,9 @@ export interface MarksQuestion {
   readonly toDay: number;
 }
 
-/** The marks of all scored days between two, both included, the oldest first. Days that were first shown on one day, by `zone`, are scored
- * again together when settings change: they differ only until the last of them is done, and have no mark. */
+/** The marks of all scored days between two, both included, the oldest first. Days that were first shown on
+ * one day, by `zone`, are scored again together when settings change: they differ only until the last of them
+ * is done, and have no mark. */
 export async function marksOf(
   warehouse: Warehouse,
   zone: Pick<Zone, "dayOf">,

@@ -1,6 +1,6 @@
 /**
- * The model that serves on a day. Rungs are trained and back-tested once a week, on the data of its Monday. BG/BB is
- * fitted every day, because it takes a second and needs no labels.
+ * The model that serves on a day. Rungs are trained and back-tested once a week, on the data of its Monday.
+ * BG/BB is fitted every day, because it takes a second and needs no labels.
  */
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -74,8 +74,8 @@ interface ServingQuestion {
   readonly snapshot: SnapshotRows;
   /** Nothing is trained, and rung 1 serves if it needs no labels. */
   readonly beforeTraining: boolean;
-  /** A day of the past has the model of its Monday, if that was trained, and else of every fourth Monday: a training takes three
-   * times as long as the scores of a day. */
+  /** A day of the past has the model of its Monday, if that was trained, and else of every fourth Monday: a
+   * training takes three times as long as the scores of a day. */
   readonly isOfPast: boolean;
 }
 
@@ -108,8 +108,9 @@ const usersOfLongTraining = 10_000;
 /** Older scores say too little about a day: its new ones are then shown before the training. */
 const recentDays = 28;
 
-/** Whether a run as of a day takes long for its training, while no recent complete run (see status.ts) is there to be shown. An import in the order
- * of time has scores of a day of last spring, from its first events. */
+/** Whether a run as of a day takes long for its training, while no recent complete run (see status.ts) is
+ * there to be shown. An import in the order of time has scores of a day of last spring, from its first
+ * events. */
 export async function isFirstOfMany(
   warehouse: Warehouse,
   organization: number,
@@ -126,8 +127,8 @@ export async function isFirstOfMany(
 }
 
 /**
- * The model that would serve under other settings, trained and back-tested as it will be when they are saved. Missing
- * snapshots of features are stored with their fits, and nothing else.
+ * The model that would serve under other settings, trained and back-tested as it will be when they are saved.
+ * Missing snapshots of features are stored with their fits, and nothing else.
  * @param trainedDay the day as of which it is trained
  */
 export async function modelUnder(
@@ -221,7 +222,8 @@ function servingModel(
 export interface OfDay {
   readonly day: number;
   readonly firstDay: number;
-  /** BG/BB as it was fitted to users while this run trained them, by day; the training of accounts reads it again. */
+  /** BG/BB as it was fitted to users while this run trained them, by day; the training of accounts reads it
+   * again. */
   readonly userFits: Map<number, BgbbParameters>;
   readonly trainings: Trainings;
 }

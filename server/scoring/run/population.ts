@@ -19,7 +19,8 @@ export interface ScoredOrganization {
   readonly declaredOutages?: Outages;
   /** The first day whose raw events are kept; null while none were deleted. */
   readonly eventsFromDay?: number | null;
-  /** Days on which data collection had stopped, as known on the day that is scored: declared, or seen in the data. */
+  /** Days on which data collection had stopped, as known on the day that is scored: declared, or seen in the
+   * data. */
   readonly outages?: Outages;
 }
 
@@ -89,7 +90,8 @@ export async function outagesBefore(
   return outagesOf(await readDataDays(warehouse, organization, day), day);
 }
 
-/** The day with which an organization's data from before a day begins; undefined without any. A few events of long before do not count. */
+/** The day with which an organization's data from before a day begins; undefined without any. A few events of
+ * long before do not count. */
 export async function firstDayOf(
   warehouse: Warehouse,
   organization: number,

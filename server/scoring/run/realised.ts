@@ -25,8 +25,8 @@ export interface RealisedChurn {
 const maxRuns = 6;
 
 /**
- * Of entities that could churn. Runs used only the data of their day, so this is a back-test of health bands. Each run
- * is evaluated with the settings of its day.
+ * Of entities that could churn. Runs used only the data of their day, so this is a back-test of health bands.
+ * Each run is evaluated with the settings of its day.
  */
 export async function realisedChurn(
   warehouse: Warehouse,
@@ -55,7 +55,8 @@ const noOutcomes = { count: 0, churned: 0, involuntary: 0 };
 /** A run whose own horizon is over. */
 export type OverRun = NonNullable<Awaited<ReturnType<typeof newestRun>>>;
 
-/** The newest runs whose horizons are over by a day, with known outcomes, and do not overlap, the newest first. At most six. */
+/** The newest runs whose horizons are over by a day, with known outcomes, and do not overlap, the newest
+ * first. At most six. */
 export async function runsOver(
   warehouse: Warehouse,
   organization: Omit<ScoredOrganization, "settings">,
@@ -74,7 +75,8 @@ export async function runsOver(
 
 const shortestHorizonDays = 7;
 
-/** The newest run whose own horizon was over by a day, and whose outcomes are known; undefined when there is none. */
+/** The newest run whose own horizon was over by a day, and whose outcomes are known; undefined when there is
+ * none. */
 async function lastRunOver(
   warehouse: Warehouse,
   {

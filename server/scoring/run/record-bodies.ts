@@ -11,7 +11,8 @@ import type { UsualBehaviour } from "../queries/scale-query.ts";
 import type { Outages } from "../scores/observed-days.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 
-/** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
+/** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's
+ * own. */
 export interface SegmentsOfRun {
   readonly trait: string;
   readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
@@ -48,9 +49,11 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
-  /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has. Null while they come. */
+  /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has.
+   * Null while they come. */
   readonly noDeparturesFrom?: number | null;
-  /** As of `trainedDay`: in how many trainings running the health bands did not separate. Left out by runs of before. */
+  /** As of `trainedDay`: in how many trainings running the health bands did not separate. Left out by runs of
+   * before. */
   readonly bandFailures?: number;
   /** Whether its model was not trained yet: the same run is done again after the first training. */
   readonly awaitsTraining?: boolean;

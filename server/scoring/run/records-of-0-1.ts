@@ -1,7 +1,8 @@
 /**
- * Records of version 0.1.0. Their scores stay as they are, and are explained by the rules that made them. There BG/BB
- * could have parameters of its own for each value of a trait, "by segment", engagement took a tenure for at least 7
- * days, risks had the same bands whatever the base rate, and outages counted as idle days.
+ * Records of version 0.1.0. Their scores stay as they are, and are explained by the rules that made them.
+ * There BG/BB could have parameters of its own for each value of a trait, "by segment", engagement took a
+ * tenure for at least 7 days, risks had the same bands whatever the base rate, and outages counted as idle
+ * days.
  */
 import { currentSettings, type StoredSettings } from "../../ledger/ledger.ts";
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
@@ -50,7 +51,8 @@ export type StoredModel = Omit<ModelBody, "rungs" | "backtest"> & {
 /** A scale as it was stored, perhaps by version 0.1.0. */
 export type StoredScale = Omit<ScaleBody, "scale"> & StoredRun["scale"];
 
-/** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
+/** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had
+ * some. */
 export function runOfStored(stored: StoredRun): RunBody {
   const { settings, model, choice, backtest, scale, ...body } = stored;
   const { segmentTrait, ...chosen } = choice;
@@ -117,7 +119,8 @@ export function traitsOfRun({ model, segments }: RunBody): ModelTraits {
   return { traits, numbers: numbersOfModel(model) };
 }
 
-/** The model that gave an entity its score. @param isChurned the churned went by the model's own parameters */
+/** The model that gave an entity its score. @param isChurned the churned went by the model's own
+ * parameters */
 export function modelOfEntity(
   { model, segments }: RunBody,
   { traits }: Features,

@@ -43,8 +43,8 @@ export async function scaleFor(
 }
 
 /**
- * The day of the scale for the scores of `day`: the first of its month. In an organization's first month, a week
- * after its first event, and within that week the day itself.
+ * The day of the scale for the scores of `day`: the first of its month. In an organization's first month, a
+ * week after its first event, and within that week the day itself.
  */
 function scaleDayOf(day: number, firstDay: number): number {
   const date = new Date(day * msPerDay);

@@ -1,9 +1,11 @@
 /**
- * The schedule of runs: each organization's after its midnight, and again for new events of earlier days. The work
- * follows from the stored data, so a run that was cut off, or a service that slept, needs no other memory.
+ * The schedule of runs: each organization's after its midnight, and again for new events of earlier days. The
+ * work follows from the stored data, so a run that was cut off, or a service that slept, needs no other
+ * memory.
  *
- * One run of an organization at a time, today's first. All wait for a while when the loader lags far behind. A round goes
- * through all organizations. While one of them trains its models, another round serves the others.
+ * One run of an organization at a time, today's first. All wait for a while when the loader lags far behind.
+ * A round goes through all organizations. While one of them trains its models, another round serves the
+ * others.
  */
 import { formatDay, type Zone } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -18,8 +20,8 @@ import { maxOvertaken, type Scoring, type ScoringHost, ServiceStopping } from ".
 
 /** The parts of analysis that the schedule needs. */
 interface ScheduledHost extends ScoringHost {
-  /** The earliest day, in its timezone, of an organization's events that were loaded since the last call; undefined
-   * without any. */
+  /** The earliest day, in its timezone, of an organization's events that were loaded since the last call;
+   * undefined without any. */
   takeEarliestLoadedDay(organization: number): number | undefined;
 }
 
@@ -36,20 +38,22 @@ export interface SchedulerParts {
 interface Rests {
   /** From the end of a run of today to the next one. */
   readonly beforeTodayMs: number;
-  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. It is never shorter than the
-   * rest above. */
+  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. It is
+   * never shorter than the rest above. */
   readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
   /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
-  /** A load of the past in bulk is over so long after its last rows, and runs wait for its end at most so long: its next rows would
-   * change all scores again. */
+  /** A load of the past in bulk is over so long after its last rows, and runs wait for its end at most so
+   * long: its next rows would change all scores again. */
   readonly forBulkLoad: { readonly overAfterMs: number; readonly longestMs: number };
-  /** Of an organization with nothing to do, from a look at its settings, sources and outages to the next, unless a day begins or
-   * events of earlier days are loaded: for each organization of the installation, and at most. */
+  /** Of an organization with nothing to do, from a look at its settings, sources and outages to the next,
+   * unless a day begins or events of earlier days are loaded: for each organization of the installation, and
+   * at most. */
   readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
   /** After a first failure; twice as long after each further one, an hour at most. */
   readonly afterFailureMs: number;
-  /** How long all organizations wait at most for a loader that lags. The rows may be of another organization. */
+  /** How long all organizations wait at most for a loader that lags. The rows may be of another
+   * organization. */
   readonly forLoaderMs: number;
 }
 
@@ -59,9 +63,10 @@ export const bulkLoadOverMs = 30_000;
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
-/** The history of an organization takes two thirds of the time at most, a statement at a time. A look takes 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations every
- * 10 s. Up to 100 organizations are looked at every 10 s, and after rounds with runs. Late events trickle in: scoring today again for them takes 1 % of the
- * time, unless a run takes longer than 9 s. */
+/** The history of an organization takes two thirds of the time at most, a statement at a time. A look takes
+ * 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations every 10 s. Up to 100
+ * organizations are looked at every 10 s, and after rounds with runs. Late events trickle in: scoring today
+ * again for them takes 1 % of the time, unless a run takes longer than 9 s. */
 export const defaultRests: Rests = {
   beforeTodayMs: 60_000,
   beforeLateEvents: { timesRun: 99, longestMs: 15 * 60_000 },
@@ -85,7 +90,8 @@ interface Plan {
   readonly days: number[];
   /** How many earlier days have scores, or shall have. */
   readonly earlierDays: number;
-  /** The day, the settings, the declared outages, and the data for which scores wait: with others, another plan is made. */
+  /** The day, the settings, the declared outages, and the data for which scores wait: with others, another
+   * plan is made. */
   readonly of: string;
 }
 
@@ -205,8 +211,8 @@ export class Scheduler {
   }
 
   /**
-   * Does the due work: at most one run of each organization, unless another call has it in hand. An organization
-   * whose run fails rests and does not stop the others. Returns the number of runs.
+   * Does the due work: at most one run of each organization, unless another call has it in hand. An
+   * organization whose run fails rests and does not stop the others. Returns the number of runs.
    */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
@@ -260,7 +266,8 @@ export class Scheduler {
     }
   }
 
-  /** Whether there was nothing to do at the last look, which is less than `restMs` ago, and nothing was loaded since. */
+  /** Whether there was nothing to do at the last look, which is less than `restMs` ago, and nothing was
+   * loaded since. */
   async #isIdle({ id, timezone }: Organization, restMs: number): Promise<boolean> {
     const memory = this.#memories.get(id);
     if (memory?.zone?.name !== timezone || memory.plan === undefined || this.#isAnythingDue(id)) return false;
@@ -292,9 +299,10 @@ export class Scheduler {
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
 
-  /** Asks the warehouse for new events of earlier days: once a day, and when the loader has brought some. Days are those of
-   * the organization's timezone, so events of today cost nothing anywhere. Late events that trickle in are looked for when a run
-   * may follow: a look takes 0.1 s of processor time, and such a stream would cause one every 10 s. */
+  /** Asks the warehouse for new events of earlier days: once a day, and when the loader has brought some.
+   * Days are those of the organization's timezone, so events of today cost nothing anywhere. Late events
+   * that trickle in are looked for when a run may follow: a look takes 0.1 s of processor time, and such a
+   * stream would cause one every 10 s. */
   async #lookForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
     const { host, scoring } = this.#parts;
     this.#noteLoaded(memory, organization.id, today);

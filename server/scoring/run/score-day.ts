@@ -1,6 +1,6 @@
 /**
- * The run: scores all users, then all accounts, of one organization as of one day. All of it may be repeated: a run
- * that was cut off has no record, and the next run's rows replace its rows.
+ * The run: scores all users, then all accounts, of one organization as of one day. All of it may be repeated:
+ * a run that was cut off has no record, and the next run's rows replace its rows.
  */
 import type { Settings } from "../../../contract/settings.ts";
 import { versionAbove } from "../../process/process.ts";
@@ -43,7 +43,8 @@ export interface DayRequest {
   readonly beforeTraining?: boolean;
   /** Whether the day is of the past: then its model may be up to four weeks older. */
   readonly isOfPast?: boolean;
-  /** Whether the run's data has grown so much since it began that its scores would be false. Asked before they are stored. */
+  /** Whether the run's data has grown so much since it began that its scores would be false. Asked before
+   * they are stored. */
   readonly isOvertaken?: () => Promise<boolean>;
 }
 

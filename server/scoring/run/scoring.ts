@@ -48,7 +48,8 @@ export interface ScoreSummary {
   readonly kinds: readonly KindSummary[];
   /** The data that has stopped, so that no entity was scored; null otherwise. */
   readonly stopped: StoppedData | null;
-  /** Whether so many events of earlier days arrived meanwhile that nothing was kept. Never of the last of several tries. */
+  /** Whether so many events of earlier days arrived meanwhile that nothing was kept. Never of the last of
+   * several tries. */
   readonly isOvertaken: boolean;
 }
 
@@ -134,8 +135,8 @@ export class Scoring implements ScoringService {
     return this.#parts.sources.stoppedFor(organization, day);
   }
 
-  /** A preview that trains takes turns as a run does, because it stores missing snapshots. One that waits too long for a run
-   * in hand is refused. */
+  /** A preview that trains takes turns as a run does, because it stores missing snapshots. One that waits too
+   * long for a run in hand is refused. */
   async preview(
     { organization: id, before, after }: PreviewRequest,
     longestMs = longestPreviewMs,
@@ -182,9 +183,11 @@ export class Scoring implements ScoringService {
     this.#stopping = true;
   }
 
-  /** Scores an organization as of a day, a statement at a time, after other runs of it. With `mayBeOvertaken`, nothing is kept of a run
-   * whose data grew so much meanwhile that its scores, scale and model would be of a part of it.
-   * @param about `isLoading`: whether the past comes in bulk. Then nothing is kept of an organization's first run, either */
+  /** Scores an organization as of a day, a statement at a time, after other runs of it. With
+   * `mayBeOvertaken`, nothing is kept of a run whose data grew so much meanwhile that its scores, scale and
+   * model would be of a part of it.
+   * @param about `isLoading`: whether the past comes in bulk. Then nothing is kept of an organization's
+   * first run, either */
   async scoreAsOf(
     organization: ScoredOrganization,
     {

@@ -1,10 +1,12 @@
 /**
- * Shifts: how much the scores of a day changed because their rules did, which are the model, the scale and the settings. Two days under
- * different rules are compared without the shifts of the days between, so that a new model is never told as a change of customers.
+ * Shifts: how much the scores of a day changed because their rules did, which are the model, the scale and
+ * the settings. Two days under different rules are compared without the shifts of the days between, so that a
+ * new model is never told as a change of customers.
  *
- * A shift compares the scores of a day with those by the rules of the scored day before, on the features of the day itself. Shifts of
- * days in a row add up, whatever the order in which the days were scored: a run stores its own, and that of the run after it, before its
- * record. After a crash in between the run is done again.
+ * A shift compares the scores of a day with those by the rules of the scored day before, on the features of
+ * the day itself. Shifts of days in a row add up, whatever the order in which the days were scored: a run
+ * stores its own, and that of the run after it, before its record. After a crash in between the run is done
+ * again.
  */
 import { versionAbove } from "../../process/process.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";

@@ -14,7 +14,8 @@ export function newestRun(
   return newestRecord(warehouse, { organization, kind, what: "run" }, uptoDay);
 }
 
-/** Whether a run of an organization was ever complete. Accounts come after users, and have a record even where there are none.
+/** Whether a run of an organization was ever complete. Accounts come after users, and have a record even
+ * where there are none.
  * @throws WarehouseError */
 export async function hasCompleteRun(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [found] = await warehouse.rows<{ has: boolean }>(

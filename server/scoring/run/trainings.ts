@@ -23,7 +23,8 @@ export class Trainings {
     this.#failures = new Retries({ firstMs, longestMs: firstMs }, nowMs);
   }
 
-  /** Trains, unless it failed a short while ago. @returns undefined if it failed or rests @throws Refusal when the service stops */
+  /** Trains, unless it failed a short while ago. @returns undefined if it failed or rests @throws Refusal
+   * when the service stops */
   async attempt<Result>(
     { organization, kind, of }: Training,
     train: () => Promise<Result>,

@@ -2,9 +2,9 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
 /**
- * The warehouse for a run, one statement at a time. A whole training takes minutes. So an erasure, a check, a backup
- * or another organization's run waits only for the present statement. A change between two statements is noticed like
- * late events: the run's day is computed again.
+ * The warehouse for a run, one statement at a time. A whole training takes minutes. So an erasure, a check, a
+ * backup or another organization's run waits only for the present statement. A change between two statements
+ * is noticed like late events: the run's day is computed again.
  * @param inTurn runs a function while no other work changes stored rows
  */
 export function statementByStatement(

@@ -1,4 +1,5 @@
-/** Whether health bands tell the churned from the others: a trend test over what happened to each band. Pure. */
+/** Whether health bands tell the churned from the others: a trend test over what happened to each band.
+ * Pure. */
 import type { HealthBand } from "./health.ts";
 
 /** How many were in a health band, and churned within their horizon. */
@@ -18,8 +19,8 @@ const leastZ = 1.2816;
 const failuresUntilRiskLeads = 2;
 
 /**
- * Whether the share that churned rises from healthy over watch to at risk: the Cochran-Armitage test, one-sided at .1. Null below 30
- * departures, and where all are in one band or all churned.
+ * Whether the share that churned rises from healthy over watch to at risk: the Cochran-Armitage test,
+ * one-sided at .1. Null below 30 departures, and where all are in one band or all churned.
  */
 export function bandsSeparate(outcomes: readonly BandOutcome[]): boolean | null {
   const bands = outcomes.flatMap(({ healthBand, count, churned }) => {
@@ -45,7 +46,8 @@ export function bandFailures(outcomes: readonly BandOutcome[], before: number): 
   return separate ? 0 : before + 1;
 }
 
-/** Whether lists and cards lead with churn risk. @param failures trainings running in which the bands failed */
+/** Whether lists and cards lead with churn risk. @param failures trainings running in which the bands
+ * failed */
 export function riskLeads(failures = 0): boolean {
   return failures >= failuresUntilRiskLeads;
 }

@@ -1,7 +1,7 @@
 /**
- * The subscriptions of an entity at the start of a day: whether it has left, and the facts that models look at. Only changes
- * from before that instant count. `subscription-query.ts` is the same in SQL, for all entities at once; a test compares the two
- * on random logs.
+ * The subscriptions of an entity at the start of a day: whether it has left, and the facts that models look
+ * at. Only changes from before that instant count. `subscription-query.ts` is the same in SQL, for all
+ * entities at once; a test compares the two on random logs.
  */
 import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
 import type { BillingEventName } from "../../../contract/billing/events.ts";
@@ -76,7 +76,8 @@ export function isCanceling(billing: BillingFeatures | null): boolean {
 /** The parts of a churn target that say whether it is met by an end of a subscription. */
 export type EndingTarget = Pick<ChurnTarget, "by"> & { readonly event?: string };
 
-/** Whether a scheduled end of all subscriptions meets the target when it comes: then it is known, and not predicted. */
+/** Whether a scheduled end of all subscriptions meets the target when it comes: then it is known, and not
+ * predicted. */
 export function isMetByEnd({ by, event }: EndingTarget): boolean {
   return by === "subscription" || (by === "event" && event === endOfSubscription);
 }
@@ -146,7 +147,8 @@ export interface Standing {
   readonly billing: BillingFeatures | null;
 }
 
-/** The standing of an entity. @param isPayer whether the entity pays for a subscription that has this payer */
+/** The standing of an entity. @param isPayer whether the entity pays for a subscription that has this
+ * payer */
 export function standingAt(
   subscriptions: readonly SubscriptionLog[],
   instants: BillingInstants,
@@ -169,7 +171,8 @@ export function standingAt(
 /** A subscription at an instant. */
 interface StatusAt {
   readonly now: SubscriptionStep;
-  /** The end of the last time that it was paid; undefined while it goes on, and for one that was never paid. */
+  /** The end of the last time that it was paid; undefined while it goes on, and for one that was never
+   * paid. */
   readonly end: SubscriptionStep | undefined;
   readonly earlier: SubscriptionStep | undefined;
   readonly ageDays: number;

@@ -1,6 +1,6 @@
 /**
- * How scores changed between two days, in parts that add up: behaviour, time, and settings or model. All scores are
- * divided in the same way (docs/decisions/0045), so silence is behaviour in each of them.
+ * How scores changed between two days, in parts that add up: behaviour, time, and settings or model. All
+ * scores are divided in the same way (docs/decisions/0045), so silence is behaviour in each of them.
  */
 import { type Explanation, explain, type Serving, type Subject } from "./explain.ts";
 
@@ -20,7 +20,8 @@ export interface ChangeInput {
   readonly now: { readonly subject: Subject; readonly serving: Serving };
   /** From the earlier day to the later one. */
   readonly elapsedDays: number;
-  /** The entity on the earlier day without users who are excluded now; absent when they were excluded then. */
+  /** The entity on the earlier day without users who are excluded now; absent when they were excluded
+   * then. */
   readonly recounted?: Subject;
   /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
   readonly byOldRules?: Subject;
@@ -44,8 +45,8 @@ export function changeOf(
   if (first == null || to == null) return null;
   const start = from ?? first;
   const middle = aged ?? start;
-  // Without a score by the earlier rules, this is the difference that other rules make for an entity with unchanged
-  // behaviour.
+  // Without a score by the earlier rules, this is the difference that other rules make for an entity with
+  // unchanged behaviour.
   const end = acted ?? (agedNow == null ? middle : to - (agedNow - middle));
   return {
     total: to - first,

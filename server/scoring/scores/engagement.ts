@@ -1,12 +1,13 @@
 /**
- * Engagement, 0-100: how much an entity has used the product in the last 28 days, compared with the most engaged
- * tenth of the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
+ * Engagement, 0-100: how much an entity has used the product in the last 28 days, compared with the most
+ * engaged tenth of the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
  */
 
 import { clamp, quantile } from "../statistics/vectors.ts";
 import type { Features } from "./features.ts";
 
-/** The values of full marks, fixed for a calendar month: a score changes only when its user's behaviour does. */
+/** The values of full marks, fixed for a calendar month: a score changes only when its user's behaviour
+ * does. */
 export interface EngagementScale {
   /** 90th percentiles among entities active in the 28 days: active days, volume, distinct event names. */
   readonly activeDays: number;
@@ -16,8 +17,8 @@ export interface EngagementScale {
   readonly halfLifeDays: number;
   /** A shorter tenure counts as this many days: one active day does not stand for a month of them. */
   readonly leastSeenDays: number;
-  /** No use for a churn horizon is no engagement, outlook and momentum. Left out by scales of before: there an account without use for
-   * 90 days had no engagement at all, and its health rose from 22 to 33. */
+  /** No use for a churn horizon is no engagement, outlook and momentum. Left out by scales of before: there
+   * an account without use for 90 days had no engagement at all, and its health rose from 22 to 33. */
   readonly isZeroUnused?: true;
 }
 
@@ -63,8 +64,8 @@ export interface UsageQuantiles {
 }
 
 /**
- * Full marks from the entities of an organization and from the gaps, in days, between their active days. Entities
- * that were not active in the 28 days are left out.
+ * Full marks from the entities of an organization and from the gaps, in days, between their active days.
+ * Entities that were not active in the 28 days are left out.
  */
 export function engagementScale(entities: readonly Features[], gapsDays: readonly number[]): EngagementScale {
   const active = entities.filter(({ activeDays28 }) => activeDays28 > 0);
@@ -129,9 +130,9 @@ export interface MemberEngagement {
 }
 
 /**
- * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the active
- * share, the share of the members active in 90 days that were active in 28. 0 without use for the churn horizon. Null without members
- * active in 90 days by a scale of before.
+ * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the
+ * active share, the share of the members active in 90 days that were active in 28. 0 without use for the
+ * churn horizon. Null without members active in 90 days by a scale of before.
  */
 export function accountEngagementOf({
   meanEngagement,

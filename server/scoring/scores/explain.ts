@@ -30,11 +30,13 @@ export interface Serving {
   readonly model: ChurnModel | null;
 }
 
-/** An entity: features, the mean engagement of its active members if it is an account, and values of traits. */
+/** An entity: features, the mean engagement of its active members if it is an account, and values of
+ * traits. */
 export interface Subject {
   readonly features: Features;
   readonly meanEngagement?: number;
-  /** The volume of the 28 days before the last 28. Left out where it was not read: then active days are compared. */
+  /** The volume of the 28 days before the last 28. Left out where it was not read: then active days are
+   * compared. */
   readonly previousVolume28?: number;
   /** Values of the traits in health, by name. */
   readonly traitValues?: Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 /**
- * The features of an entity (a user or an account) as of a cut-off day T: only engagement events of days before T
- * count. Days are calendar days of the organization's timezone, counted from 1970-01-01. Counts of days and windows
- * leave out days on which data collection had stopped (observed-days.ts).
+ * The features of an entity (a user or an account) as of a cut-off day T: only engagement events of days
+ * before T count. Days are calendar days of the organization's timezone, counted from 1970-01-01. Counts of
+ * days and windows leave out days on which data collection had stopped (observed-days.ts).
  *
  * `featuresOf` is the reference: the warehouse computes the same from its rollups, and tests compare the two.
  */
@@ -26,7 +26,8 @@ export interface FeatureSettings {
   readonly keyEvents?: readonly string[];
   /** The churn target; silence unless set. */
   readonly target?: ChurnTarget;
-  /** Days on which data collection had stopped: in no count of days. Days at the cut-off or after it change nothing. */
+  /** Days on which data collection had stopped: in no count of days. Days at the cut-off or after it change
+   * nothing. */
   readonly outages?: Outages;
   /** Names of events that are counted one by one; all unless set. */
   readonly countedEvents?: readonly string[];
@@ -46,7 +47,8 @@ export interface Features {
   readonly activeDays28: number;
   readonly activeDaysPrevious28: number;
   readonly activeDays84: number;
-  /** Distinct active days in each of the last twelve weeks, the newest first. Empty in scores of version 0.1.0. */
+  /** Distinct active days in each of the last twelve weeks, the newest first. Empty in scores of version
+   * 0.1.0. */
   readonly activeDaysByWeek: readonly number[];
   /** Σ weight · min(count, 50) over events and days of [T−28, T). */
   readonly volume28: number;
@@ -56,8 +58,8 @@ export interface Features {
   readonly eventCounts28: Readonly<Record<string, number>>;
   /** Mean days from one active day to the next; the tenure while there is only one. */
   readonly meanGapDays: number;
-  /** The standard deviation of the days between successive active days of 26 weeks, divided by their mean; null with fewer
-   * than two such gaps. */
+  /** The standard deviation of the days between successive active days of 26 weeks, divided by their mean;
+   * null with fewer than two such gaps. */
   readonly gapVariability: number | null;
   readonly hasSingleActiveDay: boolean;
   /** The weeks of the window of 26 weeks; null when the entity was not seen in it. */
@@ -122,8 +124,8 @@ export const noFacts: FactsBeside = {
 };
 
 /**
- * The features of one entity as of `cutoffDay`, from its events in the order of their days. Null when no engagement
- * event is before that day.
+ * The features of one entity as of `cutoffDay`, from its events in the order of their days. Null when no
+ * engagement event is before that day.
  */
 export function featuresOf(
   log: readonly DayEvent[],
@@ -167,10 +169,11 @@ export function featuresOf(
 }
 
 /**
- * The history in periods of seven days that end with T, in the window of 26 weeks. Period 0 is that of the first
- * activity in the window, which need not be the first ever. So n is at most 25, the likelihood is of the periods
- * after it, and years of habit before the window do not outweigh present behaviour. (Counting n from the first day
- * ever raised the log loss on the git log from .395 to .440.) Null when the window has no activity.
+ * The history in periods of seven days that end with T, in the window of 26 weeks. Period 0 is that of the
+ * first activity in the window, which need not be the first ever. So n is at most 25, the likelihood is of
+ * the periods after it, and years of habit before the window do not outweigh present behaviour. (Counting n
+ * from the first day ever raised the log loss on the git log from .395 to .440.) Null when the window has no
+ * activity.
  */
 export function cellOf(activeDays: readonly number[], cutoffDay: number): Cell | null {
   const periodsAgo = activeDays

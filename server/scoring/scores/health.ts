@@ -21,7 +21,8 @@ export interface Health {
   /** Null without data. */
   readonly score: number | null;
   readonly healthBand: HealthBand;
-  /** Points of each part that exists; with `cap` they add up to the score. A trait's part is called by `partOfTrait`. */
+  /** Points of each part that exists; with `cap` they add up to the score. A trait's part is called by
+   * `partOfTrait`. */
   readonly contributions: Readonly<Record<string, number>>;
   /** The reduction by `capReasons`, zero or negative. */
   readonly cap: number;
@@ -54,7 +55,8 @@ export interface HealthInput {
   readonly traitValues?: Readonly<Record<string, number>>;
   /** Null or left out without a subscription. */
   readonly billing?: BillingFeatures | null;
-  /** Whether it was not used for the churn horizon: then engagement, outlook and momentum count as 0, also where they are unknown. */
+  /** Whether it was not used for the churn horizon: then engagement, outlook and momentum count as 0, also
+   * where they are unknown. */
   readonly isUnused?: boolean;
 }
 
@@ -67,9 +69,10 @@ export function scoreOfTrait(
 }
 
 /**
- * The weighted mean of the parts that exist, their weights renormalized. While an entity is unused it never rises, but by parts of the
- * organization's own: its risk may fall, because time passes and a period ends. Capped at 39 while the risk is at the scale's
- * `cap` or above, every subscription is going to end, one is past due, or it is unused. Churned is 0, no data null.
+ * The weighted mean of the parts that exist, their weights renormalized. While an entity is unused it never
+ * rises, but by parts of the organization's own: its risk may fall, because time passes and a period ends.
+ * Capped at 39 while the risk is at the scale's `cap` or above, every subscription is going to end, one is
+ * past due, or it is unused. Churned is 0, no data null.
  */
 export function healthOf(
   input: HealthInput,

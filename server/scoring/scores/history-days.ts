@@ -9,9 +9,10 @@ const week: Period = { name: "week", weekStart: 1 };
 const month: Period = { name: "month", weekStart: 1 };
 
 /**
- * The days before today that are scored after an import: those that today is compared with, the last week, the Mondays of 52 weeks, the other days of the last 90,
- * then the first of each month, whose scores are those at the end of the month before. Each group begins with its newest day, and
- * none is before there is a week of data.
+ * The days before today that are scored after an import: those that today is compared with, the last week,
+ * the Mondays of 52 weeks, the other days of the last 90, then the first of each month, whose scores are
+ * those at the end of the month before. Each group begins with its newest day, and none is before there is a
+ * week of data.
  * @param firstDay of the first event
  */
 export function historyDays(today: number, firstDay: number): number[] {

@@ -1,10 +1,12 @@
 /**
- * The clock of scores, on which days without data collection do not pass. Idle days, tenures, gaps, windows and periods
- * are counted on it. An event that was stored on such a day counts as one of the day before the outage.
+ * The clock of scores, on which days without data collection do not pass. Idle days, tenures, gaps, windows
+ * and periods are counted on it. An event that was stored on such a day counts as one of the day before the
+ * outage.
  */
 import type { DaySpan } from "./churn-changes.ts";
 
-/** Spans of days on which data collection had stopped: in order, none of them empty, with a day between each two. */
+/** Spans of days on which data collection had stopped: in order, none of them empty, with a day between each
+ * two. */
 export type Outages = readonly DaySpan[];
 
 /** The observed day of a calendar day: its number without the outage days until then. */

@@ -10,7 +10,8 @@ export interface Fact {
   readonly means: "worse" | "better" | null;
 }
 
-/** The facts of an entity. @param event the event that moves the mix the most @param previousVolume28 of `Subject` */
+/** The facts of an entity. @param event the event that moves the mix the most @param previousVolume28 of
+ * `Subject` */
 export function factsOf(
   features: Features,
   event: string | null,
@@ -48,7 +49,8 @@ function factOfUse(features: Features, previousVolume28: number | undefined): Fa
   return change ?? { text: `active on ${activeDays28} of the last 28 days`, means: null };
 }
 
-/** Use in the last 28 days, compared with the 28 before. Undefined where it is about the same, or cannot be compared yet. */
+/** Use in the last 28 days, compared with the 28 before. Undefined where it is about the same, or cannot be
+ * compared yet. */
 function changeOfUse(
   { tenureDays, volume28, activeDays28, activeDaysPrevious28 }: Features,
   previousVolume28: number | undefined,
@@ -71,7 +73,8 @@ function changeOfUse(
   };
 }
 
-/** Members of an account who were active in 90 days and not in 28, where fewer are active than in the 28 days before. */
+/** Members of an account who were active in 90 days and not in 28, where fewer are active than in the 28 days
+ * before. */
 function stoppedMembers({ members }: Features): readonly string[] {
   if (members === null || members.active28 > toldFall * members.activePrevious28) return [];
   const stopped = members.active90 - members.active28;

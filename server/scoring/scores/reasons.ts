@@ -1,4 +1,5 @@
-/** From contributions in log-odds to reasons of a churn risk: sentences with points of probability that people can add up. */
+/** From contributions in log-odds to reasons of a churn risk: sentences with points of probability that
+ * people can add up. */
 import {
   type Contributions,
   noContributions,
@@ -12,7 +13,8 @@ import { type Fact, factsOf } from "./reason-words.ts";
 export interface RiskReasons {
   /** The risk of an entity about which nothing is special. */
   readonly referenceRisk: number;
-  /** In percentage points, step by step from the reference to the risk: every partial sum is between 0 and 100. */
+  /** In percentage points, step by step from the reference to the risk: every partial sum is between 0 and
+   * 100. */
   readonly reasons: readonly Reason[];
 }
 
@@ -40,8 +42,9 @@ export function pointsOf(contributions: Contributions, referenceLogOdds: number)
 }
 
 /**
- * The reasons of a churn risk. A fact that the risk contradicts is no reason for it: a fall in use never lowers a risk, and a rise never
- * raises one. Its points are counted under "everything else", so that all still add up.
+ * The reasons of a churn risk. A fact that the risk contradicts is no reason for it: a fall in use never
+ * lowers a risk, and a rise never raises one. Its points are counted under "everything else", so that all
+ * still add up.
  * @param decisiveEvent of `RiskScore` @param previousVolume28 of `Subject`
  */
 export function reasonsOf(

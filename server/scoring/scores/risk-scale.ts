@@ -1,4 +1,5 @@
-/** The risk scale of a run: bands of churn risk and the outlook, by the odds of the base rate (docs/decisions/0056). */
+/** The risk scale of a run: bands of churn risk and the outlook, by the odds of the base rate
+ * (docs/decisions/0056). */
 
 export type RiskBand = "low" | "medium" | "high";
 
@@ -24,7 +25,8 @@ const highRatio = 5;
 const capRatio = 7;
 const evenRatio = 2;
 
-/** The limits at 2, 5 and 7 times the odds of the base rate. Bounds that the organization set replace those of the bands.
+/** The limits at 2, 5 and 7 times the odds of the base rate. Bounds that the organization set replace those
+ * of the bands.
  * @param baseRate between 0 and 1; null before one is known */
 export function riskScaleOf(baseRate: number | null, bounds: RiskLimits | null = null): RiskScale {
   return { ...scaleOf(baseRate), ...(bounds !== null && { medium: bounds.medium, high: bounds.high }) };

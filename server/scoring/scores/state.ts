@@ -10,9 +10,9 @@ export type State = "no_data" | "churned" | "canceling" | "inactive" | "new" | "
 export const newForDays = 14;
 
 /**
- * The first that matches: `churned` when the target is met; `canceling` when all subscriptions will end; `no_data` without an engagement event before T (`features`
- * is null); `inactive` when idle for the horizon, with a declared target; `new` when the first engagement event is under
- * 14 days ago; `active`.
+ * The first that matches: `churned` when the target is met; `canceling` when all subscriptions will end;
+ * `no_data` without an engagement event before T (`features` is null); `inactive` when idle for the horizon,
+ * with a declared target; `new` when the first engagement event is under 14 days ago; `active`.
  */
 export function stateOf(
   features: Features | null,
@@ -29,8 +29,8 @@ export function stateOf(
 /** An entity that has a churn risk, and so was seen in the window of 26 weeks. */
 export type ScoredFeatures = Features & { readonly cell: Cell };
 
-/** Whether the entity has a churn risk: it can leave. With a declared target the inactive of 26 weeks can, too. With
- * `subscription` only an entity that pays can. For horizons of up to 26 weeks. */
+/** Whether the entity has a churn risk: it can leave. With a declared target the inactive of 26 weeks can,
+ * too. With `subscription` only an entity that pays can. For horizons of up to 26 weeks. */
 export function isScored(
   features: Features | null,
   horizonDays: number,

@@ -1,6 +1,6 @@
 /**
- * The verdict: how a user or an account is doing, as one term. Lists, their filter and the pages use it. The rules
- * are written as functions and as SQL; a test compares the two for every input.
+ * The verdict: how a user or an account is doing, as one term. Lists, their filter and the pages use it. The
+ * rules are written as functions and as SQL; a test compares the two for every input.
  */
 import type { HealthBand } from "./health.ts";
 import type { RiskLimits } from "./risk-scale.ts";

@@ -1,6 +1,6 @@
 /**
- * The stored fits of BG/BB to snapshots. A fit takes tenths of a second, and a training needs those of 49 days. The hash of the
- * cells says whether a fit still belongs to them.
+ * The stored fits of BG/BB to snapshots. A fit takes tenths of a second, and a training needs those of 49
+ * days. The hash of the cells says whether a fit still belongs to them.
  */
 import { versionAbove } from "../../process/process.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -1,6 +1,7 @@
 /**
- * The stored snapshots of features. A run writes the snapshot of its day first, and training those of its Mondays that are
- * missing. A snapshot is computed again when its record is stale or has another key. See docs/decisions/0053.
+ * The stored snapshots of features. A run writes the snapshot of its day first, and training those of its
+ * Mondays that are missing. A snapshot is computed again when its record is stale or has another key. See
+ * docs/decisions/0053.
  */
 import { versionAbove } from "../../process/process.ts";
 import { dayParameter, isEngagement, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
@@ -18,16 +19,18 @@ import { joinedSpans, windowStart } from "../scores/observed-days.ts";
 
 /** Raised when the meaning of a column changes: snapshots of before are computed again. */
 const formulas = 1;
-/** More users are written by several statements, whose groups need little memory and lie close together: 100,000 users with 20 million events
- * take 3.5 s of processor time in parts of this size, and 5.5 s in parts of 65,536. */
+/** More users are written by several statements, whose groups need little memory and lie close together:
+ * 100,000 users with 20 million events take 3.5 s of processor time in parts of this size, and 5.5 s in parts
+ * of 65,536. */
 const usersOfStatement = 16_384;
 const maxCountedEvents = 64;
 /** Counts of rarer events tell a model nothing. The name of an event that one user does may be personal. */
 const leastUsersOfEvent = 30;
 
 /**
- * The snapshot of users, or of accounts, as of a day: the stored one, or one that is written now. Users' snapshots have
- * excluded users too, who are left out where rows are read. Accounts' snapshots depend on the excluded users who were there.
+ * The snapshot of users, or of accounts, as of a day: the stored one, or one that is written now. Users'
+ * snapshots have excluded users too, who are left out where rows are read. Accounts' snapshots depend on the
+ * excluded users who were there.
  */
 export async function snapshotFor(
   warehouse: Warehouse,
@@ -107,7 +110,8 @@ function keyOf(settings: FeatureSettings, day: number, excluded: string): string
   });
 }
 
-/** A key of the excluded users in a snapshot. A user who is excluded later, and was not there on the day, does not change it. */
+/** A key of the excluded users in a snapshot. A user who is excluded later, and was not there on the day,
+ * does not change it. */
 async function excludedIn(
   warehouse: Warehouse,
   { organization, day, rowsVersion }: StoredSnapshot,

@@ -9,7 +9,8 @@ export interface PairedScores {
 }
 
 /**
- * The 95 % interval of the second AUC − the first (DeLong, DeLong and Clarke-Pearson 1988). Rows of one entity count as independent, so it is rather too narrow.
+ * The 95 % interval of the second AUC − the first (DeLong, DeLong and Clarke-Pearson 1988). Rows of one
+ * entity count as independent, so it is rather too narrow.
  * @returns null with fewer than two of an outcome
  */
 export function aucDifference(rows: readonly PairedScores[]): Interval | null {
@@ -32,7 +33,8 @@ export function aucDifference(rows: readonly PairedScores[]): Interval | null {
   return { low: difference - normalQuantile975 * error, high: difference + normalQuantile975 * error };
 }
 
-/** Of each hit the share of the others that it is above, and of each of the others the share of hits that are above it; ties count half. */
+/** Of each hit the share of the others that it is above, and of each of the others the share of hits that are
+ * above it; ties count half. */
 function placements(hits: readonly number[], others: readonly number[]) {
   const [sortedHits, sortedOthers] = [hits.toSorted((a, b) => a - b), others.toSorted((a, b) => a - b)];
   return {

@@ -5,8 +5,9 @@ import { at, dot } from "./vectors.ts";
 const jitter = 1e-12;
 
 /**
- * The x of A x = b for a symmetric A without negative eigenvalues, by Cholesky's A = L Lᵀ. Only the lower half of A
- * is read. For a singular A, as with two equal columns of a regression, it takes a solution with small values.
+ * The x of A x = b for a symmetric A without negative eigenvalues, by Cholesky's A = L Lᵀ. Only the lower
+ * half of A is read. For a singular A, as with two equal columns of a regression, it takes a solution with
+ * small values.
  */
 export function solvePositive(a: readonly Float64Array[], b: Float64Array): Float64Array {
   const trace = a.reduce((sum, row, i) => sum + at(row, i), 0);

@@ -1,7 +1,8 @@
 /**
- * Standard errors of calibration when outcomes of one cluster are alike: users of one account, or one entity at
- * several cut-offs. Residuals are summed by cluster before they are squared (Liang and Zeger 1986, "Longitudinal data
- * analysis using generalized linear models", Biometrika 73), with the factor C / (C − 1) for C clusters.
+ * Standard errors of calibration when outcomes of one cluster are alike: users of one account, or one entity
+ * at several cut-offs. Residuals are summed by cluster before they are squared (Liang and Zeger 1986,
+ * "Longitudinal data analysis using generalized linear models", Biometrika 73), with the factor C / (C − 1)
+ * for C clusters.
  */
 import { degreesOf, type Sample } from "./difference.ts";
 import { at } from "./vectors.ts";
@@ -20,7 +21,8 @@ export interface Clustering extends Pick<Sample, "degrees"> {
   readonly designEffect: number;
 }
 
-/** The clustering of residuals. An effect below 1 is chance and counts as 1; so does that of a single cluster. */
+/** The clustering of residuals. An effect below 1 is chance and counts as 1; so does that of a single
+ * cluster. */
 export function clusteringOf(rows: readonly Residual[]): Clustering {
   const sizes = new Map<number, number>();
   for (const { cluster } of rows) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
@@ -32,7 +34,8 @@ export function clusteringOf(rows: readonly Residual[]): Clustering {
   };
 }
 
-/** The standard error of ln(observed / expected) if every prediction were the true probability; null if all are 0. */
+/** The standard error of ln(observed / expected) if every prediction were the true probability; null if all
+ * are 0. */
 export function biasError(
   predictions: readonly { readonly predicted: number }[],
   { designEffect }: Clustering,
@@ -50,9 +53,10 @@ export interface LineCovariance {
 }
 
 /**
- * The covariance of the intercept and the slope of a logistic regression on one variable: H⁻¹ G H⁻¹, where H is the
- * Hessian and G sums the squares of each cluster's score. A bootstrap that resamples clusters has the same one, and is
- * nearly normal when clusters are many (Kline and Santos 2012, "A score based approach to wild bootstrap inference").
+ * The covariance of the intercept and the slope of a logistic regression on one variable: H⁻¹ G H⁻¹, where H
+ * is the Hessian and G sums the squares of each cluster's score. A bootstrap that resamples clusters has the
+ * same one, and is nearly normal when clusters are many (Kline and Santos 2012, "A score based approach to
+ * wild bootstrap inference").
  * @param rows residuals from the regression's own predictions
  * @param xs the variable of each row
  * @returns null without spread in the variable

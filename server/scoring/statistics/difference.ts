@@ -1,4 +1,5 @@
-/** Whether two groups differ: the interval of a difference of shares, and its significance when users share accounts. */
+/** Whether two groups differ: the interval of a difference of shares, and its significance when users share
+ * accounts. */
 import { studentProbability, studentT975 } from "./student.ts";
 import { type Interval, normalQuantile975, wilson } from "./wilson.ts";
 
@@ -21,8 +22,9 @@ export interface ClusterHits extends Hits {
 }
 
 /**
- * The 95 % interval of the difference a − b of two independent shares, from their Wilson intervals (Newcombe 1998,
- * "Interval estimation for the difference between independent proportions", Statistics in Medicine 17, method 10).
+ * The 95 % interval of the difference a − b of two independent shares, from their Wilson intervals (Newcombe
+ * 1998, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17,
+ * method 10).
  */
 export function newcombe(a: Sample, b: Sample): Interval {
   const [first, second] = [shareInterval(a), shareInterval(b)];
@@ -38,7 +40,8 @@ export function shareInterval({ hits, count, degrees }: Sample): Interval {
   return wilson(hits, count, degrees === undefined ? normalQuantile975 : studentT975(degrees));
 }
 
-/** The two-sided p-value of the difference of two shares: the score test with the pooled share (Pearson's χ²). */
+/** The two-sided p-value of the difference of two shares: the score test with the pooled share (Pearson's
+ * χ²). */
 export function differenceProbability(a: Sample, b: Sample): number {
   const pooled = (a.hits + b.hits) / (a.count + b.count);
   const variance = pooled * (1 - pooled) * (1 / a.count + 1 / b.count);
@@ -47,7 +50,8 @@ export function differenceProbability(a: Sample, b: Sample): number {
 
 type OfClusters = Pick<Sample, "degrees">;
 
-/** The two-sided p-value of the difference of two groups, in standard errors: the group with fewer clusters decides. */
+/** The two-sided p-value of the difference of two groups, in standard errors: the group with fewer clusters
+ * decides. */
 export function probabilityOf(errors: number, a: OfClusters, b: OfClusters): number {
   const degrees = Math.min(a.degrees ?? Number.POSITIVE_INFINITY, b.degrees ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(degrees) ? studentProbability(errors, degrees) : twoSided(errors);
@@ -57,12 +61,14 @@ function shareOf({ hits, count }: Hits): number {
   return count === 0 ? 0 : hits / count;
 }
 
-/** With fewer clusters a variance that is estimated from them is too uncertain for the normal distribution. */
+/** With fewer clusters a variance that is estimated from them is too uncertain for the normal
+ * distribution. */
 const fewClusters = 10;
 
 /**
- * Degrees of freedom of a group with few clusters: their number − 1, at least 1. None for users without clusters, and
- * none from ten clusters on. Clusters of unequal size count as (Σ count)² / Σ count² equal ones.
+ * Degrees of freedom of a group with few clusters: their number − 1, at least 1. None for users without
+ * clusters, and none from ten clusters on. Clusters of unequal size count as (Σ count)² / Σ count² equal
+ * ones.
  */
 export function degreesOf(clusters: readonly Pick<ClusterHits, "count" | "clusters">[]): OfClusters {
   const { count, squares } = sizesOf(clusters);
@@ -80,13 +86,13 @@ function sizesOf(clusters: readonly Pick<ClusterHits, "count" | "clusters">[]) {
 }
 
 /**
- * The sample of independent users with as much information as these clusters (Rao and Scott 1992, "A simple method
- * for the analysis of clustered binary data", Biometrics 48): hits and count, each divided by the design effect,
- * which is the variance of the share over clusters ÷ that of independent users. An effect below 1, which is chance,
- * counts as 1.
+ * The sample of independent users with as much information as these clusters (Rao and Scott 1992, "A simple
+ * method for the analysis of clustered binary data", Biometrics 48): hits and count, each divided by the
+ * design effect, which is the variance of the share over clusters ÷ that of independent users. An effect
+ * below 1, which is chance, counts as 1.
  *
- * One cluster, or a share of 0 or 1, has no variance to estimate. Then its users count as perfectly alike: the effect
- * is Σ count² / Σ count.
+ * One cluster, or a share of 0 or 1, has no variance to estimate. Then its users count as perfectly alike:
+ * the effect is Σ count² / Σ count.
  */
 export function effectiveSample(
   clusters: readonly ClusterHits[],
@@ -107,7 +113,8 @@ export function effectiveSample(
 
 /**
  * p-values that hold for a whole family of tests (Holm 1979, "A simple sequentially rejective multiple test
- * procedure"). The smallest is multiplied by their number, the next by one less, and none is below the one before.
+ * procedure"). The smallest is multiplied by their number, the next by one less, and none is below the one
+ * before.
  */
 export function holm(probabilities: readonly number[]): number[] {
   const order = probabilities.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);
@@ -125,7 +132,8 @@ export function twoSided(z: number): number {
   return erfc(Math.abs(z) / Math.SQRT2);
 }
 
-/** erfc(x) for x ≥ 0: to 2 by the series of erf (DLMF 7.6.2), beyond by the continued fraction (DLMF 7.9.1). */
+/** erfc(x) for x ≥ 0: to 2 by the series of erf (DLMF 7.6.2), beyond by the continued fraction (DLMF
+ * 7.9.1). */
 function erfc(x: number): number {
   if (x < 2) {
     let [term, sum] = [x, x];

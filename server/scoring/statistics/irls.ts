@@ -1,7 +1,7 @@
 /**
- * Penalized logistic regression by iteratively reweighted least squares, which is Newton's method (McCullagh and
- * Nelder 1989, §2.5). A step that makes the objective worse is halved until it does not. Where a feature nearly
- * separates the classes the full step overshoots: without halving the weights diverged.
+ * Penalized logistic regression by iteratively reweighted least squares, which is Newton's method (McCullagh
+ * and Nelder 1989, §2.5). A step that makes the objective worse is halved until it does not. Where a feature
+ * nearly separates the classes the full step overshoots: without halving the weights diverged.
  */
 import { solvePositive } from "./cholesky.ts";
 import { logistic, softplus } from "./special.ts";

@@ -1,7 +1,8 @@
 /**
- * Shares that never rise: those of a row of periods, of which fewer and fewer cohorts are known. A later period with a higher share is
- * taken together with the periods before it, weighted by users, until none is higher (pool adjacent violators; Ayer et al. 1955). That is the
- * falling row with the least squared error. Otherwise one old cohort of 8 users lifted a curve from 75 % to 100 %.
+ * Shares that never rise: those of a row of periods, of which fewer and fewer cohorts are known. A later
+ * period with a higher share is taken together with the periods before it, weighted by users, until none is
+ * higher (pool adjacent violators; Ayer et al. 1955). That is the falling row with the least squared error.
+ * Otherwise one old cohort of 8 users lifted a curve from 75 % to 100 %.
  */
 import type { Hits } from "./difference.ts";
 

@@ -5,14 +5,16 @@ import { degreesOf, probabilityOf } from "./difference.ts";
 export interface Lifetimes {
   /** Members of one cluster are not independent; null when each member is on their own. */
   readonly cluster: number | null;
-  /** The period in which they left, from 1. If they did not leave, the last period in which they were observed. */
+  /** The period in which they left, from 1. If they did not leave, the last period in which they were
+   * observed. */
   readonly period: number;
   readonly hasLeft: boolean;
   readonly count: number;
 }
 
 export interface LogRank {
-  /** Departures of the first group minus those expected if both were left alike: negative if fewer left than expected. */
+  /** Departures of the first group minus those expected if both were left alike: negative if fewer left than
+   * expected. */
   readonly excess: number;
   readonly variance: number;
   /** The same over clusters. */
@@ -22,16 +24,18 @@ export interface LogRank {
 }
 
 /**
- * The log-rank test of two groups (Mantel 1966; variance hypergeometric). Over clusters the variance is that of sums of
- * the members' scores, Σ over periods at risk of (Z − Z̄)(dN − d/n), which is the robust variance of Cox's score test
- * (Lin and Wei 1989; for clusters Jung and Jeong 2003, "Rank tests for clustered survival data"). Sharing an account
- * never makes a difference more certain here: the larger of the two variances decides.
+ * The log-rank test of two groups (Mantel 1966; variance hypergeometric). Over clusters the variance is that
+ * of sums of the members' scores, Σ over periods at risk of (Z − Z̄)(dN − d/n), which is the robust variance
+ * of Cox's score test (Lin and Wei 1989; for clusters Jung and Jeong 2003, "Rank tests for clustered survival
+ * data"). Sharing an account never makes a difference more certain here: the larger of the two variances
+ * decides.
  */
 export function logRank(first: readonly Lifetimes[], second: readonly Lifetimes[]): LogRank {
   const periods = Math.max(lastPeriodOf(first), lastPeriodOf(second));
   const [ofFirst, ofSecond] = [tallyOf(first, periods), tallyOf(second, periods)];
   let [excess, variance] = [0, 0];
-  // By period: the share of the first group among all at risk, and the sum of Z's part of the expected departures so far.
+  // By period: the share of the first group among all at risk, and the sum of Z's part of the expected
+  // departures so far.
   const shares = [0];
   const sums = { first: [0], second: [0] };
   for (let k = 1; k <= periods; k += 1) {

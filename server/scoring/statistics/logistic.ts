@@ -1,13 +1,14 @@
 /**
- * Ridge logistic regression on standardized features, and the contribution of each group of features to one entity's
- * log-odds. The model is plain data that includes means and standard deviations, so a stored model scores the same
- * rows later.
+ * Ridge logistic regression on standardized features, and the contribution of each group of features to one
+ * entity's log-odds. The model is plain data that includes means and standard deviations, so a stored model
+ * scores the same rows later.
  */
 import { solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";
 
-/** The groups of reasons: one for each idea. How often, how long ago, how much and by how many members an entity uses the product
- * is one, because its inputs are correlated: one by one, a fall in use had a sign that lowers the risk. */
+/** The groups of reasons: one for each idea. How often, how long ago, how much and by how many members an
+ * entity uses the product is one, because its inputs are correlated: one by one, a fall in use had a sign
+ * that lowers the risk. */
 export const reasonGroups = ["use", "mix", "billing", "traits", "tenure", "other"] as const;
 export type ReasonGroup = (typeof reasonGroups)[number];
 export type Contributions = Readonly<Record<ReasonGroup, number>>;
@@ -37,8 +38,8 @@ export interface RidgeModel {
   readonly penalty?: number;
 }
 
-/** Fits rows of values, one per column, to labels. A column that never varies gets no weight. An unknown value is NaN, and
- * counts as the mean.
+/** Fits rows of values, one per column, to labels. A column that never varies gets no weight. An unknown
+ * value is NaN, and counts as the mean.
  * @param counts how many observations each row represents; one unless given
  * @param penalty λ of every weight but the intercept's */
 export function fitRidge(
@@ -75,7 +76,8 @@ export function contributionOf(column: FittedColumn, value: number): number {
   return column.weight * standardized(column, value);
 }
 
-/** The contribution of each group to the intercept; together they are `ridgeLogOdds`. @param columns the model's, in its order */
+/** The contribution of each group to the intercept; together they are `ridgeLogOdds`. @param columns the
+ * model's, in its order */
 export function ridgeContributions(
   { columns: fitted }: RidgeModel,
   columns: readonly Column[],

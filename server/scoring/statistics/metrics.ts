@@ -1,9 +1,9 @@
 /**
- * How good predicted probabilities are. A prediction is always the probability of a label that is 1 when the event
- * happened. Undefined figures, such as an AUC without both classes, are null.
+ * How good predicted probabilities are. A prediction is always the probability of a label that is 1 when the
+ * event happened. Undefined figures, such as an AUC without both classes, are null.
  *
- * Within equal predictions the order of the rows would decide the bins, so labels of equal predictions are first
- * replaced by their mean: no figure depends on the order of rows.
+ * Within equal predictions the order of the rows would decide the bins, so labels of equal predictions are
+ * first replaced by their mean: no figure depends on the order of rows.
  */
 import { biasError, type Clustering, clusteringOf, type LineCovariance, lineCovariance } from "./clusters.ts";
 import { shareInterval } from "./difference.ts";
@@ -17,7 +17,8 @@ export interface Prediction {
   readonly predicted: number;
   /** Whether it happened: here, no activity within the horizon. */
   readonly label: boolean;
-  /** Of the account, or else of the entity: outcomes with the same number may be alike. Without one, of the row. */
+  /** Of the account, or else of the entity: outcomes with the same number may be alike. Without one, of the
+   * row. */
   readonly cluster?: number;
 }
 
@@ -172,7 +173,8 @@ function errorOf(bins: readonly (readonly TieShared[])[]): number {
   );
 }
 
-/** The mean of `errorOf` when labels are drawn from the predictions, whose ties share their labels here, too. */
+/** The mean of `errorOf` when labels are drawn from the predictions, whose ties share their labels here,
+ * too. */
 function drawnError(rows: readonly TieShared[]): number {
   const uniform = uniformFrom(seed);
   const runs = [...ties(rows)].map((tie) => ({ predicted: tie[0]?.predicted ?? 0, count: tie.length }));

@@ -3,8 +3,8 @@
  * algorithm 6.1) with a central-difference gradient, and a backtracking search along the path that the bounds
  * bend (Bertsekas 1982). A parameter that stands at its bound and is pushed outwards rests for that step.
  *
- * Fitting BG/BB to 3,302 cells from two starts took 299 calls of the likelihood and 64 ms; a Nelder-Mead simplex
- * ended at parameters that agree to six digits after 929 calls and 196 ms.
+ * Fitting BG/BB to 3,302 cells from two starts took 299 calls of the likelihood and 64 ms; a Nelder-Mead
+ * simplex ended at parameters that agree to six digits after 929 calls and 196 ms.
  */
 import { solvePositive } from "./cholesky.ts";
 import { at, clamp, dot } from "./vectors.ts";
@@ -142,9 +142,8 @@ function downhill(slope: Float64Array, curvature: Matrix | undefined): Float64Ar
 }
 
 /**
- * The BFGS update of the Hessian B from a step s and the change y of the gradient:
- * B − B s sᵀ B / sᵀBs + y yᵀ / sᵀy. It begins with B = (yᵀy / sᵀy)·I, and forgets all it knew when the step went
- * over a hump (sᵀy ≤ 0).
+ * The BFGS update of the Hessian B from a step s and the change y of the gradient: B − B s sᵀ B / sᵀBs + y yᵀ
+ * / sᵀy. It begins with B = (yᵀy / sᵀy)·I, and forgets all it knew when the step went over a hump (sᵀy ≤ 0).
  */
 function learn(curvature: Matrix | undefined, s: Float64Array, y: Float64Array): Matrix | undefined {
   const sy = dot(s, y);

@@ -1,7 +1,8 @@
 /**
  * Platt calibration (Platt 1999): the log-odds of a model that ranks well but is over- or underconfident are
- * corrected by a line, p' = logistic(intercept + slope · logit p), fitted to the outcomes. Labels are smoothed to
- * (N₁+1)/(N₁+2) and 1/(N₀+2), as in the paper, so that the line stays finite when the classes are separated.
+ * corrected by a line, p' = logistic(intercept + slope · logit p), fitted to the outcomes. Labels are
+ * smoothed to (N₁+1)/(N₁+2) and 1/(N₀+2), as in the paper, so that the line stays finite when the classes are
+ * separated.
  */
 import { solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";

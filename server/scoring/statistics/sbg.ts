@@ -1,7 +1,7 @@
 /**
  * The shifted beta-geometric model of retention (Fader and Hardie 2007, "How to Project Customer Retention",
- * Journal of Interactive Marketing 21(1)): each member of a cohort leaves after a period with a probability θ of
- * their own, θ ~ Beta(α, β). Those who stay are those who leave less, so retention rises with age.
+ * Journal of Interactive Marketing 21(1)): each member of a cohort leaves after a period with a probability θ
+ * of their own, θ ~ Beta(α, β). Those who stay are those who leave less, so retention rises with age.
  *
  *     share left after k periods  S(k) = B(α, β+k) / B(α, β) = (β)_k / (α+β)_k
  *     share leaving in period k   P(k) = S(k−1) − S(k) = B(α+1, β+k−1) / B(α, β) = α (β)_{k−1} / (α+β)_k
@@ -23,7 +23,8 @@ export interface SbgFit extends SbgParameters {
   readonly isConverged: boolean;
   /** A parameter at the end of its range: the curve has no shape of this family, as when no member leaves. */
   readonly isAtBound: boolean;
-  /** Of the estimates of ln α and ln β, from the curvature of the likelihood; null where it has no maximum. */
+  /** Of the estimates of ln α and ln β, from the curvature of the likelihood; null where it has no
+   * maximum. */
   readonly covariance: Covariance | null;
 }
 
@@ -45,8 +46,9 @@ const bound = { low: -4.6, high: 6.9 };
 const leastPeriods = 5;
 
 /**
- * Fits cohorts together by maximum likelihood. A cohort is the count (or share) of members still there after 0, 1, 2
- * … complete periods, and must not rise. Null when no cohort has five complete periods, or any members.
+ * Fits cohorts together by maximum likelihood. A cohort is the count (or share) of members still there after
+ * 0, 1, 2 … complete periods, and must not rise. Null when no cohort has five complete periods, or any
+ * members.
  */
 export function fitSbg(cohorts: readonly (readonly number[])[]): SbgFit | null {
   const observed = cohorts.filter(([first = 0]) => first > 0);
@@ -126,8 +128,8 @@ export function projectSbg({ alpha, beta }: SbgParameters, periods: number): num
 
 /**
  * The shares from an observed one on: share · S(k) / S(k₀), so that a projection begins where the data ends.
- * Intervals are on the scale of logarithms. They combine the observed share's own interval and that of the estimates
- * (the delta method) as independent ones: the observed share weighs little in the fit.
+ * Intervals are on the scale of logarithms. They combine the observed share's own interval and that of the
+ * estimates (the delta method) as independent ones: the observed share weighs little in the fit.
  */
 export function projectFrom(fit: SbgFit, from: ShareAt, periods: number): ShareAt[] {
   const step = 1e-4;

@@ -1,8 +1,8 @@
 /** Student's t distribution, for whole degrees of freedom. */
 
 /**
- * The two-sided p-value of a t statistic, by the finite series in the angle θ = atan(t/√degrees) (Abramowitz and Stegun
- * 26.7.3 and 26.7.4).
+ * The two-sided p-value of a t statistic, by the finite series in the angle θ = atan(t/√degrees) (Abramowitz
+ * and Stegun 26.7.3 and 26.7.4).
  * @param degrees a whole number from 1
  */
 export function studentProbability(t: number, degrees: number): number {

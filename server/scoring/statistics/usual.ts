@@ -24,9 +24,10 @@ const leastWeeks = 8;
 const neverUnusual = 2;
 
 /**
- * Judges the newest change by earlier ones: the 95 % prediction interval of one more such change, mean ± t · s · √(1
- * + 1/n). Undefined when one of the two newest is missing.
- * @param levels figures of whole weeks, the newest first; null for a week that says nothing about usual changes
+ * Judges the newest change by earlier ones: the 95 % prediction interval of one more such change, mean ± t ·
+ * s · √(1 + 1/n). Undefined when one of the two newest is missing.
+ * @param levels figures of whole weeks, the newest first; null for a week that says nothing about usual
+ * changes
  */
 export function judgeChange(levels: readonly (number | null)[]): JudgedChange | undefined {
   const [change, ...before] = levels.slice(1).map((level, index) => {
@@ -38,7 +39,8 @@ export function judgeChange(levels: readonly (number | null)[]): JudgedChange | 
   return { change, usual, side: usual === null ? null : sideOf(change, usual) };
 }
 
-/** The usual level is the median of the four newest weeks before that were not quiet, of the twelve before. */
+/** The usual level is the median of the four newest weeks before that were not quiet, of the twelve
+ * before. */
 const comparedWeeks = 4;
 const rememberedWeeks = 12;
 const leastComparedWeeks = 3;
@@ -47,8 +49,8 @@ const leastBelow = 5;
 const quietShare = 0.5;
 
 /**
- * The weeks with fewer than half of the usual users: a holiday, say, or many who left at once. A fall that lasts for
- * twelve weeks becomes the usual.
+ * The weeks with fewer than half of the usual users: a holiday, say, or many who left at once. A fall that
+ * lasts for twelve weeks becomes the usual.
  * @param levels active users of whole weeks, the newest first
  * @returns the usual level of each quiet week, by its index
  */

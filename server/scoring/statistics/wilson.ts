@@ -9,8 +9,8 @@ export interface Interval {
 export const normalQuantile975 = 1.959963984540054;
 
 /**
- * The 95 % interval of the share `hits` of `count` (Wilson 1927): unlike the textbook one it stays within [0, 1] and
- * is right for small counts. A count of 0 gives [0, 1].
+ * The 95 % interval of the share `hits` of `count` (Wilson 1927): unlike the textbook one it stays within [0,
+ * 1] and is right for small counts. A count of 0 gives [0, 1].
  * @param z the 97.5th percentile of the distribution of the share
  */
 export function wilson(hits: number, count: number, z = normalQuantile975): Interval {

@@ -71,7 +71,8 @@ export function amountOf(value: unknown, ...keys: readonly string[]): number | u
   return Number.isInteger(number) ? number : undefined;
 }
 
-/** The first id of a user or an account under one of the keys. Ids in custom data are often numbers, and often placeholders. */
+/** The first id of a user or an account under one of the keys. Ids in custom data are often numbers, and
+ * often placeholders. */
 export function namedIn(holders: readonly unknown[], keys: readonly string[]): string | undefined {
   for (const holder of holders) {
     for (const key of keys) {

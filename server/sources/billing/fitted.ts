@@ -34,8 +34,8 @@ const longest: Readonly<Record<string, number>> = {
   feedback: billingLimits.textCharacters,
 };
 
-/** The properties without values that a billing event cannot have, and with texts cut to their limits. An event that is no
- * billing event is left as it is. @param accountId of metadata, which names the payer */
+/** The properties without values that a billing event cannot have, and with texts cut to their limits. An
+ * event that is no billing event is left as it is. @param accountId of metadata, which names the payer */
 export function fittedProperties(
   event: string,
   properties: JsonObject,
@@ -54,7 +54,8 @@ export function fittedProperties(
   return ofDiscount.every((field) => kept[field] !== undefined) ? kept : without(kept, ofDiscount);
 }
 
-/** One means nothing without the other. An amount means nothing without its currency and, at the start, its interval. */
+/** One means nothing without the other. An amount means nothing without its currency and, at the start, its
+ * interval. */
 const ofDiscount = ["amountAfterDiscount", "discountEndsAt"];
 
 /** A text up to its limit. A character that is cut in two cannot be stored. */

@@ -12,7 +12,8 @@ const calendar = [
   { unit: "month", count: 1, least: 27.9, most: 32 },
 ] as const;
 
-/** The interval of a period that begins and ends at two instants: `month`, `3 months`, or a number of weeks or days. */
+/** The interval of a period that begins and ends at two instants: `month`, `3 months`, or a number of weeks
+ * or days. */
 export function intervalBetween(startMs: number | undefined, endMs: number | undefined): string | undefined {
   if (startMs === undefined || endMs === undefined || endMs <= startMs) return undefined;
   const days = (endMs - startMs) / msPerDay;
@@ -22,10 +23,12 @@ export function intervalBetween(startMs: number | undefined, endMs: number | und
   return whole % 7 === 0 ? intervalText("week", whole / 7) : intervalText("day", whole);
 }
 
-/** How often each unit is billed in a year: those of MRR, so that a sum over parts of several intervals has the MRR of its parts. */
+/** How often each unit is billed in a year: those of MRR, so that a sum over parts of several intervals has
+ * the MRR of its parts. */
 const timesAYear = { day: 365, week: 52, month: 12, year: 1 } as const;
 
-/** How often a price of this interval is billed in a year: 4 for `3 months`. Undefined for a text that is no interval. */
+/** How often a price of this interval is billed in a year: 4 for `3 months`. Undefined for a text that is no
+ * interval. */
 export function billedAYear(interval: string | undefined): number | undefined {
   const parsed = interval === undefined ? undefined : billingInterval(interval);
   return parsed && timesAYear[parsed.unit] / parsed.count;

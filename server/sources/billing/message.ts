@@ -1,4 +1,5 @@
-/** A message of a billing tool, read without the ledger, and its translation with what the ledger knows of its customer. */
+/** A message of a billing tool, read without the ledger, and its translation with what the ledger knows of
+ * its customer. */
 import type { JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress } from "../../intake/intake.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
@@ -19,7 +20,8 @@ export interface BillingMessage {
   readonly atMs: number | undefined;
   readonly person: BillingPerson;
   readonly accountId: string | undefined;
-  /** Why the message is of the tool's test mode, and no money. Undefined: it is not, or the tool does not tell. */
+  /** Why the message is of the tool's test mode, and no money. Undefined: it is not, or the tool does not
+   * tell. */
   readonly testMode?: Ignored | undefined;
   readonly facts: (before: Before) => CustomerFacts | Ignored;
 }

@@ -1,5 +1,5 @@
-/** Finds the user of a billing tool's event. Most events name only a customer, whose id counts as a visitor's: events are held
- * until the customer is linked to a user. */
+/** Finds the user of a billing tool's event. Most events name only a customer, whose id counts as a
+ * visitor's: events are held until the customer is linked to a user. */
 import { addressId, addressIn, isAddressId, type Ledger } from "../../ledger/ledger.ts";
 
 /** The keys of the user's id in the data that a team attaches to customers and subscriptions. */
@@ -90,8 +90,8 @@ export interface Owner {
   readonly known?: { readonly previousId: string; readonly userId: string } | undefined;
 }
 
-/** The first that exists: the user in metadata; the user that the customer is linked to; the user of the checkout's reference;
- * the only user with the e-mail address; the customer. */
+/** The first that exists: the user in metadata; the user that the customer is linked to; the user of the
+ * checkout's reference; the only user with the e-mail address; the customer. */
 export function ownerOf(
   { userId, customerId, anonymousId, email }: BillingPerson,
   { linked, referenced, withEmail, isEmailShared, hasEmail, address = email }: KnownPerson,
@@ -105,7 +105,8 @@ export function ownerOf(
     return { userId: referenced, anonymousId, email: hasEmail ? undefined : email };
   const addressed = address === undefined || isEmailShared ? undefined : addressId(address);
   const known = anonymousId && addressed ? { previousId: anonymousId, userId: addressed } : undefined;
-  // Anyone can enter an e-mail address, so the customer is not linked to the user. The next event is looked up again.
+  // Anyone can enter an e-mail address, so the customer is not linked to the user. The next event is looked
+  // up again.
   if (withEmail !== undefined) {
     return { userId: withEmail, anonymousId: undefined, email: undefined, known: linked ? undefined : known };
   }

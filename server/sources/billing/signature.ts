@@ -1,6 +1,7 @@
 /**
  * Verifies signatures of webhooks: an HMAC over the body, and in most schemes over the time before it.
- * https://docs.stripe.com/webhooks/signature, https://developer.paddle.com/webhooks/about/signature-verification,
+ * https://docs.stripe.com/webhooks/signature,
+ * https://developer.paddle.com/webhooks/about/signature-verification,
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -61,7 +62,8 @@ export const stripeScheme = fieldsScheme("Stripe", ["t", "v1"], [",", "."]);
 /** `ts=<seconds>;h1=<hex>;h1=<hex>` */
 export const paddleScheme = fieldsScheme("Paddle", ["ts", "h1"], [";", ":"]);
 
-/** Standard Webhooks: the headers `webhook-id`, `webhook-timestamp`, and `webhook-signature: v1,<base64> v1,<base64>`. */
+/** Standard Webhooks: the headers `webhook-id`, `webhook-timestamp`, and `webhook-signature: v1,<base64>
+ * v1,<base64>`. */
 export function standardScheme(tool: string, keysOf: Scheme["keysOf"] = standardKeys): Scheme {
   return {
     tool,
@@ -134,8 +136,8 @@ function decoded(texts: readonly string[], encoding: "hex" | "base64", bytes: nu
     .filter(({ length }) => length === bytes);
 }
 
-/** The limit of Stripe's libraries. An older request may be a replay, and one of the future could be replayed until then. Paddle's libraries allow 5 seconds, which a slow network
- * exceeds. */
+/** The limit of Stripe's libraries. An older request may be a replay, and one of the future could be replayed
+ * until then. Paddle's libraries allow 5 seconds, which a slow network exceeds. */
 const toleranceMs = 5 * 60_000;
 
 /**

@@ -91,8 +91,9 @@ export function subscriptionFacts(
   };
 }
 
-/** A state without a scheduled end, of a tool that does not tell when one was withdrawn. `endsAt: null` holds in any order of
- * arrival. The event of the withdrawal is for people, and needs the trait of an earlier message. */
+/** A state without a scheduled end, of a tool that does not tell when one was withdrawn. `endsAt: null` holds
+ * in any order of arrival. The event of the withdrawal is for people, and needs the trait of an earlier
+ * message. */
 export function goesOnFacts(
   subscription: Subscription,
   before: Before,

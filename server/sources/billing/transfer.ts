@@ -34,8 +34,8 @@ const traitsOfPlan = [
 ] as const;
 
 /**
- * Translates a transfer. The subscriptions are those that the givers' traits name. Visitors among the givers who are no user's yet
- * become the taker's, with what waits for them.
+ * Translates a transfer. The subscriptions are those that the givers' traits name. Visitors among the givers
+ * who are no user's yet become the taker's, with what waits for them.
  */
 export async function translateTransfer(
   ledger: TransferLedger,

@@ -130,8 +130,8 @@ function changed(happened: Happened, before: Before): CustomerFacts | Ignored {
   return subscriptionFacts(subscription, before, ["subscription_changed", { trialEndsAt, endsAt }]);
 }
 
-/** A payment with the state of its subscription, if the event says whether the subscription has unpaid invoices: no other event says it
- * after a payment, and this may be the first event of the subscription. */
+/** A payment with the state of its subscription, if the event says whether the subscription has unpaid
+ * invoices: no other event says it after a payment, and this may be the first event of the subscription. */
 function besidesState(happened: Happened, before: Before, paid: CustomerFacts): CustomerFacts {
   const { id, told } = subscriptionOf(happened);
   if (id === undefined || told === undefined) return paid;
@@ -139,7 +139,8 @@ function besidesState(happened: Happened, before: Before, paid: CustomerFacts): 
   return typeof state === "string" ? paid : { ...state, events: [...state.events, ...paid.events] };
 }
 
-/** An invoice that was not paid when it was due makes its subscription past due, without any attempt to charge it. */
+/** An invoice that was not paid when it was due makes its subscription past due, without any attempt to
+ * charge it. */
 function overdue({ content }: Happened): CustomerFacts | Ignored {
   const status = textOf(content, "invoice", "status");
   const subscriptionId = textOf(content, "invoice", "subscription_id");

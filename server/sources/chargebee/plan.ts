@@ -68,7 +68,8 @@ function isOfOneInterval(subscription: JsonObject): boolean {
   return linesOf(subscription).every(({ interval }) => interval === undefined || interval === own);
 }
 
-/** Lines with the amounts of a year. A fixed discount is of one invoice, which need not have all lines, so nothing is known then. */
+/** Lines with the amounts of a year. A fixed discount is of one invoice, which need not have all lines, so
+ * nothing is known then. */
 function linesOfYear(subscription: JsonObject): readonly Line[] {
   const own = intervalOf(subscription);
   const hasFixed = objectsOf(subscription, "discounts").some(

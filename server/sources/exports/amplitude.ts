@@ -1,4 +1,5 @@
-/** Amplitude's export: one event a line, with the user's properties and groups at that time. Times are in UTC without saying so. */
+/** Amplitude's export: one event a line, with the user's properties and groups at that time. Times are in UTC
+ * without saying so. */
 
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isInvalid, type SourcedAccount, type SourcedItem } from "../../intake/intake.ts";

@@ -1,4 +1,5 @@
-/** Translates rows of other tools' exports. The same translations as those of live messages are used where there are any. */
+/** Translates rows of other tools' exports. The same translations as those of live messages are used where
+ * there are any. */
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import { type Invalid, isInvalid, parseKeptBody } from "../../intake/intake.ts";
@@ -20,7 +21,8 @@ export interface ExportContext {
 /** Translates a row. */
 export type ExportTranslation = (row: JsonObject, context: ExportContext) => Translated;
 
-/** The first of several times that is there. A row without a time is rejected: the time of the import is not its time. */
+/** The first of several times that is there. A row without a time is rejected: the time of the import is not
+ * its time. */
 export function requiredTime(
   ...times: readonly (readonly [field: string, value: unknown])[]
 ): number | Invalid {
@@ -38,8 +40,10 @@ export function idIn(value: unknown, field: string): string | undefined {
   return isInvalid(id) ? undefined : id;
 }
 
-/** An object, or the object whose JSON a text is: engines export nested objects as text. Other values are no object, and empty.
- * @returns invalid for a text that is cut off, or that cannot be stored as it is. Such a text may be nested too deep to be walked */
+/** An object, or the object whose JSON a text is: engines export nested objects as text. Other values are no
+ * object, and empty.
+ * @returns invalid for a text that is cut off, or that cannot be stored as it is. Such a text may be nested
+ * too deep to be walked */
 export function objectIn(value: unknown, field: string): { readonly object: JsonObject } | Invalid {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { object: objectOf(value) };
   const parsed = parseKeptBody(Buffer.from(value));

@@ -1,5 +1,6 @@
 /**
- * Mixpanel's raw export of events, `{"event", "properties"}`, and of profiles, `{"$distinct_id", "$properties"}`.
+ * Mixpanel's raw export of events, `{"event", "properties"}`, and of profiles, `{"$distinct_id",
+ * "$properties"}`.
  *
  *   $user_id, $device_id    the user and the device, since the simplified merging of ids
  *   $device:…               a distinct id that is a device's
@@ -17,7 +18,8 @@ import { type ExportContext, idIn, requiredTime } from "./export.ts";
 
 const devicePrefix = "$device:";
 
-/** Reserved properties of profiles, and the traits that they become. Others that begin with `$` describe the browser. */
+/** Reserved properties of profiles, and the traits that they become. Others that begin with `$` describe the
+ * browser. */
 const reservedTraits: Readonly<Record<string, string>> = {
   $email: "email",
   $name: "name",

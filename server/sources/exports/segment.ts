@@ -5,8 +5,8 @@ import { translateSegment } from "../segment/segment.ts";
 import type { Translated } from "../source.ts";
 import { type ExportContext, requiredTime } from "./export.ts";
 
-/** Translates a message. `sentAt` is left out: the tool has corrected `timestamp` by it, and a second correction would move
- * the message by its age. */
+/** Translates a message. `sentAt` is left out: the tool has corrected `timestamp` by it, and a second
+ * correction would move the message by its age. */
 export function translateSegmentRow(row: JsonObject, { nowMs }: ExportContext): Translated {
   const { sentAt: _sentAt, originalTimestamp, receivedAt, ...message } = row;
   const timestamp = requiredTime(

@@ -1,4 +1,5 @@
-/** Rows of the Stripe dashboard's CSV as the objects of its API. Amounts are in major units there, and times in UTC. */
+/** Rows of the Stripe dashboard's CSV as the objects of its API. Amounts are in major units there, and times
+ * in UTC. */
 import type { JsonObject } from "../../../contract/json.ts";
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import { readTime } from "../parse.ts";

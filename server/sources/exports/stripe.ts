@@ -1,6 +1,6 @@
 /**
- * Stripe's exports of subscriptions and invoices: objects of its API as JSON, or the dashboard's CSV. Each becomes the billing
- * events that its webhook would have sent. The facts of a subscription:
+ * Stripe's exports of subscriptions and invoices: objects of its API as JSON, or the dashboard's CSV. Each
+ * becomes the billing events that its webhook would have sent. The facts of a subscription:
  *
  *   start_date          subscription_started, with the plan of today: an export does not say which one it was
  *   trial_end           trial_converted, if it was paid from then on; subscription_paused, if it waits for a card
@@ -98,7 +98,8 @@ export function stripeCustomerOf(row: JsonObject): StripeCustomer | undefined {
   return { id, email: validEmailOf(read.object), isNamed: metadataOf(read.object, userIdKeys) !== undefined };
 }
 
-/** Items of a customer without a user id, which are held if the customer matches no user. They are to be checked, not stored. */
+/** Items of a customer without a user id, which are held if the customer matches no user. They are to be
+ * checked, not stored. */
 export function unmatchedStripeItems(
   { id, email }: StripeCustomer,
   atMs: number,
@@ -148,14 +149,16 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
   }
   const past = facts.map((fact) => ({ ...fact, events: withoutToday(fact.events) }));
   if (endedAt !== undefined) return [...past, { ...ended(object, endedAt), at: endedAt }];
-  // Invoices of before tell when it was past due earlier, so a status of today is said only where no invoice may tell it.
+  // Invoices of before tell when it was past due earlier, so a status of today is said only where no invoice
+  // may tell it.
   const today = status === "past_due" && !isPaused ? stateOf(object, since ?? now).events : [];
   return [...past, { events: today, ...(traits && { traits }), at: since ?? now }];
 }
 
 /**
- * Whether a trial that is over was paid for. As with the webhook, a subscription that is past due since its trial stays one. A row
- * has no payments: a later period, or an end for another reason than failed payments, stands for them.
+ * Whether a trial that is over was paid for. As with the webhook, a subscription that is past due since its
+ * trial stays one. A row has no payments: a later period, or an end for another reason than failed payments,
+ * stands for them.
  */
 function isConverted(object: JsonObject, trialEnd: number): boolean {
   const status = textOf(object, "status");
@@ -226,8 +229,8 @@ function itemsOf(
   return { items: [...naming, ...items, ...linkOf({ userId, anonymousId, email }, nowMs)] };
 }
 
-/** Links the customer to the user with the e-mail address, now and later. It comes last, because what is held by then becomes the
- * user's. */
+/** Links the customer to the user with the e-mail address, now and later. It comes last, because what is held
+ * by then becomes the user's. */
 function linkOf(
   { userId, anonymousId, email }: Readonly<Record<"userId" | "anonymousId" | "email", string | undefined>>,
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * Maps LemonSqueezy's webhooks by their types. A subscription has no price: the invoices that are paid have the amount.
- * https://docs.lemonsqueezy.com/help/webhooks/event-types
+ * Maps LemonSqueezy's webhooks by their types. A subscription has no price: the invoices that are paid have
+ * the amount. https://docs.lemonsqueezy.com/help/webhooks/event-types
  */
 import type { JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
@@ -37,7 +37,8 @@ interface Happened {
 
 type Reading = (happened: Happened, before: Before) => CustomerFacts | Ignored;
 
-/** Every type that is read; all others are ignored. Orders are: a subscription's first order has an invoice, too. */
+/** Every type that is read; all others are ignored. Orders are: a subscription's first order has an invoice,
+ * too. */
 export const lemonsqueezyEvents: Readonly<Record<string, Reading>> = {
   subscription_created: (happened, before) => {
     const subscription = subscriptionOf(happened);
@@ -167,7 +168,8 @@ function trialEndOf({ attributes }: Happened): string | undefined {
   return instantOf(attributes, "trial_ends_at") ?? instantOf(attributes, "renews_at");
 }
 
-/** The interval of a subscription that begins: named, else the length of its first period, unless that is a trial. */
+/** The interval of a subscription that begins: named, else the length of its first period, unless that is a
+ * trial. */
 function firstInterval({ attributes, custom }: Happened): string | undefined {
   const named = intervalOf(attributes, custom);
   if (named !== undefined || textOf(attributes, "status") !== "active") return named;

@@ -10,8 +10,8 @@ export function nameOf(attributes: JsonObject): string | undefined {
   return names.length === 0 ? undefined : names.join(" ");
 }
 
-/** Words of variants' names, the rarest first: what is "monthly, billed annually" is paid by the year. A bare noun says nothing, as in
- * "7 day trial". */
+/** Words of variants' names, the rarest first: what is "monthly, billed annually" is paid by the year. A bare
+ * noun says nothing, as in "7 day trial". */
 const words = [
   [/\b(annual|annually|yearly)\b|(\/ ?|\bper )year\b|^year$/i, "year"],
   [/\bquarterly\b|(\/ ?|\bper )quarter\b|^quarter$/i, "3 months"],

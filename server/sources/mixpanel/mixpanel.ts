@@ -1,6 +1,6 @@
 /**
- * Translates the messages of Mixpanel's clients: events, people (`engage`) and groups. Events and profiles are read as rows of
- * Mixpanel's export are (exports/mixpanel.ts).
+ * Translates the messages of Mixpanel's clients: events, people (`engage`) and groups. Events and profiles
+ * are read as rows of Mixpanel's export are (exports/mixpanel.ts).
  *
  *   $set, $unset      traits; $set_once traits of a user who lacks them
  *   company: [id]     a key of a group that is an account, in $set, $union or an event: the user's account, or the event's
@@ -94,7 +94,8 @@ function row(message: JsonObject, holder: JsonObject, { receivedAtMs }: Delivery
   });
 }
 
-/** Keys of groups that are accounts. Mixpanel's clients write the ids of groups as an array; a text is a property of the company's own. */
+/** Keys of groups that are accounts. Mixpanel's clients write the ids of groups as an array; a text is a
+ * property of the company's own. */
 function onlyAccounts(properties: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(properties).filter(([key, value]) => isAccountGroup(key) && Array.isArray(value)),
@@ -105,7 +106,8 @@ function hasAccount(properties: JsonObject): boolean {
   return Object.keys(onlyAccounts(properties)).length > 0;
 }
 
-/** The identify of people, with the device that it was said on, and what holds only where nothing is stored. */
+/** The identify of people, with the device that it was said on, and what holds only where nothing is
+ * stored. */
 function ofPeople(item: SourcedItem, once: SourcedItem | undefined, { $device_id }: JsonObject): SourcedItem {
   if (item.type !== "identify") return item;
   const device = parseVisitorId($device_id, "$device_id");

@@ -1,6 +1,6 @@
 /**
- * Maps the notifications of Paddle Billing by their types. They hold a whole entity and nothing of its state before.
- * https://developer.paddle.com/webhooks
+ * Maps the notifications of Paddle Billing by their types. They hold a whole entity and nothing of its state
+ * before. https://developer.paddle.com/webhooks
  */
 import type { JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
@@ -48,7 +48,8 @@ export const paddleEvents: Readonly<Record<string, Reading>> = {
     return transactionFacts("payment_succeeded", data, { currentPeriodEnd }, true);
   },
   "transaction.payment_failed": (data) => {
-    // A customer who changes the card of a subscription pays nothing with it. No payment would follow that ends a past due time.
+    // A customer who changes the card of a subscription pays nothing with it. No payment would follow that
+    // ends a past due time.
     if (paidAmount(data) === 0) return "A transaction of amount 0 is no payment.";
     const [failed, ...earlier] = objectsOf(data, "payments").filter(
       (payment) => textOf(payment, "status") === "error",
@@ -76,7 +77,8 @@ function started(data: JsonObject, before: Before): CustomerFacts | Ignored {
   );
 }
 
-/** Paddle sends this type beside all others of a subscription, and at renewals. It does not tell what changed. */
+/** Paddle sends this type beside all others of a subscription, and at renewals. It does not tell what
+ * changed. */
 function updated(data: JsonObject, before: Before): CustomerFacts | Ignored {
   const subscription = subscriptionOf(data);
   const { status, endsAt } = subscription;

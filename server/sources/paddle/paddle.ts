@@ -34,10 +34,12 @@ export function readPaddle(body: unknown): ReadMessage {
   };
 }
 
-/** Ids of simulated notifications begin so: https://developer.paddle.com/api-reference/simulation-events/overview. */
+/** Ids of simulated notifications begin so:
+ * https://developer.paddle.com/api-reference/simulation-events/overview. */
 const simulated = /^ntfsim/;
 
-/** Paddle marks simulations by their ids. A sandbox is told by the addresses that a message has of it, if it has any. */
+/** Paddle marks simulations by their ids. A sandbox is told by the addresses that a message has of it, if it
+ * has any. */
 function whyTestMode(body: unknown, data: JsonObject): string | undefined {
   const ids = [textOf(body, "event_id"), textOf(body, "notification_id")];
   if (ids.some((one) => one !== undefined && simulated.test(one)))

@@ -3,7 +3,8 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { amountOf, intervalText, numberOf, objectsOf, textOf } from "../billing/fields.ts";
 import type { Plan } from "../billing/plan.ts";
 
-/** The plan of a subscription: of its first recurring item, with the amounts of all. Notifications have no amount of its discount. */
+/** The plan of a subscription: of its first recurring item, with the amounts of all. Notifications have no
+ * amount of its discount. */
 export function planOf(data: JsonObject): Plan {
   const currency = textOf(data, "currency_code");
   const items = objectsOf(data, "items").filter(({ recurring }) => recurring !== false);
@@ -44,7 +45,8 @@ function nameOf(item: JsonObject | undefined): string | undefined {
   );
 }
 
-/** The amount of an item in the subscription's currency, which may be that of an override for some countries. */
+/** The amount of an item in the subscription's currency, which may be that of an override for some
+ * countries. */
 function itemAmount(item: JsonObject, currency: string | undefined): number | undefined {
   const prices = [item.price, ...objectsOf(item, "price", "unit_price_overrides")];
   const amounts = prices

@@ -77,7 +77,8 @@ export const polarEvents: Readonly<Record<string, Reading>> = {
   "refund.updated": refunded,
 };
 
-/** Polar sends subscription.updated beside all others of a subscription, and at renewals. It does not tell what changed. */
+/** Polar sends subscription.updated beside all others of a subscription, and at renewals. It does not tell
+ * what changed. */
 function changed(happened: Happened, before: Before): CustomerFacts | Ignored {
   const why = whyNotBegun(happened);
   if (why !== undefined) return why;

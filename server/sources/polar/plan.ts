@@ -1,4 +1,5 @@
-/** Reads the plan of a Polar subscription. Its amount is that of fixed prices and seats, before the discount and without tax. */
+/** Reads the plan of a Polar subscription. Its amount is that of fixed prices and seats, before the discount
+ * and without tax. */
 import type { JsonObject } from "../../../contract/json.ts";
 import { amountOf, fieldOf, intervalText, msOf, numberOf, textOf } from "../billing/fields.ts";
 import type { Plan } from "../billing/plan.ts";

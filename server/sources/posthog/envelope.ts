@@ -12,7 +12,8 @@ export interface PosthogEnvelope {
   readonly isHistorical: boolean;
 }
 
-/** Reads the forms `{batch}` and `{event}`. The newest form, of /i/v1/analytics/events, has `created_at` for `sent_at`. */
+/** Reads the forms `{batch}` and `{event}`. The newest form, of /i/v1/analytics/events, has `created_at` for
+ * `sent_at`. */
 export function posthogEnvelope(body: unknown): PosthogEnvelope | Invalid {
   if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, or a batch of them." };
   const { sent_at, created_at, historical_migration: historical } = body;
@@ -38,7 +39,8 @@ function tokenOf(event: unknown): string | undefined {
   return tokenIn(event) ?? (isJsonObject(event.properties) ? tokenIn(event.properties) : undefined);
 }
 
-/** The project token of a body: the envelope's, else that of its events. Undefined when there is none, or more than one. */
+/** The project token of a body: the envelope's, else that of its events. Undefined when there is none, or
+ * more than one. */
 export function posthogToken(body: unknown): string | undefined {
   const own = tokenOf(body);
   if (own !== undefined) return own;

@@ -49,7 +49,8 @@ export function meaningOf(event: string): { readonly meaning: Meaning; readonly 
   return { meaning: event.startsWith("$") ? "passive" : "activity", name: event };
 }
 
-/** PostHog's own properties that describe an event, with their names here. The others, some forty an event, describe the browser. */
+/** PostHog's own properties that describe an event, with their names here. The others, some forty an event,
+ * describe the browser. */
 const ownProperties: Readonly<Record<string, string>> = {
   $current_url: "url",
   $pathname: "path",
@@ -65,8 +66,9 @@ const ownProperties: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where a visit comes from, by parameters of its address. posthog-js sends all of these with every person, null for those that the
- * address lacks: 26 traits without a value. https://posthog.com/docs/data/utm-segmentation
+ * Where a visit comes from, by parameters of its address. posthog-js sends all of these with every person,
+ * null for those that the address lacks: 26 traits without a value.
+ * https://posthog.com/docs/data/utm-segmentation
  */
 const campaignParameters: ReadonlySet<string> = new Set(
   "utm_source utm_medium utm_campaign utm_content utm_term gad_source mc_cid gclid gclsrc dclid gbraid wbraid fbclid msclkid"
@@ -94,7 +96,8 @@ export function propertiesOf(properties: Readonly<Record<string, unknown>>): Rec
   return Object.fromEntries(kept);
 }
 
-/** Types of groups that are accounts, the best first. Groups of other types, e.g. projects, are not accounts. */
+/** Types of groups that are accounts, the best first. Groups of other types, e.g. projects, are not
+ * accounts. */
 const accountGroupTypes = ["company", "organization", "organisation", "account", "workspace", "customer"];
 
 /** Whether a group of this type is an account. */

@@ -4,9 +4,9 @@
  *   envelope.ts    the events of a body, and the token
  *   events.ts      meanings of events, properties and groups, as tables
  *
- * PostHog has one kind of id, the distinct id. It is a company's user id, or a generated id of a browser until the user
- * signs in. An id that is marked as generated is a visitor's. Every other is a user's. Events of unknown people are held until
- * `$identify` or an alias names the user.
+ * PostHog has one kind of id, the distinct id. It is a company's user id, or a generated id of a browser
+ * until the user signs in. An id that is marked as generated is a visitor's. Every other is a user's. Events
+ * of unknown people are held until `$identify` or an alias names the user.
  */
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
@@ -24,7 +24,8 @@ import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./envelope.ts";
 import { accountGroup, isAbsentParameter, isAccountGroup, meaningOf, propertiesOf } from "./events.ts";
 
-/** Translates a body. @param querySentAt the `_` of the address: the browser's clock at sending, for a body without one */
+/** Translates a body. @param querySentAt the `_` of the address: the browser's clock at sending, for a body
+ * without one */
 export function translatePosthog(
   body: unknown,
   delivery: Delivery,
@@ -36,8 +37,8 @@ export function translatePosthog(
   return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, complete, delivery) }));
 }
 
-/** A body's items of users with the browser's id, which pages send as `$device_id`, or with the user's `$identify` in the same
- * body. */
+/** A body's items of users with the browser's id, which pages send as `$device_id`, or with the user's
+ * `$identify` in the same body. */
 export function withPosthogVisitors(translated: readonly TranslatedItem[]): readonly TranslatedItem[] {
   const visitors = new Map<string, string>();
   return translated.map(({ sent, translated: one }) => {
@@ -120,8 +121,8 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
   };
 }
 
-/** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. The sender's clock does not correct
- * times of an older system. */
+/** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. The sender's clock
+ * does not correct times of an older system. */
 function timeOf(
   { timestamp, offset, options }: JsonObject,
   { $ignore_sent_at: ignoresSentAt = objectOf(options).disable_skew_correction }: JsonObject,
@@ -151,8 +152,8 @@ function visitorOf({ $anon_distinct_id, $device_id }: JsonObject): string | unde
     .find((id) => typeof id === "string");
 }
 
-/** Whether the client marks this id as generated: a browser's distinct id is its device's until the user signs in.
- * `$process_person_profile: false` is no such mark: servers send it for users to save money. */
+/** Whether the client marks this id as generated: a browser's distinct id is its device's until the user
+ * signs in. `$process_person_profile: false` is no such mark: servers send it for users to save money. */
 function isVisitor(distinctId: string, properties: JsonObject): boolean {
   return properties.$is_identified === false || properties.$device_id === distinctId;
 }
@@ -164,7 +165,8 @@ interface PersonProperties {
   readonly traitsOnce: JsonObject;
 }
 
-/** Person properties: `$set` beside the event wins over `$set` among its properties, and both win over `$unset`. */
+/** Person properties: `$set` beside the event wins over `$set` among its properties, and both win over
+ * `$unset`. */
 function personProperties(sent: JsonObject, properties: JsonObject): PersonProperties {
   const unset = [properties.$unset, sent.$unset].filter(Array.isArray).flat().map(String);
   const set = companysOwn({ ...objectOf(properties.$set), ...objectOf(sent.$set) });
@@ -173,8 +175,8 @@ function personProperties(sent: JsonObject, properties: JsonObject): PersonPrope
   return { traits: { ...removed, ...set }, traitsOnce: companysOwn(once) };
 }
 
-/** Without properties that begin with `$`, and without parameters that the page's address lacks: PostHog and its clients add those,
- * about the browser and its referrer. */
+/** Without properties that begin with `$`, and without parameters that the page's address lacks: PostHog and
+ * its clients add those, about the browser and its referrer. */
 function companysOwn(properties: JsonObject, isAbsent = isAbsentParameter): JsonObject {
   return Object.fromEntries(
     Object.entries(properties).filter(([key, value]) => !key.startsWith("$") && !isAbsent([key, value])),
@@ -195,9 +197,9 @@ function identify(read: Read): Translated {
 }
 
 /**
- * A generated id, a UUID or longer, which cannot be guessed. Servers send a visitor's id as if it was a user's, and the events
- * under it become the user's, too. Another id may be a real user's: a page that sends it would get the events that are held for
- * that user.
+ * A generated id, a UUID or longer, which cannot be guessed. Servers send a visitor's id as if it was a
+ * user's, and the events under it become the user's, too. Another id may be a real user's: a page that sends
+ * it would get the events that are held for that user.
  */
 const generatedId = /^[0-9a-f-]{32,}$/i;
 
@@ -214,8 +216,8 @@ function hasAny(properties: JsonObject): boolean {
   return Object.keys(properties).length > 0;
 }
 
-/** Both ids are one person's. PostHog keeps `distinct_id`; its clients' examples have the user's id in either place, so
- * one that is known to be a visitor's is the one that was used before. */
+/** Both ids are one person's. PostHog keeps `distinct_id`; its clients' examples have the user's id in either
+ * place, so one that is known to be a visitor's is the one that was used before. */
 function alias({ properties, distinctId, person, atMs, messageId }: Read): Translated {
   const other = readId(properties.alias, "alias");
   if (isInvalid(other)) return other;
@@ -244,8 +246,8 @@ function track(read: Read, event: string, isActivity: boolean): Translated {
   const properties = propertiesOf(read.properties);
   const happened = { ...person, atMs, messageId, ...(account && { account }) };
   const item: SourcedItem = { type: "track", ...happened, event, properties, isActivity };
-  // The message's id belongs to its event. The same traits again change nothing. A visitor's traits would fill the space for
-  // held items: browsers send some with every event.
+  // The message's id belongs to its event. The same traits again change nothing. A visitor's traits would
+  // fill the space for held items: browsers send some with every event.
   const isOfUser = person.userId !== undefined && (hasAny(set.traits) || hasAny(set.traitsOnce));
   return { items: isOfUser ? [identifyItem({ ...read, messageId: null }, person), item] : [item] };
 }

@@ -1,6 +1,6 @@
 /**
- * Maps RevenueCat's events by their types. Stores report purchases, not the price of a plan: the last purchase is what it costs.
- * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+ * Maps RevenueCat's events by their types. Stores report purchases, not the price of a plan: the last
+ * purchase is what it costs. https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
  */
 import type { JsonObject } from "../../../contract/json.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
@@ -55,8 +55,9 @@ export const revenuecatEvents: Readonly<Record<string, Reading>> = {
       : endedFacts(unpriced(event, "canceled"), before, { reason: reasonOf(event, "expiration_reason") }),
 };
 
-/** The store does not say whether the subscription had ended or had been paused, and the user's traits may be of another one.
- * So a renewal is a start, which changes nothing of a subscription that goes on. Only Google's store pauses subscriptions. */
+/** The store does not say whether the subscription had ended or had been paused, and the user's traits may be
+ * of another one. So a renewal is a start, which changes nothing of a subscription that goes on. Only
+ * Google's store pauses subscriptions. */
 function renewed(event: JsonObject, before: Before): CustomerFacts {
   const mayBePaused = textOf(event, "store") === "PLAY_STORE";
   return subscriptionFacts(
@@ -91,7 +92,8 @@ function reasonOf(event: JsonObject, key: string): string | undefined {
   return reason === "BILLING_ERROR" ? "payment_failed" : reason?.toLowerCase();
 }
 
-/** The state after a purchase. The price of a trial is not that of the plan. A shared subscription is paid by another user. */
+/** The state after a purchase. The price of a trial is not that of the plan. A shared subscription is paid by
+ * another user. */
 function bought(event: JsonObject, status: string): Subscription {
   const currency = textOf(event, "currency");
   const price = event.is_family_share === true ? 0 : netPriceOf(event);

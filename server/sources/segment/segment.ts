@@ -105,7 +105,8 @@ export function translateSegment(body: unknown, delivery: Delivery, call: Segmen
   });
 }
 
-/** Fields of a batch that hold for all of its messages. Others are dropped: traits or a page would be stored thousands of times. */
+/** Fields of a batch that hold for all of its messages. Others are dropped: traits or a page would be stored
+ * thousands of times. */
 function sharedOf({ context, integrations, sentAt }: JsonObject): JsonObject {
   const { groupId, active } = objectOf(context);
   const { Rekindle, All, "Segment.io": theirs } = objectOf(integrations);
@@ -156,8 +157,8 @@ function translateMessage(
   return { items: [...traitsBeside(parsed, call), item] };
 }
 
-/** `context.traits` on a call other than identify, if the call names a user. Browsers send them with every call, and a
- * visitor's would fill the space for held items. */
+/** `context.traits` on a call other than identify, if the call names a user. Browsers send them with every
+ * call, and a visitor's would fill the space for held items. */
 function traitsBeside({ context, person, at }: ParsedMessage, call: Call): SourcedIdentify[] {
   const traits = objectOf(context.traits);
   if (call === "identify" || call === "alias" || person.userId === undefined) return [];
@@ -202,9 +203,9 @@ function isForUs(integrations: JsonObject): boolean {
 }
 
 /**
- * The client that sent a body, by `context.library.name`. RudderStack's client for Node has the name of Segment's old one,
- * `analytics-node`. But only RudderStack's clients send `originalTimestamp` and `channel`; Segment's server adds them together
- * with `receivedAt`.
+ * The client that sent a body, by `context.library.name`. RudderStack's client for Node has the name of
+ * Segment's old one, `analytics-node`. But only RudderStack's clients send `originalTimestamp` and `channel`;
+ * Segment's server adds them together with `receivedAt`.
  */
 export function senderOf(body: unknown, userAgent: string | null): SourceName {
   const { batch } = objectOf(body);

@@ -12,7 +12,8 @@ const reservedOfPeople: Names = {
   segment: ["segment"],
 };
 
-/** The same for a company, which a group call or the trait `company` describes. An industry is not a segment. */
+/** The same for a company, which a group call or the trait `company` describes. An industry is not a
+ * segment. */
 const reservedOfCompanies: Names = {
   plan: ["plan"],
   companySize: ["companySize", "company_size", "employees", "employee_count", "size"],
@@ -36,7 +37,8 @@ export interface UserTraits {
   readonly account: SourcedAccount | undefined;
 }
 
-/** Reads a person's traits. Admission checks e-mail addresses and pictures, and warns of those it leaves out. */
+/** Reads a person's traits. Admission checks e-mail addresses and pictures, and warns of those it leaves
+ * out. */
 export function userTraits(sent: JsonObject, userId: string | undefined): UserTraits {
   const { email, isAccountOwner, ...others } = sent;
   const company = objectOf(others.company);
@@ -60,8 +62,8 @@ export function companyTraits(sent: JsonObject): JsonObject {
   return reserved(sent, reservedOfCompanies);
 }
 
-/** The account with this id as its traits describe it: its name, its picture, and the others as its attributes.
- * Undefined without an id that can be one. */
+/** The account with this id as its traits describe it: its name, its picture, and the others as its
+ * attributes. Undefined without an id that can be one. */
 export function accountOf(
   id: unknown,
   { name, avatar, id: _id, ...properties }: JsonObject,

@@ -74,8 +74,8 @@ function one(event: string, properties: JsonObject, id?: string): CustomerFacts 
 }
 
 /**
- * The id of a fact is made of the object, so that its row in an export has it, too. It is remembered for good under this
- * day: an export and a webhook may differ in a fact's time.
+ * The id of a fact is made of the object, so that its row in an export has it, too. It is remembered for good
+ * under this day: an export and a webhook may differ in a fact's time.
  */
 const dayOfFacts = 0;
 
@@ -97,13 +97,14 @@ export function paused(subscription: JsonObject, atSeconds: number): CustomerFac
   return subscriptionFacts("subscription_paused", subscription, atSeconds);
 }
 
-/** The end of a subscription that Stripe goes on with as `unpaid`: no invoice is collected any more. It may be reopened and end
- * again, so it is no fact that happens once. */
+/** The end of a subscription that Stripe goes on with as `unpaid`: no invoice is collected any more. It may
+ * be reopened and end again, so it is no fact that happens once. */
 export function givenUp(subscription: JsonObject, atSeconds: number): BillingEvent {
   return subscriptionEvent("subscription_canceled", subscription, atSeconds, { reason: "payment_failed" });
 }
 
-/** A fact that may happen again, of an export: its time is a part of the id, so that a second import does not repeat it. */
+/** A fact that may happen again, of an export: its time is a part of the id, so that a second import does not
+ * repeat it. */
 export function factAt(fact: BillingEvent, subscription: JsonObject, atSeconds: number): BillingEvent {
   const id = textOf(subscription, "id");
   if (id === undefined) return fact;
@@ -146,7 +147,8 @@ export function stateOf(subscription: JsonObject, atSeconds: number): CustomerFa
   };
 }
 
-/** Events of an export about an earlier time, without what the object says of today alone: its status and its scheduled end. */
+/** Events of an export about an earlier time, without what the object says of today alone: its status and its
+ * scheduled end. */
 export function withoutToday(events: readonly BillingEvent[]): readonly BillingEvent[] {
   return events.map((event) => {
     const { status: _, endsAt, ...past } = event.properties;
@@ -216,7 +218,8 @@ function subscriptionEvent(
 /** Statuses of Stripe that go on. `incomplete` has not begun, and `unpaid` and `canceled` are ends. */
 const toldStatuses: ReadonlySet<string | undefined> = new Set(["trialing", "active", "past_due", "paused"]);
 
-/** The status in the terms of billing events. While Stripe collects nothing, a subscription is paused, whatever its status. */
+/** The status in the terms of billing events. While Stripe collects nothing, a subscription is paused,
+ * whatever its status. */
 function toldStatusOf(subscription: JsonObject): string | undefined {
   const status = textOf(subscription, "status");
   if (!toldStatuses.has(status)) return undefined;
@@ -246,8 +249,8 @@ function factId(event: string, subscription: JsonObject): Pick<BillingEvent, "id
   return time === undefined ? {} : { id: `${id}:${event}:${time}`, lastingDay: dayOfFacts };
 }
 
-/** One update may mean several events. The object is complete, so one event at least has it: it may be the first that is heard of the
- * subscription, and only the object says a new status or period. */
+/** One update may mean several events. The object is complete, so one event at least has it: it may be the
+ * first that is heard of the subscription, and only the object says a new status or period. */
 function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignored {
   const status = textOf(object, "status");
   if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
@@ -281,8 +284,8 @@ function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignor
   return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
 }
 
-/** The events of a new status, which no other type of Stripe tells. `unpaid` is a setting of Stripe for subscriptions whose
- * payments have all failed. */
+/** The events of a new status, which no other type of Stripe tells. `unpaid` is a setting of Stripe for
+ * subscriptions whose payments have all failed. */
 function eventsOfStatus(before: string, object: JsonObject, atSeconds: number): readonly BillingEvent[] {
   const status = textOf(object, "status");
   if (status === "unpaid") return [givenUp(object, atSeconds)];
@@ -329,7 +332,8 @@ function statusOf(subscription: JsonObject): JsonObject {
   return defined({ subscriptionStatus: textOf(subscription, "status") });
 }
 
-/** A payment has both `invoice.paid` and `invoice.payment_succeeded`. A payment outside of Stripe has only the first. */
+/** A payment has both `invoice.paid` and `invoice.payment_succeeded`. A payment outside of Stripe has only
+ * the first. */
 export function paid({ object }: Pick<Happened, "object">): CustomerFacts | Ignored {
   const amount = numberOf(object, "amount_paid");
   const outside = numberOf(object, "amount_paid_off_stripe");

@@ -1,6 +1,6 @@
 /**
- * What the recurring parts of an invoice cost for one interval. A subscription's object has no amount for a price in tiers; its
- * invoices have.
+ * What the recurring parts of an invoice cost for one interval. A subscription's object has no amount for a
+ * price in tiers; its invoices have.
  */
 import type { JsonObject } from "../../../contract/json.ts";
 import { fieldOf, msOf, numberOf, objectsOf, textOf } from "../billing/fields.ts";
@@ -8,8 +8,9 @@ import { intervalBetween } from "../billing/interval.ts";
 import { isoAmount } from "./minor-units.ts";
 import { listOf } from "./plan.ts";
 
-/** Properties of a payment: `recurringAmount` and `recurringInterval`, after the invoice's discounts and without tax. Nothing when each
- * part has a price for each unit, which the subscription's object has, too, or when the invoice does not have all of its parts. */
+/** Properties of a payment: `recurringAmount` and `recurringInterval`, after the invoice's discounts and
+ * without tax. Nothing when each part has a price for each unit, which the subscription's object has, too, or
+ * when the invoice does not have all of its parts. */
 export function recurringPartOf(invoice: JsonObject): JsonObject {
   if (fieldOf(invoice, "lines", "has_more") === true) return {};
   const lines = listOf(invoice, "lines").filter((line) => isRecurring(line, invoice));
@@ -24,8 +25,8 @@ export function recurringPartOf(invoice: JsonObject): JsonObject {
   return recurringAmount === undefined ? {} : { recurringAmount, recurringInterval: interval };
 }
 
-/** Whether a line is a part of the subscription's price: no proration, no one-off charge, and nothing metered, which is billed
- * after its period. */
+/** Whether a line is a part of the subscription's price: no proration, no one-off charge, and nothing
+ * metered, which is billed after its period. */
 function isRecurring(line: JsonObject, invoice: JsonObject): boolean {
   const isOfSubscription =
     textOf(line, "type") === "subscription" || textOf(line, "parent", "type") === "subscription_item_details";

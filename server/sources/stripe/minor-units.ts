@@ -1,8 +1,9 @@
 /** Amounts of Stripe in the minor units of ISO 4217. */
 
 /**
- * Stripe's minor units for one of ISO 4217, where the two differ (docs.stripe.com/currencies, special cases). ISK and
- * UGX have no minor units but two digits in Stripe's amounts. MGA has two digits, and none in Stripe's amounts.
+ * Stripe's minor units for one of ISO 4217, where the two differ (docs.stripe.com/currencies, special cases).
+ * ISK and UGX have no minor units but two digits in Stripe's amounts. MGA has two digits, and none in
+ * Stripe's amounts.
  */
 const stripeUnits: ReadonlyMap<string, number> = new Map([
   ["ISK", 100],

@@ -16,9 +16,9 @@ export function listOf(value: unknown, ...keys: readonly string[]): readonly Jso
 }
 
 /**
- * The plan of a subscription: of its first item that is not metered, with the amounts of all. In API
- * versions until 2018 a subscription has `plan` and `quantity` itself; since then `items.data[]` with `plan`, and since 2020 with
- * `price` beside it.
+ * The plan of a subscription: of its first item that is not metered, with the amounts of all. In API versions
+ * until 2018 a subscription has `plan` and `quantity` itself; since then `items.data[]` with `plan`, and
+ * since 2020 with `price` beside it.
  */
 export function planOf(subscription: JsonObject): Plan {
   const lines = linesOf(subscription);
@@ -35,8 +35,8 @@ export function planOf(subscription: JsonObject): Plan {
   };
 }
 
-/** The plan before an update; undefined if the update did not change it. `previous_attributes` has whole lists, but of the `plan`
- * of old versions only the changed fields. */
+/** The plan before an update; undefined if the update did not change it. `previous_attributes` has whole
+ * lists, but of the `plan` of old versions only the changed fields. */
 export function planBefore(subscription: JsonObject, previous: JsonObject): Plan | undefined {
   if (listOf(previous, "items").length > 0) return planOf({ ...subscription, ...previous });
   const isOfPlan = fieldOf(previous, "plan") !== undefined || numberOf(previous, "quantity") !== undefined;
@@ -97,7 +97,8 @@ function lineOf(item: JsonObject): Line {
   };
 }
 
-/** The number of units that are billed. Of a price per package that is the number of packages: 2 for 8 seats in packages of 5. */
+/** The number of units that are billed. Of a price per package that is the number of packages: 2 for 8 seats
+ * in packages of 5. */
 function unitsOf({ price, plan }: JsonObject, quantity: number): number {
   const packages = fieldOf(price, "transform_quantity") ?? fieldOf(plan, "transform_usage");
   const size = numberOf(packages, "divide_by") ?? 0;
@@ -116,7 +117,8 @@ function product(unit: number, quantity: number): number {
   return Number((unit * quantity).toPrecision(15));
 }
 
-/** The first name that exists, from names that people choose to generated ids. Plans had a `name` before products had one. */
+/** The first name that exists, from names that people choose to generated ids. Plans had a `name` before
+ * products had one. */
 function nameOf(price: JsonObject): string | undefined {
   return (
     textOf(price, "nickname") ??

@@ -1,6 +1,7 @@
 /**
- * The price of a Stripe subscription as billing events have it: without metered parts, after discounts that recur, without tax,
- * in the minor units of ISO 4217. Payloads may have only the ids of discounts. Then the price is without them.
+ * The price of a Stripe subscription as billing events have it: without metered parts, after discounts that
+ * recur, without tax, in the minor units of ISO 4217. Payloads may have only the ids of discounts. Then the
+ * price is without them.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { fieldOf, instantOf, numberOf, secondsOf, textOf } from "../billing/fields.ts";
@@ -28,10 +29,12 @@ interface Discount {
   readonly products: ReadonlySet<string> | undefined;
 }
 
-/** Stripe allows 20 parts, and 20 discounts of each object. The work is their product, so a price of more is not computed. */
+/** Stripe allows 20 parts, and 20 discounts of each object. The work is their product, so a price of more is
+ * not computed. */
 const most = 100;
 
-/** The price of a subscription. @param atSeconds the time of the event: discounts that have ended count no more */
+/** The price of a subscription. @param atSeconds the time of the event: discounts that have ended count no
+ * more */
 export function priceOf(subscription: JsonObject, atSeconds: number): Price {
   const lines = linesOf(subscription);
   const discounted = [subscription, ...lines.map(({ item }) => item)].map(({ discounts }) => discounts);
@@ -50,7 +53,8 @@ export function priceOf(subscription: JsonObject, atSeconds: number): Price {
   return discountedPrice(subscription, priced, atSeconds);
 }
 
-/** The price of parts that are billed at different intervals, for a year. A fixed discount is of one invoice, whose parts are not known. */
+/** The price of parts that are billed at different intervals, for a year. A fixed discount is of one invoice,
+ * whose parts are not known. */
 function priceOfIntervals(subscription: JsonObject, lines: readonly Line[], atSeconds: number): Price {
   const [first] = lines;
   const scaled = lines.flatMap((line) => {

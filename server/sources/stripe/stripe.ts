@@ -88,7 +88,8 @@ export function translateStripe(
   return [{ sent: body, translated: { items: billingItems(message, facts, owner) } }];
 }
 
-/** Where metadata may be: on the object, on the subscription of an invoice (two versions), on a customer in full. */
+/** Where metadata may be: on the object, on the subscription of an invoice (two versions), on a customer in
+ * full. */
 const metadataPaths = [
   ["metadata"],
   ["parent", "subscription_details", "metadata"],

@@ -1,5 +1,6 @@
 /**
- * Paths into JSON in mappings: keys with dots between, places of an array in brackets. A path starts at the item.
+ * Paths into JSON in mappings: keys with dots between, places of an array in brackets. A path starts at the
+ * item.
  *
  *   `user.id`, `items[0].name`, `data["first name"]`: below the item
  *   `$`, `$.account.id`: from the whole body

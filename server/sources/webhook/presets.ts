@@ -28,7 +28,8 @@ interface PresetMessage {
   readonly testMode?: TestMode | undefined;
 }
 
-/** Translates a body with the ledger's knowledge of its customer. @returns invalid for a body that is not the tool's */
+/** Translates a body with the ledger's knowledge of its customer. @returns invalid for a body that is not the
+ * tool's */
 export async function translatePreset(
   ledger: Pick<Ledger, "identities" | "findUser">,
   organization: number,

@@ -1,6 +1,6 @@
 /**
- * Translates webhooks of other tools by the organization's mapping. Its paths (paths.ts) lead to the user, the event and other
- * values. An item may identify a user, record an event, or both.
+ * Translates webhooks of other tools by the organization's mapping. Its paths (paths.ts) lead to the user,
+ * the event and other values. An item may identify a user, record an event, or both.
  */
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
@@ -65,7 +65,8 @@ class Reader {
     throw new Unreadable(`${what} at ${path} is not a string.`);
   }
 
-  /** The object at a path, or an object of the values at a table's paths. @throws Unreadable for other values */
+  /** The object at a path, or an object of the values at a table's paths. @throws Unreadable for other
+   * values */
   object(paths: string | Readonly<Record<string, string>> | undefined, what: string): JsonObject {
     if (paths === undefined) return {};
     if (typeof paths === "string") {
@@ -129,7 +130,8 @@ export function translateWebhook(
   }));
 }
 
-/** Checks the rules that a mapping's schema cannot express. @throws Refusal if the mapping can give no item */
+/** Checks the rules that a mapping's schema cannot express. @throws Refusal if the mapping can give no
+ * item */
 export function checkMapping(mapping: WebhookMapping): void {
   if (mapping.userId === undefined && mapping.anonymousId === undefined) {
     throw new Refusal("mapping has no user: give userId or anonymousId a path.");
@@ -214,8 +216,8 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
 }
 
 /**
- * Adds the webhook's name to the ids of its messages, because several tools count from 1. An id that becomes too long is replaced
- * by its SHA-256.
+ * Adds the webhook's name to the ids of its messages, because several tools count from 1. An id that becomes
+ * too long is replaced by its SHA-256.
  * @param name the webhook's, in its organization
  */
 export function ofWebhook(name: string, { sent, translated }: TranslatedItem): TranslatedItem {

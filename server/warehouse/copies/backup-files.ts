@@ -146,8 +146,8 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   }
 }
 
-/** Reads a backup's manifest. @throws Refusal when the folder is no backup, or has a format that this code does not
- * know */
+/** Reads a backup's manifest. @throws Refusal when the folder is no backup, or has a format that this code
+ * does not know */
 export async function readManifest(folder: string): Promise<Manifest> {
   let manifest: unknown;
   try {
@@ -165,8 +165,8 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Reads every file and compares it with the manifest. @throws Refusal naming the first file that is missing or
- * damaged */
+/** Reads every file and compares it with the manifest. @throws Refusal naming the first file that is missing
+ * or damaged */
 export async function verifyBackupFiles(
   folder: string,
   { ledger, tables }: Manifest,

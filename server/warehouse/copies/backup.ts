@@ -1,10 +1,11 @@
 /**
- * A backup while the service runs. For the time of a freeze the loader is paused, with no batch in hand: the tables
- * are copied by hard links and the ledger by `VACUUM INTO`. So the two agree: rows that are not in the tables wait in
- * the ledger's inbox and are loaded after a restore. Then the loader goes on, and the copies are written.
+ * A backup while the service runs. For the time of a freeze the loader is paused, with no batch in hand: the
+ * tables are copied by hard links and the ledger by `VACUUM INTO`. So the two agree: rows that are not in the
+ * tables wait in the ledger's inbox and are loaded after a restore. Then the loader goes on, and the copies
+ * are written.
  *
- * Invariant: a folder of the wanted name is a complete backup. It is written under another name, synced, and renamed
- * at the very end.
+ * Invariant: a folder of the wanted name is a complete backup. It is written under another name, synced, and
+ * renamed at the very end.
  */
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";

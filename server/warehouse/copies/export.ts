@@ -1,10 +1,10 @@
 /**
- * An organization's events, users, accounts or changes of subscriptions as a stream of bytes: JSON lines, CSV (RFC 4180) or Parquet. It
- * contains everything that was loaded: drain the inbox first.
+ * An organization's events, users, accounts or changes of subscriptions as a stream of bytes: JSON lines, CSV
+ * (RFC 4180) or Parquet. It contains everything that was loaded: drain the inbox first.
  *
- * Properties come out unchanged: their stored JSON text is put into the line and never parsed. So no number is
- * rounded and no key moves. Events come in the order in which they are stored (user, then time), so memory stays
- * flat. Only the users' ids are held for the join.
+ * Properties come out unchanged: their stored JSON text is put into the line and never parsed. So no number
+ * is rounded and no key moves. Events come in the order in which they are stored (user, then time), so memory
+ * stays flat. Only the users' ids are held for the join.
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { amountInUnitsSql } from "../../../contract/billing/currencies.ts";
@@ -70,8 +70,8 @@ export interface Source {
   readonly columns: readonly Column[];
 }
 
-// One thread, and a join that keeps the order of its left side: rows come as the subquery sorts them. Small blocks: 7
-// million events as JSON lines took 220 MB above the idle engine, with the default blocks 430.
+// One thread, and a join that keeps the order of its left side: rows come as the subquery sorts them. Small
+// blocks: 7 million events as JSON lines took 220 MB above the idle engine, with the default blocks 430.
 export const inOrder =
   "max_threads = 1, max_block_size = 8192, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
 

@@ -1,9 +1,9 @@
 /**
- * The warehouse's tables at one instant: copies in a database of their own, made of hard links to the same parts.
- * That takes milliseconds at any size. The tables stay in use while the copies are read.
+ * The warehouse's tables at one instant: copies in a database of their own, made of hard links to the same
+ * parts. That takes milliseconds at any size. The tables stay in use while the copies are read.
  *
- * Merges are stopped in the copies before they have a part, so that a count of rows stays true. Parts that a merge
- * replaces in the tables stay on disk until the copies are dropped.
+ * Merges are stopped in the copies before they have a part, so that a count of rows stays true. Parts that a
+ * merge replaces in the tables stay on disk until the copies are dropped.
  */
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
@@ -20,8 +20,8 @@ export interface FrozenPartition {
   readonly uncompressedBytes: number;
 }
 
-/** Copies every table. The loader has to be paused. @throws Refusal on a server, whose disks and databases are not
- * ours */
+/** Copies every table. The loader has to be paused. @throws Refusal on a server, whose disks and databases
+ * are not ours */
 export async function freezeTables(warehouse: Warehouse): Promise<readonly FrozenPartition[]> {
   if (!warehouse.topology.isEmbedded) {
     throw new Refusal(
@@ -44,7 +44,8 @@ export async function freezeTables(warehouse: Warehouse): Promise<readonly Froze
   const counted: FrozenPartition[] = [];
   for (const partition of partitions)
     counted.push({ ...partition, rows: await countRows(warehouse, partition) });
-  // Until its next merge a part stays whose rows are all deleted. A file of it would have no columns, and could not be read.
+  // Until its next merge a part stays whose rows are all deleted. A file of it would have no columns, and
+  // could not be read.
   return counted.filter(({ rows }) => rows > 0);
 }
 
@@ -64,9 +65,9 @@ export async function dropFrozenTables(warehouse: Warehouse): Promise<void> {
 }
 
 /**
- * Adds rows from a file of the Native format, compressed with zstd, to a table. They are written to a separate table
- * and then attached, so that views on the table do not see them. The views' rows are in files of their own. No row is
- * merged on the way.
+ * Adds rows from a file of the Native format, compressed with zstd, to a table. They are written to a
+ * separate table and then attached, so that views on the table do not see them. The views' rows are in files
+ * of their own. No row is merged on the way.
  * @throws WarehouseError; Refusal when the file has another number of rows
  */
 export async function attachFile(

@@ -1,10 +1,10 @@
 /**
- * Moves the tables of the embedded warehouse to a ClickHouse server. Rows are copied as they are, with rollups and
- * scores, because their raw events may be deleted. Views are created at the end, as they would count the events
- * again.
+ * Moves the tables of the embedded warehouse to a ClickHouse server. Rows are copied as they are, with
+ * rollups and scores, because their raw events may be deleted. Views are created at the end, as they would
+ * count the events again.
  *
- * Until the end a table of its own marks the move as unfinished: the service does not start on such tables, and the
- * next move begins from nothing.
+ * Until the end a table of its own marks the move as unfinished: the service does not start on such tables,
+ * and the next move begins from nothing.
  */
 import { Refusal } from "../../../contract/refusal.ts";
 import type { ServerWarehouse } from "../engine/server-warehouse.ts";
@@ -85,7 +85,8 @@ export async function refuseUnfinishedMove(warehouse: Warehouse): Promise<void> 
   }
 }
 
-/** @throws Refusal when something is in the tables that no move has left there, or they belong to another ledger. */
+/** @throws Refusal when something is in the tables that no move has left there, or they belong to another
+ * ledger. */
 export async function refuseFilledTables(target: Warehouse, identity: string): Promise<void> {
   if (await isMoveUnfinished(target)) return;
   await refuseOtherLedger(target, identity);
@@ -158,8 +159,8 @@ async function* together(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffe
   if (bytes > 0) yield Buffer.concat(waiting);
 }
 
-/** Rows and the sum of their hashes. Bitmaps are compared by their members: equal sets may be stored in two ways, small ones in
- * the order in which parts were merged. */
+/** Rows and the sum of their hashes. Bitmaps are compared by their members: equal sets may be stored in two
+ * ways, small ones in the order in which parts were merged. */
 async function held(warehouse: Warehouse, table: string): Promise<Held> {
   const [{ engine } = { engine: "" }] = await warehouse.rows<{ engine: string }>(
     "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",

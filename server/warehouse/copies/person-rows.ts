@@ -98,8 +98,8 @@ interface SentContent {
   };
 }
 
-/** The content of a message without the lines and values about others. Null when nothing is left: an erasure of another person deletes
- * the content of messages that name both. */
+/** The content of a message without the lines and values about others. Null when nothing is left: an erasure
+ * of another person deletes the content of messages that name both. */
 function contentAbout(
   { organization, user, userId }: Omit<OfPerson, "ledger">,
   body: PersonDelivery["body"],

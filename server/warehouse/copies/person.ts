@@ -1,8 +1,10 @@
 /**
- * Everything about one person as one JSON document, for an access request. It is written while it is read: of the warehouse each
- * row passes as bytes, and of the ledger a page at a time. So a user with a million events needs no more memory than one with ten.
+ * Everything about one person as one JSON document, for an access request. It is written while it is read: of
+ * the warehouse each row passes as bytes, and of the ledger a page at a time. So a user with a million events
+ * needs no more memory than one with ten.
  *
- * The engine lists the tables with rows of users, as for an erasure. So a table that is added later is in the document, too.
+ * The engine lists the tables with rows of users, as for an erasure. So a table that is added later is in the
+ * document, too.
  */
 
 import { errorMessages } from "../../../contract/errors.ts";

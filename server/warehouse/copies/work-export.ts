@@ -1,4 +1,5 @@
-/** Notes, tasks and alerts of an organization as a stream of bytes: JSON lines or CSV (RFC 4180). They are rows of the ledger. */
+/** Notes, tasks and alerts of an organization as a stream of bytes: JSON lines or CSV (RFC 4180). They are
+ * rows of the ledger. */
 
 import { amountInUnits } from "../../../contract/billing/currencies.ts";
 import { Refusal } from "../../../contract/refusal.ts";
@@ -36,7 +37,8 @@ interface Row {
   readonly line: Line;
 }
 
-/** The bytes of one of these tables. Controls of a hold-out are not among alerts before the churn horizon is over. @throws Refusal for Parquet */
+/** The bytes of one of these tables. Controls of a hold-out are not among alerts before the churn horizon is
+ * over. @throws Refusal for Parquet */
 export async function* exportWork(
   stores: Stores,
   organization: number,

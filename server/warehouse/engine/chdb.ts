@@ -1,10 +1,11 @@
 /**
- * The embedded warehouse: ClickHouse inside this process. A process has ONE data folder, and closing under a running
- * query aborts the engine. So close() refuses new queries, waits for running ones, then closes.
+ * The embedded warehouse: ClickHouse inside this process. A process has ONE data folder, and closing under a
+ * running query aborts the engine. So close() refuses new queries, waits for running ones, then closes.
  *
- * chDB's sessions are used directly. Behind @clickhouse/client its `Connection` turns the settings of one insert into
- * `SET`s that stay: after one insert with a token 1,000 others were silently dropped. The SETTINGS clause of an
- * INSERT, as here, ends with it. Synchronous calls are never used: they stop the event loop.
+ * chDB's sessions are used directly. Behind @clickhouse/client its `Connection` turns the settings of one
+ * insert into `SET`s that stay: after one insert with a token 1,000 others were silently dropped. The
+ * SETTINGS clause of an INSERT, as here, ends with it. Synchronous calls are never used: they stop the event
+ * loop.
  */
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -234,8 +235,8 @@ class ChdbWarehouse implements Warehouse {
     });
   }
 
-  /** Stops the query with this name, unless it is over. A reader is free at once then, and not only when the query's
-   * time is up. */
+  /** Stops the query with this name, unless it is over. A reader is free at once then, and not only when the
+   * query's time is up. */
   async #stop(name: string, over: AbortSignal): Promise<void> {
     const kill = `KILL QUERY WHERE Settings['log_comment'] = '${name}' ASYNC`;
     // A query that has just been handed to the engine is not among its queries yet: of 150, two were missed.
@@ -299,7 +300,8 @@ function warehouseError(error: unknown): WarehouseError {
 
 const fileChunkBytes = 256 * 1024;
 
-/** Streams output that the engine can only write to a file. The bytes that `write` has written to the path it is given, in a folder that is made when it is not there. */
+/** Streams output that the engine can only write to a file. The bytes that `write` has written to the path it
+ * is given, in a folder that is made when it is not there. */
 async function* throughFile(
   folder: string,
   write: (path: string) => Promise<void>,

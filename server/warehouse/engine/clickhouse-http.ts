@@ -1,10 +1,11 @@
 /**
- * ClickHouse's HTTP interface: one request, one query. An answer is either complete or an error with ClickHouse's
- * code. Errors between us and the server (connection refused, cut off, no answer, a proxy's own answer) have the code
+ * ClickHouse's HTTP interface: one request, one query. An answer is either complete or an error with
+ * ClickHouse's code. Errors between us and the server (connection refused, cut off, no answer, a proxy's own
+ * answer) have the code
  * 210. That code does not blame the rows, so the loader sends its batch again.
  *
- * Uses Node's `http`, because the server closes the connection right after an exception in the middle of an answer.
- * Bun's `fetch` then drops the last bytes with the message (measured with Bun 1.4.5).
+ * Uses Node's `http`, because the server closes the connection right after an exception in the middle of an
+ * answer. Bun's `fetch` then drops the last bytes with the message (measured with Bun 1.4.5).
  */
 import http from "node:http";
 import https from "node:https";
@@ -36,8 +37,8 @@ export interface ClickHouseRequest {
   readonly queryId: string;
   /** The rows of an INSERT, compressed with zstd. */
   readonly body?: Uint8Array;
-  /** Whether the request may be sent a second time. When the server closes a kept connection at the moment of its
-   * use, it is unknown whether the query ran. */
+  /** Whether the request may be sent a second time. When the server closes a kept connection at the moment of
+   * its use, it is unknown whether the query ran. */
   readonly mayRepeat: boolean;
   /** Ends the waiting; not the query. */
   readonly signal?: AbortSignal;
@@ -86,7 +87,8 @@ export class ClickHouseHttp {
   }
 
   /** Sends a request and yields the answer's bytes as they come.
-   * @throws WarehouseError, also after some bytes; the signal's reason when it is aborted with a WarehouseError */
+   * @throws WarehouseError, also after some bytes; the signal's reason when it is aborted with a
+   * WarehouseError */
   async *ask(request: ClickHouseRequest): AsyncIterable<Uint8Array> {
     try {
       const answer = await this.#send(request);
@@ -132,7 +134,8 @@ export class ClickHouseHttp {
       },
       ...(request.signal && { signal: request.signal }),
     });
-    // Waiting for a reader and connecting take an unknown time, so this is checked right before the bytes leave.
+    // Waiting for a reader and connecting take an unknown time, so this is checked right before the bytes
+    // leave.
     const write = () => {
       if (isChange(request) && !this.#mayChange()) sending.destroy(lateError());
       else sending.end(body);

@@ -1,7 +1,7 @@
 /**
- * The warehouse on a ClickHouse server or cluster, by HTTP, with the queries and migrations of the embedded one.
- * Settings that are a `SET` there are in the address of each request here: requests are independent, without
- * sessions.
+ * The warehouse on a ClickHouse server or cluster, by HTTP, with the queries and migrations of the embedded
+ * one. Settings that are a `SET` there are in the address of each request here: requests are independent,
+ * without sessions.
  */
 import { promisify } from "node:util";
 import { zstdCompress as zstdCompressCallback } from "node:zlib";
@@ -32,10 +32,11 @@ import {
 } from "./warehouse.ts";
 
 export interface ClickHouseOptions {
-  /** `http(s)://user:password@host:8123/database`; the database is made when it is not there, `rekindle` without a name. */
+  /** `http(s)://user:password@host:8123/database`; the database is made when it is not there, `rekindle`
+   * without a name. */
   readonly url: string;
-  /** The cluster's name in the servers' configuration, for tables that are replicated on all of its nodes; null or left
-   * out for a single server. */
+  /** The cluster's name in the servers' configuration, for tables that are replicated on all of its nodes;
+   * null or left out for a single server. */
   readonly cluster?: string | null;
   /** Queries that run side by side; more wait their turn. */
   readonly readers?: number;
@@ -45,14 +46,15 @@ export interface ClickHouseOptions {
   readonly migrates?: boolean;
   /** False when another node may lead: then no statement that changes anything is sent any more. */
   readonly mayChange?: () => boolean;
-  /** The identity of the ledger whose rows it holds: a warehouse of another ledger is refused. Left out for a move,
-   * which checks itself. */
+  /** The identity of the ledger whose rows it holds: a warehouse of another ledger is refused. Left out for a
+   * move, which checks itself. */
   readonly ledger?: string;
   /** True for a move, which may find the rows of an unfinished one. */
   readonly isMove?: boolean;
 }
 
-/** The settings of every query. A server may have other defaults, or an administrator may have changed them. */
+/** The settings of every query. A server may have other defaults, or an administrator may have changed
+ * them. */
 const always = {
   session_timezone: "UTC",
   output_format_json_quote_64bit_integers: 0,
@@ -322,8 +324,8 @@ function newQueryId(): string {
 /**
  * Opens the warehouse on a server and migrates its tables.
  * @throws Refusal when it cannot be used as it is (address, version, password, rights, ledger)
- * @throws WarehouseError with the code 210 when it cannot be reached now; with another when the tables are absent or
- * of a newer version
+ * @throws WarehouseError with the code 210 when it cannot be reached now; with another when the tables are
+ * absent or of a newer version
  */
 export async function openClickHouseWarehouse(options: ClickHouseOptions): Promise<ServerWarehouse> {
   const server = parseClickHouseUrl(options.url);

@@ -1,4 +1,5 @@
-/** Parts of tables that the engine could not read when it opened them, and has set aside: figures lack their rows. */
+/** Parts of tables that the engine could not read when it opened them, and has set aside: figures lack their
+ * rows. */
 import type { Warehouse } from "./warehouse.ts";
 
 /** Their names, each after its table: `events/2026_1_4_1`. @throws WarehouseError */

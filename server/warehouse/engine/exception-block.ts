@@ -1,6 +1,6 @@
 /**
- * An answer that fails after its first bytes were sent has the status 200. Since 25.11 ClickHouse announces a random
- * tag in a header of every answer and, when a query fails, ends the body with
+ * An answer that fails after its first bytes were sent has the status 200. Since 25.11 ClickHouse announces a
+ * random tag in a header of every answer and, when a query fails, ends the body with
  *
  *   \r\n__exception__\r\n<tag>\r\n<message>\n<length> <tag>\r\n__exception__\r\n
  *

@@ -3,7 +3,8 @@ import { columns } from "../../ledger/ledger.ts";
 import type { FrozenRows } from "./warehouse.ts";
 
 /**
- * The names of the rows' columns, in their order. @throws TypeError when the rows do not match their description
+ * The names of the rows' columns, in their order. @throws TypeError when the rows do not match their
+ * description
  */
 export function columnsOfFrozen({ table, schema, rows, body, token }: FrozenRows): readonly string[] {
   const names = columns[table][schema - 1];
@@ -14,7 +15,8 @@ export function columnsOfFrozen({ table, schema, rows, body, token }: FrozenRows
   return names;
 }
 
-/** The settings of such an insert. Some set the engine's present default, because it changed in 26.2 and 26.3. */
+/** The settings of such an insert. Some set the engine's present default, because it changed in 26.2 and
+ * 26.3. */
 export function frozenInsertSettings({ rows, token }: Pick<FrozenRows, "rows" | "token">) {
   return {
     async_insert: 0,
@@ -32,8 +34,8 @@ export function frozenInsertSettings({ rows, token }: Pick<FrozenRows, "rows" | 
   };
 }
 
-/** The settings of an `INSERT … SELECT … ORDER BY ALL` of at most a million rows. They are written as one block,
- * which is stored once, however often the statement runs.
+/** The settings of an `INSERT … SELECT … ORDER BY ALL` of at most a million rows. They are written as one
+ * block, which is stored once, however often the statement runs.
  * @param token names the rows, without text of a user */
 export function deduplicatedSelect(token: string): string {
   const settings = {
@@ -52,8 +54,9 @@ export function deduplicatedSelect(token: string): string {
     .join(", ");
 }
 
-/** Settings of a statement that must not be taken for a repetition of another one because its rows are equal. Since
- * 26.2 `insert_deduplicate = 0` is not enough: two equal `INSERT … SELECT … ORDER BY ALL` stored one. */
+/** Settings of a statement that must not be taken for a repetition of another one because its rows are equal.
+ * Since 26.2 `insert_deduplicate = 0` is not enough: two equal `INSERT … SELECT … ORDER BY ALL` stored
+ * one. */
 export const neverDeduplicated = {
   deduplicate_insert: "disable",
   deduplicate_insert_select: "disable",

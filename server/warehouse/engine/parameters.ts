@@ -1,10 +1,11 @@
 /**
- * Binds values to a query's `{name:Type}` placeholders. The values are sent as `SET param_name = '…'` before the
- * query, so this file has THE escape function: any text of a user must come back from the engine unchanged, and must
- * never become SQL.
+ * Binds values to a query's `{name:Type}` placeholders. The values are sent as `SET param_name = '…'` before
+ * the query, so this file has THE escape function: any text of a user must come back from the engine
+ * unchanged, and must never become SQL.
  *
- * A `SET` stays in its session. So a query must have a value for every placeholder, otherwise it would silently read
- * the value of an earlier query, perhaps of another organization. A value without a placeholder throws as well.
+ * A `SET` stays in its session. So a query must have a value for every placeholder, otherwise it would
+ * silently read the value of an earlier query, perhaps of another organization. A value without a placeholder
+ * throws as well.
  */
 import type { Parameter } from "./warehouse.ts";
 
@@ -31,15 +32,15 @@ function parameterTexts(sql: string, parameters: Record<string, Parameter>): [st
   });
 }
 
-/** A server of ClickHouse refuses a field of more than 128 KiB (http_max_field_value_size), and reads it before any
- * setting of the request. */
+/** A server of ClickHouse refuses a field of more than 128 KiB (http_max_field_value_size), and reads it
+ * before any setting of the request. */
 const maxFieldBytes = 64 * 1024;
 /** Of at most four bytes, and of twice as many when they are escaped. */
 const maxFieldCharacters = maxFieldBytes / 8;
 
 /**
- * The query and its parameters as the fields of a form. A string or an array that is too long for one field is
- * divided among several, and the query joins them. @throws TypeError as parameterTexts
+ * The query and its parameters as the fields of a form. A string or an array that is too long for one field
+ * is divided among several, and the query joins them. @throws TypeError as parameterTexts
  */
 export function queryAsFields(
   sql: string,

@@ -1,6 +1,6 @@
 /**
- * Checks whether a ClickHouse server or cluster can be the warehouse, by trying it, for administrators. Its temporary
- * tables have names of their own and are removed.
+ * Checks whether a ClickHouse server or cluster can be the warehouse, by trying it, for administrators. Its
+ * temporary tables have names of their own and are removed.
  */
 
 import { type Probed, systemTime } from "../../process/process.ts";
@@ -20,8 +20,8 @@ interface Probing {
 }
 
 /**
- * Checks everything that the warehouse relies on. Checks that depend on a failed one are left out. A server without
- * an answer is one finding, `answers`.
+ * Checks everything that the warehouse relies on. Checks that depend on a failed one are left out. A server
+ * without an answer is one finding, `answers`.
  * @throws Refusal when the address itself cannot be read
  */
 export async function probeClickHouse(options: ClickHouseOptions): Promise<readonly Probed[]> {
@@ -148,7 +148,8 @@ async function checkRights({ warehouse, database }: Probing): Promise<Probed> {
   return { name: "rights", ok, words };
 }
 
-/** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every replica. */
+/** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every
+ * replica. */
 async function checkDeduplication({ warehouse, database }: Probing): Promise<Probed> {
   await createDatabase(warehouse, database);
   const { topology } = warehouse;

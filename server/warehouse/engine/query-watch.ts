@@ -1,7 +1,7 @@
 /**
- * How long to wait for an answer. A query with a time limit answers soon after it. A query without one (a mutation of
- * all events) may be silent for hours, in which the connection may be lost without notice. So the server is asked now
- * and then whether the query still runs.
+ * How long to wait for an answer. A query with a time limit answers soon after it. A query without one (a
+ * mutation of all events) may be silent for hours, in which the connection may be lost without notice. So the
+ * server is asked now and then whether the query still runs.
  */
 import { every } from "../../process/process.ts";
 import { WarehouseError } from "./warehouse.ts";
@@ -26,8 +26,8 @@ export interface Waiting {
 /**
  * Starts to wait for an answer.
  * @param patienceMs undefined: as long as the query runs
- * @param isRunning asks the server; if it rejects for an hour, the wait ends, because the user may lack the right to
- * ask, or the answer may be lost
+ * @param isRunning asks the server; if it rejects for an hour, the wait ends, because the user may lack the
+ * right to ask, or the answer may be lost
  */
 export function waitFor(
   patienceMs: number | undefined,

@@ -5,7 +5,8 @@ import type { Parameter, Warehouse } from "./warehouse.ts";
 export interface ServerWarehouse extends Warehouse {
   /** Runs a statement outside of the database. */
   commandOutside(sql: string): Promise<void>;
-  /** Inserts blocks of ClickHouse's Native format. All rows are stored, without deduplication and without merging.
+  /** Inserts blocks of ClickHouse's Native format. All rows are stored, without deduplication and without
+   * merging.
    * @param names of their columns, separated by commas */
   insertNative(table: string, names: string, blocks: Buffer): Promise<void>;
   /** Runs a query outside of the database. */

@@ -1,18 +1,18 @@
 /**
- * Connections of the embedded engine, each lent to one query at a time, in turns: a second query on a busy session
- * would wait unseen.
+ * Connections of the embedded engine, each lent to one query at a time, in turns: a second query on a busy
+ * session would wait unseen.
  *
- * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that were
- * already written in the session's output, and they appear in front of the NEXT query's answer (measured with a query
- * that timed out). A new session takes 0.6 ms.
+ * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that
+ * were already written in the session's output, and they appear in front of the NEXT query's answer (measured
+ * with a query that timed out). A new session takes 0.6 ms.
  */
 import type { Session } from "chdb";
 import { type Asker, FairTurns, sharedPlaces } from "../../process/process.ts";
 
 export class SessionPool {
   readonly #open: () => Session;
-  /** A place without a session gets one at its turn. Opening may fail while memory is short, and a lost place would
-   * never come back. */
+  /** A place without a session gets one at its turn. Opening may fail while memory is short, and a lost place
+   * would never come back. */
   readonly #idle: (Session | undefined)[] = [];
   readonly #all = new Set<Session>();
   readonly #turns: FairTurns;
@@ -80,7 +80,8 @@ export class SessionPool {
   }
 }
 
-/** The engine's library. It is loaded where it is used: mapped, it takes 140 MB of a process that only takes writes. */
+/** The engine's library. It is loaded where it is used: mapped, it takes 140 MB of a process that only takes
+ * writes. */
 export type Engine = Pick<typeof import("chdb"), "Session" | "drainPending">;
 
 /** How the engine is opened: the same for every session of a process, because they share one engine. */
@@ -91,22 +92,26 @@ export function sessionOpener(engine: Engine, folder: string, memoryBytes: numbe
     "--index_mark_cache_size=16777216",
     "--uncompressed_cache_size=0",
     `--max_server_memory_usage=${memoryBytes}`,
-    // The least free memory for each thread of a query. With the engine's own 1 GiB, a query of ours had one thread on every machine.
+    // The least free memory for each thread of a query. With the engine's own 1 GiB, a query of ours had one
+    // thread on every machine.
     "--max_threads_min_free_memory_per_thread=268435456",
-    // How often the engine reads its resident memory for the limit above. By default this takes 0.2 % of a core.
+    // How often the engine reads its resident memory for the limit above. By default this takes 0.2 % of a
+    // core.
     "--memory_worker_period_ms=500",
-    // Bound values are part of a statement. 200 exclusion rules of 1,000 characters can be 4.8 MB, and 256 KiB are the default.
+    // Bound values are part of a statement. 200 exclusion rules of 1,000 characters can be 4.8 MB, and 256
+    // KiB are the default.
     "--max_query_size=33554432",
-    // No expressions as machine code. Compiling them took 10 % of the time of analysis while pages were read, and saved nothing
-    // measurable in the retention of 3 million events.
+    // No expressions as machine code. Compiling them took 10 % of the time of analysis while pages were read,
+    // and saved nothing measurable in the retention of 3 million events.
     "--compile_expressions=0",
     "--compile_aggregate_expressions=0",
     "--compile_sort_description=0",
     "--session_timezone=UTC",
     "--output_format_json_quote_64bit_integers=0",
     "--output_format_json_escape_forward_slashes=0",
-    // A mutation is a task for each part. With 4 places for tasks on 2 cores the engine pauses 0.1 to 1.1 s whenever all are taken: 69
-    // parts took 11 s, and take 0.5 s with 64 places. The shortest first: a task that has not begun holds no memory.
+    // A mutation is a task for each part. With 4 places for tasks on 2 cores the engine pauses 0.1 to 1.1 s
+    // whenever all are taken: 69 parts took 11 s, and take 0.5 s with 64 places. The shortest first: a task
+    // that has not begun holds no memory.
     "--background_merges_mutations_concurrency_ratio=32",
     "--background_merges_mutations_scheduling_policy=shortest_task_first",
     // Statements that change stored rows answer when they have.

@@ -1,12 +1,13 @@
 /**
- * Queries that write to disk what exceeds their memory, instead of failing: groups, sorted rows, and the right side of a
- * join. The embedded engine writes to `tmp` in the folder of the warehouse. A server writes to its own temporary folder.
+ * Queries that write to disk what exceeds their memory, instead of failing: groups, sorted rows, and the
+ * right side of a join. The embedded engine writes to `tmp` in the folder of the warehouse. A server writes
+ * to its own temporary folder.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** The share of a query's memory that one group, sort or join may have. A query may have several, and needs memory to
- * read again what it has written: with a half, a group of 4 million keys in 150 MB still failed. */
+/** The share of a query's memory that one group, sort or join may have. A query may have several, and needs
+ * memory to read again what it has written: with a half, a group of 4 million keys in 150 MB still failed. */
 const shareOfMemory = 1 / 4;
 /** The most bytes that one query writes. Four queries run side by side. */
 const temporaryBytesOfQuery = 4 * 1024 ** 3;

@@ -1,10 +1,10 @@
 /**
- * Where the tables are: on one server (or in this process), or on every replica of a cluster. Only a table's engine
- * and the window of its tokens differ, and all DDL uses the functions here.
+ * Where the tables are: on one server (or in this process), or on every replica of a cluster. Only a table's
+ * engine and the window of its tokens differ, and all DDL uses the functions here.
  *
- * In a cluster, tables are replicated with the engine's default paths. Changes that a replicated table distributes
- * itself (columns, keys, projections, mutations, moved partitions) go to one replica. Others (creating a table, its
- * settings) run ON CLUSTER.
+ * In a cluster, tables are replicated with the engine's default paths. Changes that a replicated table
+ * distributes itself (columns, keys, projections, mutations, moved partitions) go to one replica. Others
+ * (creating a table, its settings) run ON CLUSTER.
  */
 
 export interface Topology {
@@ -33,8 +33,8 @@ export function engineClause({ cluster }: Topology, { family, arguments: text }:
 
 /** A token is forgotten after this many blocks: a batch is sent again after at most a few. */
 const deduplicationWindowBlocks = 10_000;
-/** A batch that is in the tables may have to be sent again for as long as a failure is not repaired. Replicas forget
- * tokens after an hour by default: this is half a year. */
+/** A batch that is in the tables may have to be sent again for as long as a failure is not repaired. Replicas
+ * forget tokens after an hour by default: this is half a year. */
 const deduplicationWindowSeconds = 15_552_000;
 
 /** The table settings by which tokens are remembered. */
@@ -48,10 +48,10 @@ export function deduplicationWindow({ cluster }: Topology): string {
 const distributedDdlSeconds = 180;
 
 /**
- * The settings of every query in a cluster. An insert is answered when a majority of the replicas has it. A replica
- * that lacks rows of such an insert refuses queries (code 289). So a figure includes every batch that the loader has
- * finished, on any replica, and the rows survive the loss of one replica. The engine requires such inserts one after
- * another, as the loader sends them.
+ * The settings of every query in a cluster. An insert is answered when a majority of the replicas has it. A
+ * replica that lacks rows of such an insert refuses queries (code 289). So a figure includes every batch that
+ * the loader has finished, on any replica, and the rows survive the loss of one replica. The engine requires
+ * such inserts one after another, as the loader sends them.
  */
 export function clusterSettings({ cluster }: Topology): Readonly<Record<string, number | string>> {
   if (cluster === null) return {};

@@ -1,5 +1,5 @@
-/** Why the warehouse's server is unavailable. These texts are public, so the server's own messages, which may contain
- * names, are left out. */
+/** Why the warehouse's server is unavailable. These texts are public, so the server's own messages, which may
+ * contain names, are left out. */
 import { Refusal } from "../../../contract/refusal.ts";
 import { networkErrorCode } from "./query-watch.ts";
 import { WarehouseError } from "./warehouse.ts";

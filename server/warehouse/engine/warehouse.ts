@@ -12,12 +12,13 @@ export type Parameter = string | number | bigint | boolean | readonly Parameter[
 export interface QueryLimits {
   readonly maxSeconds?: number;
   readonly maxBytes?: number;
-  /** The owner of the query; left out for the service's own work. When its signal is aborted the query leaves the
-   * queue, or is killed. */
+  /** The owner of the query; left out for the service's own work. When its signal is aborted the query leaves
+   * the queue, or is killed. */
   readonly asker?: Asker;
 }
 
-/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
+/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's
+ * own. */
 export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | "Native" | "Parquet";
 
 /** Of a statement that only its own work ends: a mutation of 20 million events takes a minute. */
@@ -55,8 +56,8 @@ export interface Warehouse {
   command(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<void>;
 
   /**
-   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is stored
-   * once, however often it is sent. So a token must name rows that never change.
+   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is
+   * stored once, however often it is sent. So a token must name rows that never change.
    */
   insertFrozen(rows: FrozenRows): Promise<void>;
 

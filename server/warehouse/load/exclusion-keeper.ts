@@ -1,7 +1,7 @@
 /**
- * Keeps `excluded_users` up to date with the exclusion rules: when rules changed (by the ledger's revisions) and when
- * users were loaded. Pending work is only in memory, so after a start all organizations are computed again, before
- * any figure is served.
+ * Keeps `excluded_users` up to date with the exclusion rules: when rules changed (by the ledger's revisions)
+ * and when users were loaded. Pending work is only in memory, so after a start all organizations are computed
+ * again, before any figure is served.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
 import { Retries, type Time } from "../../process/process.ts";
@@ -12,7 +12,8 @@ import { organizationsOf } from "./loaded-days.ts";
 
 /** After work, rest this many times as long as it took: at most a tenth of a core. */
 const restFactor = 9;
-/** Rest after a failure, for an organization whose rules cannot be applied. A new revision is tried at once. */
+/** Rest after a failure, for an organization whose rules cannot be applied. A new revision is tried at
+ * once. */
 const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Parts {
@@ -56,8 +57,8 @@ export class ExclusionKeeper {
     for (const organization of organizationsOf(body)) this.#changed.add(organization);
   }
 
-  /** Since when the rules of an organization cannot be applied; null while they can. Its figures go by those that were
-   * applied before. */
+  /** Since when the rules of an organization cannot be applied; null while they can. Its figures go by those
+   * that were applied before. */
   failingSinceMs(organization: number): number | null {
     return this.#failures.failingSinceMs(organization);
   }
@@ -67,7 +68,8 @@ export class ExclusionKeeper {
     return this.#failures.keys;
   }
 
-  /** Applies all pending rules; after a start, all rules. The failure of one organization does not stop the others.
+  /** Applies all pending rules; after a start, all rules. The failure of one organization does not stop the
+   * others.
    * @throws the first failure; failed rules are applied the next time */
   async apply(): Promise<void> {
     const failure = await this.#inTurn(() => this.#apply(() => false));
@@ -90,8 +92,8 @@ export class ExclusionKeeper {
     }
   }
 
-  /** Does something that takes away users, while no exclusions are computed from them, and computes those of their
-   * organizations anew. If that fails it is tried again later. */
+  /** Does something that takes away users, while no exclusions are computed from them, and computes those of
+   * their organizations anew. If that fails it is tried again later. */
   changeUsers(organizations: Iterable<number>, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       await work();

@@ -1,13 +1,13 @@
 /**
- * The users who are excluded from an organization's figures: one bitmap of user numbers, computed from the current
- * users and rules. A single insert replaces the bitmap before. 0.2 s for a million users, and 0.4 to 0.8 s more for
- * each common trait that is compared with a number.
+ * The users who are excluded from an organization's figures: one bitmap of user numbers, computed from the
+ * current users and rules. A single insert replaces the bitmap before. 0.2 s for a million users, and 0.4 to
+ * 0.8 s more for each common trait that is compared with a number.
  */
 import type { ExclusionRule, ExclusionRules } from "../../ledger/ledger.ts";
 import type { Parameter, Warehouse } from "../engine/warehouse.ts";
 
-/** Computes the excluded users and returns their number. Includes every batch of users that was loaded before the
- * call. */
+/** Computes the excluded users and returns their number. Includes every batch of users that was loaded before
+ * the call. */
 export async function applyExclusions(
   warehouse: Warehouse,
   organization: number,
@@ -26,7 +26,8 @@ export async function excludedUsers(warehouse: Warehouse, organization: number):
 /** The kinds of rules in the order of `ruleMatches`. */
 export const ruleOrder = ["user", "email_domain", "email", "trait", "account"] as const;
 
-/** The rules as arrays that the engine compares every user with: the parameters of `isMatched` and `ruleMatches`. */
+/** The rules as arrays that the engine compares every user with: the parameters of `isMatched` and
+ * `ruleMatches`. */
 export function ruleParameters({
   rules,
   accounts,
@@ -80,11 +81,12 @@ const hasTrait = `(key, value, text) -> position(traits, text) > 0 AND (
     AND JSONExtractFloat(traits, key) = toFloat64OrNull(value))`;
 const traitArrays = "{traitKeys:Array(String)}, {traitValues:Array(String)}, {traitTexts:Array(String)}";
 
-/** The engine's quick parser, simdjson, takes no integer beyond 2^64, and a user with one would have no traits. */
+/** The engine's quick parser, simdjson, takes no integer beyond 2^64, and a user with one would have no
+ * traits. */
 export const ruleSettings = "allow_simdjson = 0";
 
-/** The condition that a row of users is matched by any rule. Queries need `ruleSettings`, and no alias that is a column of
- * users: it would be taken for the column. */
+/** The condition that a row of users is matched by any rule. Queries need `ruleSettings`, and no alias that
+ * is a column of users: it would be taken for the column. */
 export const isMatched = `(
   has({userIds:Array(String)}, user_id)
   OR has({accounts:Array(UInt32)}, account)
@@ -95,7 +97,8 @@ export const isMatched = `(
 /** The columns that `ruleMatches` needs of users: the domain is computed once, not once a rule. */
 export const matchedColumns = `user_id, account, email, traits, ${emailDomain} AS domainOfEmail`;
 
-/** For a row of `matchedColumns` an array with 1 for each rule that matches and 0 for each other, kinds in `ruleOrder`. */
+/** For a row of `matchedColumns` an array with 1 for each rule that matches and 0 for each other, kinds in
+ * `ruleOrder`. */
 export const ruleMatches = `arrayMap(is -> toUInt64(ifNull(is, 0)), arrayConcat(
   arrayMap(id -> user_id = id, {userIds:Array(String)}),
   arrayMap(name -> domainOfEmail = name, {domains:Array(String)}),

@@ -1,16 +1,16 @@
 /**
- * Brings one frozen batch into the warehouse, except rows that the engine cannot read. Those are found by halving and
- * become rejected events, each with its reason.
+ * Brings one frozen batch into the warehouse, except rows that the engine cannot read. Those are found by
+ * halving and become rejected events, each with its reason.
  *
- * The halves' tokens are made from the batch's number and the rows' positions, and an unreadable batch or half stores
- * nothing. So the same batch, sent again after a crash at any point, is halved in the same way, and no row is stored
- * twice.
+ * The halves' tokens are made from the batch's number and the rows' positions, and an unreadable batch or
+ * half stores nothing. So the same batch, sent again after a crash at any point, is halved in the same way,
+ * and no row is stored twice.
  */
 import type { FrozenBatch, RejectedEvent } from "../../ledger/ledger.ts";
 import { type FrozenRows, WarehouseError } from "../engine/warehouse.ts";
 
-/** The closed list of ClickHouse codes that only a row's content can cause. Other errors (memory, disk, too many
- * parts, time) do not blame the rows, which are kept and sent again. */
+/** The closed list of ClickHouse codes that only a row's content can cause. Other errors (memory, disk, too
+ * many parts, time) do not blame the rows, which are kept and sent again. */
 const rowErrorCodes: ReadonlySet<number> = new Set([
   6, // CANNOT_PARSE_TEXT
   25, // CANNOT_PARSE_ESCAPE_SEQUENCE
@@ -32,8 +32,8 @@ const rowErrorCodes: ReadonlySet<number> = new Set([
   467, // CANNOT_PARSE_BOOL
 ]);
 
-/** Inserts rows under a token. An error that does not blame the rows ends the batch's insert, which may simply be
- * repeated. */
+/** Inserts rows under a token. An error that does not blame the rows ends the batch's insert, which may
+ * simply be repeated. */
 type InsertFrozen = (rows: FrozenRows) => Promise<void>;
 
 /** Inserts a batch's rows; resolves with those that cannot be. */

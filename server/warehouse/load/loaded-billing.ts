@@ -2,7 +2,8 @@
 import { billingEventNames, billingId } from "../../../contract/billing/events.ts";
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 
-/** The end of a row that is no activity, as every billing event is. A text cannot contain it: a row is one line. */
+/** The end of a row that is no activity, as every billing event is. A text cannot contain it: a row is one
+ * line. */
 const noActivity = Buffer.from(",false]\n");
 const names: ReadonlySet<string> = new Set(billingEventNames);
 const newline = "\n".charCodeAt(0);
@@ -12,8 +13,8 @@ type Row = readonly [organization: number, user: number, account: number, event:
 const propertiesIndex = 10;
 
 /**
- * Subscriptions by organization. Rows of activity are not parsed: a batch of 50,000 of them is searched once, in about
- * 2 ms.
+ * Subscriptions by organization. Rows of activity are not parsed: a batch of 50,000 of them is searched once,
+ * in about 2 ms.
  */
 export function billedSubscriptions(
   { table }: Pick<FrozenBatch, "table">,

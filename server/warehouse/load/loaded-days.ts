@@ -1,5 +1,5 @@
-/** Loaded rows, by organization: the earliest day of events, by which new events of days before today are noticed, and how many
- * batches, also of users alone. */
+/** Loaded rows, by organization: the earliest day of events, by which new events of days before today are
+ * noticed, and how many batches, also of users alone. */
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 
 /** The organization and the day of an event's row: its first and sixth value. The fourth is a text. */
@@ -25,8 +25,8 @@ export class LoadedDays {
     }
   }
 
-  /** The earliest day, in the organization's timezone, of its events that were loaded since this was last asked; undefined
-   * when there were none. */
+  /** The earliest day, in the organization's timezone, of its events that were loaded since this was last
+   * asked; undefined when there were none. */
   take(organization: number): number | undefined {
     const day = this.#earliest.get(organization);
     this.#earliest.delete(organization);

@@ -1,11 +1,11 @@
 /**
- * Brings the rows of the ledger's inbox into the warehouse, exactly once: a batch is frozen in the ledger, then
- * inserted under a token made from its number, then finished. After an interruption the batch is still frozen and is
- * sent again under the same token, which stores it once.
+ * Brings the rows of the ledger's inbox into the warehouse, exactly once: a batch is frozen in the ledger,
+ * then inserted under a token made from its number, then finished. After an interruption the batch is still
+ * frozen and is sent again under the same token, which stores it once.
  *
- * No row is dropped and no failure blocks for good: rows that the engine cannot read become rejected events, and
- * every other failure is retried for ever. The inbox belongs to another process, so its calls may fail and are
- * retried too.
+ * No row is dropped and no failure blocks for good: rows that the engine cannot read become rejected events,
+ * and every other failure is retried for ever. The inbox belongs to another process, so its calls may fail
+ * and are retried too.
  */
 import type { FrozenBatch, Inbox } from "../../ledger/ledger.ts";
 import { type Intervals, messageOf, type Time } from "../../process/process.ts";
@@ -87,8 +87,8 @@ export class Loader {
     this.#maxBatchRows = maxBatchRows;
   }
 
-  /** Loads every frozen batch and the waiting rows. Must finish before any figure is served: after a crash, events
-   * can be stored without their rollups until their token was sent again. */
+  /** Loads every frozen batch and the waiting rows. Must finish before any figure is served: after a crash,
+   * events can be stored without their rollups until their token was sent again. */
   async replay(): Promise<void> {
     await this.#cycle();
     this.#replayed = true;
@@ -149,16 +149,16 @@ export class Loader {
       const rows = await this.#cycle();
       await this.#settleDrains();
       const tookMs = performance.now() - startedMs;
-      // A full batch: more rows wait. Otherwise the loader rests until the cycle is over. On a slow machine it rests
-      // as long as the work took, so that it never uses more than half of a core.
+      // A full batch: more rows wait. Otherwise the loader rests until the cycle is over. On a slow machine
+      // it rests as long as the work took, so that it never uses more than half of a core.
       if (rows < this.#maxBatchRows / 2) {
         await this.#rest(restAfter(this.#time.intervals, rows, tookMs));
       }
     }
   }
 
-  /** Freezes the waiting rows and loads all frozen batches; returns the number of rows. Holds the turn throughout, so
-   * that no frozen batch is unfinished during a pause. */
+  /** Freezes the waiting rows and loads all frozen batches; returns the number of rows. Holds the turn
+   * throughout, so that no frozen batch is unfinished during a pause. */
   async #cycle(): Promise<number> {
     const endTurn = await this.#takeTurn();
     try {

@@ -1,6 +1,6 @@
 /**
- * The days whose events are loaded while something reads them. An insert fills the events and their rollups one after
- * another, so a comparison of these tables is exact only for the other days.
+ * The days whose events are loaded while something reads them. An insert fills the events and their rollups
+ * one after another, so a comparison of these tables is exact only for the other days.
  */
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 import { organizationAndDay } from "./loaded-days.ts";

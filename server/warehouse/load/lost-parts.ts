@@ -1,7 +1,8 @@
 /**
- * Parts that the embedded engine lost in a kill. An insert first records its token in the table's deduplication log
- * and then gives its part the final name. After a kill in between, the log claims the rows are stored, and the same
- * insert is skipped as a repetition. So the last record of a log is removed when its part is missing.
+ * Parts that the embedded engine lost in a kill. An insert first records its token in the table's
+ * deduplication log and then gives its part the final name. After a kill in between, the log claims the rows
+ * are stored, and the same insert is skipped as a repetition. So the last record of a log is removed when its
+ * part is missing.
  */
 import {
   closeSync,
@@ -29,12 +30,14 @@ interface Blocks {
   readonly last: number;
 }
 
-/** Finds the parts that are missing. The engine has to have the folder open, and must not insert meanwhile. */
+/** Finds the parts that are missing. The engine has to have the folder open, and must not insert
+ * meanwhile. */
 export function lostParts(folder: string): LostPart[] {
   return foldersIn(join(folder, "store")).flatMap(foldersIn).flatMap(lostPartOf);
 }
 
-/** Makes the engine forget lost parts, so that their rows can be inserted again. The engine has to be closed. */
+/** Makes the engine forget lost parts, so that their rows can be inserted again. The engine has to be
+ * closed. */
 export function forgetLostParts(lost: readonly LostPart[]): void {
   for (const { log, bytes } of lost) {
     const file = openSync(log, "r+");

@@ -1,11 +1,12 @@
 /**
  * Subscriptions, and the billing events that they are computed from. Decision 0072 has the reasons.
  *
- * `billing_events` is filled by a view on `events`, under the tokens of the loader's batches. Its rows stay when raw events are
- * deleted. Several rows with one key are one event: a start, a rebuild or a replayed batch may write an event again.
+ * `billing_events` is filled by a view on `events`, under the tokens of the loader's batches. Its rows stay
+ * when raw events are deleted. Several rows with one key are one event: a start, a rebuild or a replayed
+ * batch may write an event again.
  *
- * A row of `subscriptions` is a whole subscription, and its changes are parallel arrays. So a reader sees all changes
- * of a subscription, or those before. Readers use FINAL and ARRAY JOIN.
+ * A row of `subscriptions` is a whole subscription, and its changes are parallel arrays. So a reader sees all
+ * changes of a subscription, or those before. Readers use FINAL and ARRAY JOIN.
  */
 import { billingEventNames, paymentEventNames } from "../../../contract/billing/events.ts";
 import { activityRollups, lastVersion, type Rollup, type Table } from "./tables.ts";
@@ -53,19 +54,20 @@ export const billingEvents: Rollup = {
 export const billingEventHash =
   "cityHash64(toString(id), event, time, user, account, is_account_named, tie_break, properties)";
 
-/** The arrays of the users and of the accounts that a row is computed from. Erasing one of them deletes the row, which is
- * then computed from the other events. */
+/** The arrays of the users and of the accounts that a row is computed from. Erasing one of them deletes the
+ * row, which is then computed from the other events. */
 export const usersOfRow = "of_users";
 export const accountsOfRow = "of_accounts";
 
-/** Columns that the first tables of subscriptions did not have. Rows that were computed before have empty arrays in them, until they
- * are computed again. */
+/** Columns that the first tables of subscriptions did not have. Rows that were computed before have empty
+ * arrays in them, until they are computed again. */
 export const laterSubscriptionColumns: readonly string[] = [
   "price_interval Array(LowCardinality(String)) CODEC(ZSTD(1))",
   "trial_ends_at Array(Nullable(DateTime64(3, 'UTC'))) CODEC(ZSTD(1))",
 ];
 
-/** `events` and `events_hash` say which billing events the row was computed from, and `rules` by which code. */
+/** `events` and `events_hash` say which billing events the row was computed from, and `rules` by which
+ * code. */
 export const subscriptions: Table = {
   name: "subscriptions",
   engine: lastVersion,

@@ -2,7 +2,8 @@
 import type { Warehouse } from "../engine/warehouse.ts";
 import { isIncludedPayerOf } from "./included.ts";
 
-/** Codes of the currencies in which there ever was MRR. The one with the most changes, of payers that are not excluded, comes first. */
+/** Codes of the currencies in which there ever was MRR. The one with the most changes, of payers that are not
+ * excluded, comes first. */
 export async function currenciesUsed(warehouse: Warehouse, organization: number): Promise<readonly string[]> {
   const rows = await warehouse.rows<{ readonly code: string }>(
     `SELECT toString(one) AS code, countIf(${isIncludedPayerOf("account", "user")}) AS changes

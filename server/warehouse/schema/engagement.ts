@@ -1,10 +1,10 @@
 /**
- * Engagement events: all activity but passive events. The only file that decides which events count in figures about
- * people, for analytics and for scores; included.ts decides which users count.
+ * Engagement events: all activity but passive events. The only file that decides which events count in
+ * figures about people, for analytics and for scores; included.ts decides which users count.
  *
- * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0038). Without
- * passive events the texts below use the rollups of any event, which cost a tenth to a half. Queries bind
- * `organization` and `engagementParameters`.
+ * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0038).
+ * Without passive events the texts below use the rollups of any event, which cost a tenth to a half. Queries
+ * bind `organization` and `engagementParameters`.
  */
 import { passiveEventsOf } from "../../../contract/api/departures-body.ts";
 import type { Settings } from "../../../contract/settings.ts";
@@ -25,7 +25,8 @@ export function isEngagement(passive: PassiveEvents): string {
   return passive.length === 0 ? "true" : "event NOT IN {passiveEvents:Array(String)}";
 }
 
-/** A table (organization, day, users): bitmaps of the users who were active on a day. A day may have several rows. */
+/** A table (organization, day, users): bitmaps of the users who were active on a day. A day may have several
+ * rows. */
 export function activeDaysTable(passive: PassiveEvents): string {
   if (passive.length === 0) return "active_days";
   return `(
@@ -36,8 +37,8 @@ export function activeDaysTable(passive: PassiveEvents): string {
 /**
  * A subquery (user, firstDay, lastDay) of every user who was active until `toDay`, which is bound.
  *
- * With passive events the days come from bitmaps: a user's first day is that of the earliest bitmap with this user.
- * With 20 million events that takes 85 ms of processor time; the rollup of users' days takes 1.2 s.
+ * With passive events the days come from bitmaps: a user's first day is that of the earliest bitmap with this
+ * user. With 20 million events that takes 85 ms of processor time; the rollup of users' days takes 1.2 s.
  */
 export function activeSpans(passive: PassiveEvents): string {
   if (passive.length === 0) return anySpans("true");
@@ -66,8 +67,8 @@ export function activeSpansOf(passive: PassiveEvents, condition: string): string
     GROUP BY user)`;
 }
 
-// The rollup of spans has only the last day of all. Few users have days after `toDay`: their last day before comes
-// from the rollup of days.
+// The rollup of spans has only the last day of all. Few users have days after `toDay`: their last day before
+// comes from the rollup of days.
 const anySpans = (condition: string) => `(
   SELECT user, firstDay, if(lastOfAll <= {toDay:Int32}, lastOfAll, cut.lastDay) AS lastDay
   FROM (
@@ -124,7 +125,8 @@ export async function eventNamesOf(warehouse: Warehouse, organization: number): 
   return rows.map(({ event }) => event);
 }
 
-/** An organization's settings as figures and scores apply them: with departures that wait for an answer as passive. */
+/** An organization's settings as figures and scores apply them: with departures that wait for an answer as
+ * passive. */
 export async function appliedSettings(
   warehouse: Warehouse,
   organization: number,

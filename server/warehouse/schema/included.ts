@@ -1,6 +1,6 @@
 /**
- * The one way in which figures leave out excluded users (internal, test or bot): every figure about people counts
- * `included(…)`. Queries need the parameter `organization`.
+ * The one way in which figures leave out excluded users (internal, test or bot): every figure about people
+ * counts `included(…)`. Queries need the parameter `organization`.
  */
 
 /** The bitmap of excluded users; empty where there is none. Read once for a query. */
@@ -29,7 +29,8 @@ export function withinUsers(sql: string, bitmap: string): string {
   return sql.replaceAll(excluded, `(SELECT bitmapOr(${excluded}, bitmapAndnot(${everyone}, ${bitmap})))`);
 }
 
-/** A subquery of the accounts that have users, all of them excluded. Without excluded users no account is read. */
+/** A subquery of the accounts that have users, all of them excluded. Without excluded users no account is
+ * read. */
 export const accountsLeftOut = `(
   SELECT account FROM users FINAL
   WHERE organization = {organization:UInt32} AND account != 0 AND bitmapCardinality(${excluded}) > 0
@@ -38,7 +39,8 @@ export const accountsLeftOut = `(
 /** The condition of rows of accounts that figures without payers have: all of them. */
 export const isAnyAccount = "account > 0";
 
-/** A figure's query about some accounts only, by `isAnyAccount`. @param bitmap of these accounts, an expression */
+/** A figure's query about some accounts only, by `isAnyAccount`. @param bitmap of these accounts, an
+ * expression */
 export function withinAccounts(sql: string, bitmap: string): string {
   return sql.replaceAll(isAnyAccount, `bitmapContains(${bitmap}, account)`);
 }
@@ -53,8 +55,8 @@ export function isIncludedPayerOf(account: string, user: string): string {
   return `if(${account} != 0, ${isIncludedAccount(account)}, ${isIncluded(user)})`;
 }
 
-/** A figure's query about some payers only: accounts, and users who pay without an account. Its conditions are
- * `isIncludedAccount` and `isIncluded`. Excluded payers of the sets are left out as elsewhere.
+/** A figure's query about some payers only: accounts, and users who pay without an account. Its conditions
+ * are `isIncludedAccount` and `isIncluded`. Excluded payers of the sets are left out as elsewhere.
  * @param bitmaps of these accounts and users, expressions */
 export function withinPayers(
   sql: string,
@@ -70,8 +72,8 @@ export function withinPayers(
     .join(ofAccounts);
 }
 
-/** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
- * ordered by user it reads only these users' rows. */
+/** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In
+ * a table ordered by user it reads only these users' rows. */
 export function isExcluded(user: string): string {
   return `${user} IN (SELECT arrayJoin(bitmapToArray(${excluded})))`;
 }

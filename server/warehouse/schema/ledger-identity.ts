@@ -1,6 +1,6 @@
 /**
- * Which ledger a warehouse belongs to. A ledger numbers its batches, organizations and users from 1. The rows of a
- * second ledger would be taken for repetitions and dropped silently.
+ * Which ledger a warehouse belongs to. A ledger numbers its batches, organizations and users from 1. The rows
+ * of a second ledger would be taken for repetitions and dropped silently.
  */
 
 import { onCluster } from "../engine/topology.ts";
@@ -18,7 +18,8 @@ const ledgerIdentity: Table = {
 /** UNKNOWN_DATABASE */
 const unknownDatabaseCode = 81;
 
-/** @throws Refusal when the warehouse belongs to another ledger; one that belongs to none yet is not refused */
+/** @throws Refusal when the warehouse belongs to another ledger; one that belongs to none yet is not
+ * refused */
 export async function refuseOtherLedger(warehouse: Warehouse, identity: string): Promise<void> {
   const found = await identitiesIn(warehouse);
   if (found.some((known) => known !== identity)) throw new Unusable(otherLedger, otherLedger);

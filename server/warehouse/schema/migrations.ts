@@ -1,7 +1,7 @@
 /**
- * Migrates the warehouse's tables at every start: numbered, forward only, each recorded when it is done. A statement
- * must do no harm when it runs again, because a crash may come before its migration is recorded. A released migration
- * is never changed: a change is a new migration.
+ * Migrates the warehouse's tables at every start: numbered, forward only, each recorded when it is done. A
+ * statement must do no harm when it runs again, because a crash may come before its migration is recorded. A
+ * released migration is never changed: a change is a new migration.
  */
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
@@ -57,14 +57,14 @@ const migrations: readonly Migration[] = [
     statements: (topology) => [createTable(excludedUsers, topology)],
   },
   {
-    // Earlier versions of the first migration created these tables without accounts. Such counts have no account
-    // until the rebuild that the ledger's own migration asks for.
+    // Earlier versions of the first migration created these tables without accounts. Such counts have no
+    // account until the rebuild that the ledger's own migration asks for.
     name: "the account of events in user_event_days, and none in user_versions where nothing was said of it",
     statements: (topology) => [
       `ALTER TABLE user_event_days ADD COLUMN IF NOT EXISTS account UInt32 CODEC(Delta, ZSTD(1)) AFTER event,
          MODIFY ORDER BY (organization, user, day, event, account)`,
-      // Not MODIFY QUERY: after the next start the view would derive another token from a batch's token, and a
-      // replayed batch would count twice.
+      // Not MODIFY QUERY: after the next start the view would derive another token from a batch's token, and
+      // a replayed batch would count twice.
       `DROP TABLE IF EXISTS user_event_days_view${onCluster(topology)} SYNC`,
       `CREATE MATERIALIZED VIEW IF NOT EXISTS user_event_days_view${onCluster(topology)} TO user_event_days
        AS SELECT organization, user, day, event, account, count() AS count
@@ -74,8 +74,9 @@ const migrations: readonly Migration[] = [
   },
   { name: "scores", statements: (topology) => scoreTables.map((table) => createTable(table, topology)) },
   {
-    // Merges of a SummingMergeTree make rows fewer, and rebuilds delete rows; both are refused without these settings.
-    // Until a part has its counts, which `user_event_days` of 20 million events wait a few seconds for, its rows are summed.
+    // Merges of a SummingMergeTree make rows fewer, and rebuilds delete rows; both are refused without these
+    // settings. Until a part has its counts, which `user_event_days` of 20 million events wait a few seconds
+    // for, its rows are summed.
     name: "counts by event and day within user_event_days",
     statements: (topology) => [
       `ALTER TABLE ${countsOfEvents.of}${onCluster(topology)} MODIFY SETTING
@@ -119,9 +120,9 @@ const migrations: readonly Migration[] = [
       ),
   },
   {
-    // All columns of events have a codec, and this setting is for the projection, which takes none over from them: its
-    // rows take 40 % less than by LZ4. It is filled in the background, with 1.4 to 1.9 s of processor time for a million
-    // events. Until a part has it, all rows of that part are read.
+    // All columns of events have a codec, and this setting is for the projection, which takes none over from
+    // them: its rows take 40 % less than by LZ4. It is filled in the background, with 1.4 to 1.9 s of
+    // processor time for a million events. Until a part has it, all rows of that part are read.
     name: "events by name and day within events",
     statements: (topology) => [
       `ALTER TABLE events${onCluster(topology)} MODIFY SETTING default_compression_codec = 'ZSTD(1)'`,
@@ -130,7 +131,8 @@ const migrations: readonly Migration[] = [
     ],
   },
   {
-    // Bodies of before keep their copies, which nothing reads. Version 0.1.0 called the first publication `toldAtMs`.
+    // Bodies of before keep their copies, which nothing reads. Version 0.1.0 called the first publication
+    // `toldAtMs`.
     name: "keys of score records as columns",
     statements: () => [
       `ALTER TABLE score_records ${recordKeyColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,

@@ -1,7 +1,7 @@
 /**
- * The tables of scores. A row has the scores by which entities are sorted and filtered, and the features behind them.
- * The reasons for a score follow from the features and the day's model, so neither reasons nor contributions are
- * stored. A user's scores have the column `user`, by which an erasure finds them.
+ * The tables of scores. A row has the scores by which entities are sorted and filtered, and the features
+ * behind them. The reasons for a score follow from the features and the day's model, so neither reasons nor
+ * contributions are stored. A user's scores have the column `user`, by which an erasure finds them.
  */
 import type { Table } from "./tables.ts";
 
@@ -18,7 +18,8 @@ const patternColumns = [
 /** Values of the organization's own parts of health, in the order of the run's settings. */
 export const healthValuesColumn = "health_values Array(Nullable(Float64)) CODEC(ZSTD(1))";
 
-/** Facts of the entity's subscriptions in the order of `billingFacts` (scoring/scores/billing.ts); empty without one that goes on. */
+/** Facts of the entity's subscriptions in the order of `billingFacts` (scoring/scores/billing.ts); empty
+ * without one that goes on. */
 export const billingColumn = "billing Array(Nullable(Float64)) CODEC(ZSTD(1))";
 
 /** Columns that `account_scores` did not have before accounts had attributes. */
@@ -28,7 +29,8 @@ export const accountTraitColumns: readonly string[] = [
   "plan_idle_days Nullable(Float64) CODEC(ZSTD(1))",
 ];
 
-/** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the day's model counts. */
+/** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the
+ * day's model counts. */
 export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", readonly string[]>> = {
   user_scores: [
     ...patternColumns,
@@ -40,7 +42,8 @@ export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", re
   account_scores: patternColumns,
 };
 
-/** Scores of one kind of entity. The day comes first, because most questions are about all entities on one day. */
+/** Scores of one kind of entity. The day comes first, because most questions are about all entities on one
+ * day. */
 function scoresTable(kind: "user" | "account"): Table {
   return {
     name: `${kind}_scores`,
@@ -94,8 +97,8 @@ const accountColumns = [
   "mean_engagement Float64 CODEC(ZSTD(1))",
 ];
 
-/** Fields that queries read of all days, so that they parse no body. They are 0 or empty where a kind of record has none. `rung`
- * repeats the choice in a run's body. */
+/** Fields that queries read of all days, so that they parse no body. They are 0 or empty where a kind of
+ * record has none. `rung` repeats the choice in a run's body. */
 export const recordKeyColumns: readonly string[] = [
   "rows_version UInt64",
   "settings_key String CODEC(ZSTD(1))",
@@ -105,8 +108,8 @@ export const recordKeyColumns: readonly string[] = [
 ];
 
 /**
- * Results that are still valid: the runs (by the scored day T), the models (by the day of their training) and the
- * scales of engagement. `stale` means that later events changed the data behind them.
+ * Results that are still valid: the runs (by the scored day T), the models (by the day of their training) and
+ * the scales of engagement. `stale` means that later events changed the data behind them.
  */
 const scoreRecords: Table = {
   name: "score_records",
@@ -126,8 +129,8 @@ const scoreRecords: Table = {
 
 export const lateEventsColumn = "late_events UInt64 DEFAULT 0";
 
-/** How many events of a day the last look has found, and how many of them came since the scores of later days were last
- * marked as stale. */
+/** How many events of a day the last look has found, and how many of them came since the scores of later days
+ * were last marked as stale. */
 const scoredDays: Table = {
   name: "scored_days",
   engine: lastVersion,
@@ -135,8 +138,8 @@ const scoredDays: Table = {
   orderBy: "organization, day",
 };
 
-/** What the rules of a scored day alone changed, beside those of the scored day before: see scoring/run/shifts.ts. Entities that they
- * changed have a row. */
+/** What the rules of a scored day alone changed, beside those of the scored day before: see
+ * scoring/run/shifts.ts. Entities that they changed have a row. */
 function shiftsTable(kind: "user" | "account"): Table {
   return {
     name: `${kind}_score_shifts`,

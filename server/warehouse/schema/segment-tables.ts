@@ -1,9 +1,9 @@
 /**
  * The tables of who entered and left segments, and when. See docs/decisions/0092.
  *
- * An evaluation writes its changes under a number of its own, and its row in `segment_evaluations` last. Readers take the changes of
- * evaluations with a row, so that those of an evaluation that was cut off are not read. Of evaluations with the same place in the
- * order of their segment the newest counts.
+ * An evaluation writes its changes under a number of its own, and its row in `segment_evaluations` last.
+ * Readers take the changes of evaluations with a row, so that those of an evaluation that was cut off are not
+ * read. Of evaluations with the same place in the order of their segment the newest counts.
  */
 import type { Table } from "./tables.ts";
 
@@ -29,7 +29,8 @@ function changesTable(kind: "user" | "account"): Table {
 /** The changes of segments of users, and of accounts. */
 export const segmentChanges = { user: changesTable("user"), account: changesTable("account") } as const;
 
-/** `day` is of the organization's timezone at that time. The last columns say what the evaluation read: a later one compares them. */
+/** `day` is of the organization's timezone at that time. The last columns say what the evaluation read: a
+ * later one compares them. */
 const evaluations: Table = {
   name: "segment_evaluations",
   engine: { family: "ReplacingMergeTree", arguments: "evaluation" },

@@ -1,5 +1,5 @@
-/** The warehouse's size on disk. Merged parts stay for 8 minutes after their merge, in case the power fails before
- * the new part is on disk. They are counted separately. */
+/** The warehouse's size on disk. Merged parts stay for 8 minutes after their merge, in case the power fails
+ * before the new part is on disk. They are counted separately. */
 import type { Warehouse } from "../engine/warehouse.ts";
 
 export interface WarehouseSize {

@@ -1,9 +1,10 @@
 /**
- * The tables of snapshots: the features of users and accounts at the start of a day, from which scores are computed and models are
- * trained. A snapshot has neither states nor results of models. See docs/decisions/0053.
+ * The tables of snapshots: the features of users and accounts at the start of a day, from which scores are
+ * computed and models are trained. A snapshot has neither states nor results of models. See
+ * docs/decisions/0053.
  *
- * Rows of one snapshot have one version, and readers ask for this version. So rows of a write that was cut off are not
- * read. Merges keep the newest row of an entity.
+ * Rows of one snapshot have one version, and readers ask for this version. So rows of a write that was cut
+ * off are not read. Merges keep the newest row of an entity.
  */
 import type { Table } from "./tables.ts";
 
@@ -46,7 +47,8 @@ function snapshotsTable(kind: "user" | "account"): Table {
 /** The array of the accounts that a user's events carry: the user is a member of them. */
 export const carriedAccounts = "accounts.account";
 
-/** `account` is that of the latest events. The arrays have an element for each account that events of 90 days carry. */
+/** `account` is that of the latest events. The arrays have an element for each account that events of 90 days
+ * carry. */
 const userColumns = [
   "account UInt32 CODEC(T64, ZSTD(1))",
   `\`${carriedAccounts}\` Array(UInt32) CODEC(ZSTD(1))`,

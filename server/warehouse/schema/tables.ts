@@ -1,9 +1,9 @@
 /**
- * Every table of the warehouse, as data: the one source of its DDL. The differences of replicated tables are in
- * topology.ts.
+ * Every table of the warehouse, as data: the one source of its DDL. The differences of replicated tables are
+ * in topology.ts.
  *
- * The organization and the user lead every key: a query reads only one organization's rows, and both can be the key
- * of shards.
+ * The organization and the user lead every key: a query reads only one organization's rows, and both can be
+ * the key of shards.
  */
 
 import {
@@ -33,8 +33,8 @@ export interface Rollup {
   readonly where?: string;
   /** A rollup without it has a row for each event. */
   readonly groupBy?: string;
-  /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It has to
-   * come after that one in the list. */
+  /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It
+   * has to come after that one in the list. */
   readonly rebuiltFrom?: "user_event_days";
 }
 
@@ -61,7 +61,8 @@ export function createRollupView(rollup: Rollup, topology: Topology): string {
     AS ${rowsOfRollup(rollup)}`;
 }
 
-/** The query for a rollup's rows. @param and a further condition on the events; @param from another table than `events` */
+/** The query for a rollup's rows. @param and a further condition on the events; @param from another table
+ * than `events` */
 export function rowsOfRollup(
   { select, where = countsAsActivity, groupBy }: Rollup,
   { from = "events", and }: { readonly from?: string; readonly and?: string } = {},
@@ -103,10 +104,10 @@ export const events: Table = {
 };
 
 /**
- * The events once more, in the order of their names and days: for questions about properties, which only events have.
- * The engine keeps them inside every part of `events`, as it does `countsOfEvents`. In the order of users every granule
- * has some event of the last 7 days, so such a question would read and decompress all properties of a year.
- * The column `account` is left out: erasing an account would write these rows anew.
+ * The events once more, in the order of their names and days: for questions about properties, which only
+ * events have. The engine keeps them inside every part of `events`, as it does `countsOfEvents`. In the order
+ * of users every granule has some event of the last 7 days, so such a question would read and decompress all
+ * properties of a year. The column `account` is left out: erasing an account would write these rows anew.
  */
 export const eventsByName = {
   name: "events_by_name",
@@ -133,9 +134,9 @@ export const users: Table = {
 };
 
 /**
- * The history of users: new or changed traits with their time, and the account when it changed (null: not mentioned).
- * A user's state at a time is the last value of each trait until then. So a late or imported identify changes the
- * past, but no earlier row.
+ * The history of users: new or changed traits with their time, and the account when it changed (null: not
+ * mentioned). A user's state at a time is the last value of each trait until then. So a late or imported
+ * identify changes the past, but no earlier row.
  */
 export const userVersions: Table = {
   name: "user_versions",
@@ -171,7 +172,8 @@ export const accounts: Table = {
   orderBy: "organization, account",
 };
 
-/** The history of accounts: new or changed attributes with their time, as `user_versions` has those of users. */
+/** The history of accounts: new or changed attributes with their time, as `user_versions` has those of
+ * users. */
 export const accountVersions: Table = {
   name: "account_versions",
   engine: mergeTree,
@@ -247,9 +249,10 @@ const userEventDays: Rollup = {
 };
 
 /**
- * How often an event was done on a day, by all users. The engine keeps it inside every part of `user_event_days`, so
- * each change of the rows (a batch, a merge, an erasure, a rebuild, a restored backup) updates it in the same step.
- * Sums of `count` by these columns are read from it: 60 rows for a day instead of a row for each user.
+ * How often an event was done on a day, by all users. The engine keeps it inside every part of
+ * `user_event_days`, so each change of the rows (a batch, a merge, an erasure, a rebuild, a restored backup)
+ * updates it in the same step. Sums of `count` by these columns are read from it: 60 rows for a day instead
+ * of a row for each user.
  */
 export const countsOfEvents = {
   name: "counts_of_events",

@@ -1,4 +1,5 @@
-/** Compares, for one organization, billing events with the events that they come from, and subscriptions with both. */
+/** Compares, for one organization, billing events with the events that they come from, and subscriptions with
+ * both. */
 import { msPerDay } from "../../calendar/calendar.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEvents } from "../schema/billing-tables.ts";
@@ -46,7 +47,8 @@ export function billingDifferences(
   );
 }
 
-/** The number of subscriptions whose changes are not those of their billing events; nothing when there are none. */
+/** The number of subscriptions whose changes are not those of their billing events; nothing when there are
+ * none. */
 export async function subscriptionDifferences(
   warehouse: Warehouse,
   whose: Whose,

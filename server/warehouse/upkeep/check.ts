@@ -1,12 +1,13 @@
 /**
  * Compares, for one organization, the ledger's counts with the warehouse, and the events with their rollups.
- * Everything that was acknowledged has to be loaded: read the ledger's counts, then drain the inbox, then call this.
- * Rows may be loaded meanwhile: `settledOf` leaves out the differences that they make.
+ * Everything that was acknowledged has to be loaded: read the ledger's counts, then drain the inbox, then
+ * call this. Rows may be loaded meanwhile: `settledOf` leaves out the differences that they make.
  *
- * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids equal those
- * in the warehouse and among the rejected events together. The newest version of every user and account is in the
- * warehouse, unless it was rejected or dropped. Every row that was appended to `user_versions` or
- * `account_versions` (not every version of a user or an account is) is there or among the rejected events.
+ * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids
+ * equal those in the warehouse and among the rejected events together. The newest version of every user and
+ * account is in the warehouse, unless it was rejected or dropped. Every row that was appended to
+ * `user_versions` or `account_versions` (not every version of a user or an account is) is there or among the
+ * rejected events.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
@@ -130,8 +131,9 @@ export interface DuringCheck {
   readonly loadedDays: ReadonlySet<number>;
 }
 
-/** The part of a difference that is real: its rows were neither written, nor loaded, nor moved to or from the rejected
- * events during the check. A day that is left out is compared in the next night. @returns undefined when nothing is left */
+/** The part of a difference that is real: its rows were neither written, nor loaded, nor moved to or from the
+ * rejected events during the check. A day that is left out is compared in the next night. @returns undefined
+ * when nothing is left */
 export function settledOf(found: Difference, during: DuringCheck): Difference | undefined {
   switch (found.kind) {
     case "users":
@@ -353,8 +355,8 @@ class Check {
       GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
   }
 
-  /** Compares with the events. Where old events are deleted, compares with the rollup of days, which still covers
-   * them. */
+  /** Compares with the events. Where old events are deleted, compares with the rollup of days, which still
+   * covers them. */
   async userSpans(): Promise<Difference[]> {
     const [source, counted] =
       this.#fromDay === firstPossibleDay ? ["events", countsAsActivity] : ["user_event_days", "true"];

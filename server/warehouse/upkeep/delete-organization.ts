@@ -1,6 +1,6 @@
 /**
- * Deletes an organization from every table; the engine lists the tables. Everything of the organization has to be
- * loaded before, and the ledger refuses anything after.
+ * Deletes an organization from every table; the engine lists the tables. Everything of the organization has
+ * to be loaded before, and the ledger refuses anything after.
  */
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 

@@ -1,15 +1,17 @@
 /**
- * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows of the account
- * itself are deleted, and rows that are computed from rows of several users. Properties of billing events lose the account's
- * id. Rows of its members stay, with 0 in place of the account:
+ * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows
+ * of the account itself are deleted, and rows that are computed from rows of several users. Properties of
+ * billing events lose the account's id. Rows of its members stay, with 0 in place of the account:
  *
  *
  * - by a mutation, where the column is no part of the table's key, or an array of accounts;
- * - where it is, the rows are written again under 0 and then deleted. They are written in blocks under tokens, as the loader
- *   writes its batches, so that they are there once, however often a crash makes it begin anew: no row is deleted before all
- *   are written, so a block that is written again has the same rows, or its token is known.
+ * - where it is, the rows are written again under 0 and then deleted. They are written in blocks under
+ *   tokens, as the loader writes its batches, so that they are there once, however often a crash makes it
+ *   begin anew: no row is deleted before all are written, so a block that is written again has the same rows,
+ *   or its token is known.
  *
- * Everything that names the account has to be loaded before, and nothing may come after: drain the inbox first.
+ * Everything that names the account has to be loaded before, and nothing may come after: drain the inbox
+ * first.
  */
 import type { FoundOfAccount } from "../../ledger/ledger.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
@@ -87,8 +89,8 @@ interface TableOfAccounts {
 /** Values of the key `accountId`, as JSON.stringify writes them. */
 const accountIds = String.raw`'"accountId":("(?:[^"\\\\]|\\\\.)*"|-?[0-9]+)'`;
 
-/** Takes the account's id out of the properties by which billing events name their payer. The statement does not have the id:
- * the engine keeps the texts of mutations in files. */
+/** Takes the account's id out of the properties by which billing events name their payer. The statement does
+ * not have the id: the engine keeps the texts of mutations in files. */
 async function takeFromBilling(warehouse: Warehouse, whose: WarehouseAccount): Promise<void> {
   const { organization, account } = whose;
   const parameters = { organization, account };
@@ -139,7 +141,8 @@ async function writeWithout(
   const values = columns.map(({ name, isInKey }) =>
     name === "account" ? "toUInt32(0)" : isInKey ? name : `sum(${name})`,
   );
-  // Summed, because a merge may have summed some rows since they were written last, and a block must not change.
+  // Summed, because a merge may have summed some rows since they were written last, and a block must not
+  // change.
   const rows = await warehouse.rows<{ user: number; rows: number }>(
     `SELECT user, uniqExact(${keys.join(", ")}) AS rows FROM ${table} WHERE ${ofAccount} GROUP BY user ORDER BY user`,
     { ...whose },

@@ -1,10 +1,11 @@
 /**
- * Erases users from every table, many in one mutation of each. The engine lists the tables with a column `user`, an array
- * or a bitmap of users, so that a table that is added later is not forgotten.
+ * Erases users from every table, many in one mutation of each. The engine lists the tables with a column
+ * `user`, an array or a bitmap of users, so that a table that is added later is not forgotten.
  *
- * Uses mutations, not lightweight deletes, which only hide rows until some merge. A mutation rewrites the parts
- * without the rows, and the old parts leave the disk 8 minutes later. It rewrites a part once for all users that it
- * names. The users' bits are removed from stored bitmaps: that needs no raw events and may be repeated after a crash.
+ * Uses mutations, not lightweight deletes, which only hide rows until some merge. A mutation rewrites the
+ * parts without the rows, and the old parts leave the disk 8 minutes later. It rewrites a part once for all
+ * users that it names. The users' bits are removed from stored bitmaps: that needs no raw events and may be
+ * repeated after a crash.
  *
  * Everything of the users has to be loaded before, and nothing may come after: drain the inbox first.
  */
@@ -23,8 +24,8 @@ export interface WarehouseUser {
 /** In one query: 100 users with events on each day of 20 years are 730,000 rows. */
 const usersOfQuery = 100;
 
-/** Counts the rows of an organization's users, by their numbers, which the ledger records before they are deleted
- * here. */
+/** Counts the rows of an organization's users, by their numbers, which the ledger records before they are
+ * deleted here. */
 export async function findUsers(
   warehouse: Warehouse,
   organization: number,
@@ -135,8 +136,8 @@ function deleteRows(column: string, index: number): string {
   return `DELETE WHERE organization = {organization${index}:UInt32} AND ${hasUser}`;
 }
 
-/** A row of these users alone is deleted, because an event's name may be a person's name. A row that replaced another
- * one stays, even if empty, or the replaced row would count again. */
+/** A row of these users alone is deleted, because an event's name may be a person's name. A row that replaced
+ * another one stays, even if empty, or the replaced row would count again. */
 function takeBits(column: string, isReplacing: boolean, index: number): string {
   const erased = `bitmapBuild({users${index}:Array(UInt32)})`;
   const hasUser = `organization = {organization${index}:UInt32} AND bitmapHasAny(${column}, ${erased})`;

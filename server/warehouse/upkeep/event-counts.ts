@@ -1,5 +1,5 @@
-/** Events by UTC day, as the ledger counts them too: how many, and the sum modulo 2^32 of the last 32 bits of their
- * ids. */
+/** Events by UTC day, as the ledger counts them too: how many, and the sum modulo 2^32 of the last 32 bits of
+ * their ids. */
 import type { DayCount } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Deletes raw events at the end of their retention time. Rollups stay, so figures do not change. The ledger has to
- * know the first kept day before the first event is deleted, because neither a check nor a rebuild can look behind
- * it.
+ * Deletes raw events at the end of their retention time. Rollups stay, so figures do not change. The ledger
+ * has to know the first kept day before the first event is deleted, because neither a check nor a rebuild can
+ * look behind it.
  */
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 
@@ -23,11 +23,11 @@ export interface OldEvents {
 /** Runs `work` while no row is loaded. */
 type WithoutLoading = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Deletes old events of all these organizations; returns how many there were, by organization. Late events with an older
- * time are counted in the rollups and deleted here the next time.
+/** Deletes old events of all these organizations; returns how many there were, by organization. Late events
+ * with an older time are counted in the rollups and deleted here the next time.
  *
- * A partition is a year of all organizations. One with old events alone is dropped. Others are written anew, once for
- * all organizations, and partitions without old events are not written. */
+ * A partition is a year of all organizations. One with old events alone is dropped. Others are written anew,
+ * once for all organizations, and partitions without old events are not written. */
 export async function dropEvents(
   warehouse: Warehouse,
   old: readonly OldEvents[],

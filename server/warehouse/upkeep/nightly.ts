@@ -1,6 +1,6 @@
 /**
- * The nightly check: every organization's ledger, events and rollups are compared once a day, from 3 o'clock in its
- * timezone, when few events come. A missed night is made up for.
+ * The nightly check: every organization's ledger, events and rollups are compared once a day, from 3 o'clock
+ * in its timezone, when few events come. A missed night is made up for.
  */
 import { Zone } from "../../calendar/calendar.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -9,7 +9,8 @@ import type { Logger } from "../../telemetry/telemetry.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;
-/** With more rows waiting the loader is behind, and the check, which waits until they are loaded, comes a minute later. */
+/** With more rows waiting the loader is behind, and the check, which waits until they are loaded, comes a
+ * minute later. */
 const maxWaitingRows = 100_000;
 /** A check that failed is left alone for this long: it may have worked for minutes. */
 const failedRestMs = 3_600_000;
@@ -25,8 +26,8 @@ interface Parts {
   readonly time: Time;
 }
 
-/** Whether a check is due: 3 o'clock has passed since the last result, or, without one, since the organization was
- * created. */
+/** Whether a check is due: 3 o'clock has passed since the last result, or, without one, since the
+ * organization was created. */
 export function isCheckDue(zone: Zone, sinceMs: number, nowMs: number): boolean {
   const today = zone.dayOf(nowMs);
   const [todaysMs, yesterdaysMs] = [today, today - 1].map((day) => zone.startOfDay(day) + checkHour * hourMs);
@@ -68,7 +69,8 @@ export class NightlyCheck {
     await this.#working;
   }
 
-  /** Runs the checks that are due, one after another. One that fails keeps no other organization from its own. */
+  /** Runs the checks that are due, one after another. One that fails keeps no other organization from its
+   * own. */
   async run(): Promise<void> {
     const { ledger } = this.#parts;
     for (const result of await ledger.checks.list()) this.#last.set(result.organization, result);

@@ -1,6 +1,7 @@
 /**
- * Drops old snapshots of features, a partition at a time: the Mondays of a month, or its other days. Dropping a partition
- * rewrites nothing. The records of a partition's snapshots are deleted first, so that no record is without its rows.
+ * Drops old snapshots of features, a partition at a time: the Mondays of a month, or its other days. Dropping
+ * a partition rewrites nothing. The records of a partition's snapshots are deleted first, so that no record
+ * is without its rows.
  */
 import { msPerDay } from "../../calendar/calendar.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
@@ -19,7 +20,8 @@ interface Partition {
   readonly month: number;
 }
 
-/** Snapshots that were written later than this may be read by a run or a training: of days long ago, after an import. */
+/** Snapshots that were written later than this may be read by a run or a training: of days long ago, after an
+ * import. */
 const restMs = msPerDay;
 
 /** Drops what is older. @returns the dropped partitions */

@@ -1,14 +1,14 @@
 /**
- * Computes the days of all events of an organization again, in its present timezone, and every rollup from them. It
- * may be stopped at any point and simply be run again.
+ * Computes the days of all events of an organization again, in its present timezone, and every rollup from
+ * them. It may be stopped at any point and simply be run again.
  *
- * The loader has to be paused at a point where every row of the old timezone is in the warehouse: change the zone,
- * drain the inbox, pause, rebuild, resume.
+ * The loader has to be paused at a point where every row of the old timezone is in the warehouse: change the
+ * zone, drain the inbox, pause, rebuild, resume.
  *
- * A mutation changes the days: it rewrites the one column part by part and keeps finished parts after a crash.
- * Copying the events would need their space twice and could lose or double them in between. Each rollup is computed
- * in a separate table and replaces the old rows, so that its figures are missing only while the old rows are deleted
- * (0.1 s, where computing takes 3 s).
+ * A mutation changes the days: it rewrites the one column part by part and keeps finished parts after a
+ * crash. Copying the events would need their space twice and could lose or double them in between. Each
+ * rollup is computed in a separate table and replaces the old rows, so that its figures are missing only
+ * while the old rows are deleted (0.1 s, where computing takes 3 s).
  *
  * The engine's timezone data is not used: it is older than the runtime's, by which intake computes days.
  */
@@ -80,8 +80,8 @@ async function rebuildDays(
   );
 }
 
-/** The transitions that some event needs. A zone has up to 700 until 2300, and the engine reads the mutation's
- * text again for every part of the table. */
+/** The transitions that some event needs. A zone has up to 700 until 2300, and the engine reads the
+ * mutation's text again for every part of the table. */
 async function transitionsOfEvents(
   warehouse: Warehouse,
   organization: number,
@@ -102,8 +102,8 @@ async function transitionsOfEvents(
   return transitions.slice(first, afterLast === -1 ? undefined : Math.max(afterLast, first + 1));
 }
 
-/** Larger groups go to disk. In the order of users, in which events are stored, few groups are open at a time.
- * Without that order 4 million rows of `user_event_days` took more memory than a query may have. */
+/** Larger groups go to disk. In the order of users, in which events are stored, few groups are open at a
+ * time. Without that order 4 million rows of `user_event_days` took more memory than a query may have. */
 const maxGroupBytes = 256 * 1024 * 1024;
 
 interface Rows {
@@ -165,11 +165,11 @@ async function rebuildRollup(
     replaced.parameters,
     noLimitOfTime,
   );
-  // Moved, not attached: a replicated table attaches a part only once. A rebuild with the same result as the one
-  // before would leave no rows (ClickHouse's issue 31005).
+  // Moved, not attached: a replicated table attaches a part only once. A rebuild with the same result as the
+  // one before would leave no rows (ClickHouse's issue 31005).
   await warehouse.command(`ALTER TABLE ${aside} MOVE PARTITION tuple() TO TABLE ${table.name}`);
-  // A part whose rows are all hidden has no counts, and would never be merged with neighbours that have some. The
-  // engine drops an empty part within a minute.
+  // A part whose rows are all hidden has no counts, and would never be merged with neighbours that have some.
+  // The engine drops an empty part within a minute.
   if (table.name === countsOfEvents.of) {
     await warehouse.command(`ALTER TABLE ${table.name} APPLY DELETED MASK`, {}, noLimitOfTime);
   }

@@ -1,7 +1,8 @@
 /** Snapshots of accounts that have rows of erased users in their features. */
 import type { Warehouse } from "../engine/warehouse.ts";
 
-/** Marks the accounts' snapshots of organizations as stale: the next training computes them again. The rows of users are deleted. */
+/** Marks the accounts' snapshots of organizations as stale: the next training computes them again. The rows
+ * of users are deleted. */
 export function markAccountSnapshotsStale(
   warehouse: Warehouse,
   organizations: readonly number[],

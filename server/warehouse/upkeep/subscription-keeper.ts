@@ -1,6 +1,7 @@
 /**
- * Keeps `subscriptions` up to date with `billing_events`, organizations in turns. Loaded batches name the subscriptions to
- * compare. Pending work is only in memory, so after a start all subscriptions are compared once.
+ * Keeps `subscriptions` up to date with `billing_events`, organizations in turns. Loaded batches name the
+ * subscriptions to compare. Pending work is only in memory, so after a start all subscriptions are compared
+ * once.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
 import { Retries, type Time } from "../../process/process.ts";
@@ -49,8 +50,8 @@ export class SubscriptionKeeper {
     for (const [organization, ids] of billedSubscriptions(batch, body)) this.#name(organization, ids);
   }
 
-  /** Since when subscriptions of an organization cannot be computed; null while they can. Those that were computed before
-   * stay. */
+  /** Since when subscriptions of an organization cannot be computed; null while they can. Those that were
+   * computed before stay. */
   failingSinceMs(organization: number): number | null {
     return this.#failures.failingSinceMs(organization);
   }
@@ -72,7 +73,8 @@ export class SubscriptionKeeper {
     await this.#last;
   }
 
-  /** Computes the subscriptions of all events that were loaded before the call. Failures are logged and retried. */
+  /** Computes the subscriptions of all events that were loaded before the call. Failures are logged and
+   * retried. */
   async updateLoaded(): Promise<void> {
     for (const [organization, { named }] of this.#work) {
       if (named.size > 0)
@@ -86,8 +88,8 @@ export class SubscriptionKeeper {
     await this.#steps(organization, () => true);
   }
 
-  /** Does something that takes away billing events, while no subscription is computed, and computes the others of the same
-   * subscriptions again. If that fails it is tried again later.
+  /** Does something that takes away billing events, while no subscription is computed, and computes the
+   * others of the same subscriptions again. If that fails it is tried again later.
    * @param taken the users or accounts whose events they are, by organization */
   changeEvents(
     taken: readonly { readonly organization: number; readonly numbers: readonly number[] }[],
@@ -115,7 +117,8 @@ export class SubscriptionKeeper {
     });
   }
 
-  /** Does something to all billing events of an organization. All its subscriptions are compared afterwards. */
+  /** Does something to all billing events of an organization. All its subscriptions are compared
+   * afterwards. */
   changeAll(organization: number, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       await work();

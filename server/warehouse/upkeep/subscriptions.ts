@@ -1,9 +1,10 @@
 /**
- * Computes `subscriptions` from `billing_events`. A row of a subscription has the count and a hash of the events that it was
- * computed from. Rows whose events differ from these are computed again. So late, shuffled and repeated events, a crash, an
- * erasure and a rebuild all end in the same rows.
+ * Computes `subscriptions` from `billing_events`. A row of a subscription has the count and a hash of the
+ * events that it was computed from. Rows whose events differ from these are computed again. So late, shuffled
+ * and repeated events, a crash, an erasure and a rebuild all end in the same rows.
  *
- * Only the leading analysis node writes, one step after another. So the next version of a row is the stored one and one.
+ * Only the leading analysis node writes, one step after another. So the next version of a row is the stored
+ * one and one.
  */
 import type { BillingEventName } from "../../../contract/billing/events.ts";
 import { type Zone, zoneOf } from "../../calendar/calendar.ts";
@@ -29,12 +30,14 @@ export interface Whose {
 const subscriptionsOfPage = 2_000;
 /** Fewer are compared by their ids: a sender chooses these, and each may have very many events. */
 export const subscriptionsById = 500;
-/** Other work waits for a call. So it computes no more subscriptions after this many events, which take about 4 s. */
+/** Other work waits for a call. So it computes no more subscriptions after this many events, which take about
+ * 4 s. */
 const eventsOfCall = 200_000;
 /** Events in memory at once, and their bytes, except those of a single subscription. */
 const eventsAtOnce = 20_000;
 const bytesAtOnce = 16 * 1024 * 1024;
-/** A subscription is computed from its newest events: this many, or fewer if these have more than `bytesAtOnce`. */
+/** A subscription is computed from its newest events: this many, or fewer if these have more than
+ * `bytesAtOnce`. */
 const maxEventsOfSubscription = 20_000;
 
 /** A range of subscriptions in the order of their ids, or some by their ids. */
@@ -52,7 +55,8 @@ interface Stale {
   readonly bytes: number;
 }
 
-/** The end of the page of subscriptions with billing events that begins after an id. Undefined: the last page. */
+/** The end of the page of subscriptions with billing events that begins after an id. Undefined: the last
+ * page. */
 export async function endOfPage(
   warehouse: Warehouse,
   organization: number,
@@ -70,7 +74,8 @@ export async function endOfPage(
   return page === undefined || page.count < limit ? undefined : page.last;
 }
 
-/** Computes the subscriptions whose rows are not those of their events. @returns those that are left to another call */
+/** Computes the subscriptions whose rows are not those of their events. @returns those that are left to
+ * another call */
 export async function updateSubscriptions(
   warehouse: Warehouse,
   whose: Whose,

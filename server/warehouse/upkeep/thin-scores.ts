@@ -1,9 +1,10 @@
 /**
- * Deletes daily scores that are older than a quarter of a year. Runs of Mondays and of the first of each month stay. Their
- * days are those on which histories are scored, and each seven days have one. See docs/decisions/0068.
+ * Deletes daily scores that are older than a quarter of a year. Runs of Mondays and of the first of each
+ * month stay. Their days are those on which histories are scored, and each seven days have one. See
+ * docs/decisions/0068.
  *
- * Records of runs are deleted first, so that no record is without its rows. Rows of runs without a record are not
- * read, and the next night deletes them after a crash.
+ * Records of runs are deleted first, so that no record is without its rows. Rows of runs without a record are
+ * not read, and the next night deletes them after a crash.
  */
 import { startOfPeriod } from "../../calendar/calendar.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
@@ -15,8 +16,8 @@ const keptDays = 90;
 const restMs = 86_400_000;
 
 /**
- * Before this day only Mondays and the first of each month are kept: the first day of a month, so that the partition of a
- * year is rewritten once a month. @param newestDay the day of the organization's newest run
+ * Before this day only Mondays and the first of each month are kept: the first day of a month, so that the
+ * partition of a year is rewritten once a month. @param newestDay the day of the organization's newest run
  */
 function thinnedBefore(newestDay: number): number {
   return startOfPeriod(newestDay - keptDays, { name: "month", weekStart: 1 });
@@ -36,7 +37,8 @@ const isThinned = `organization IN {organizations:Array(UInt32)}
   AND toDayOfWeek(day) != 1 AND toDayOfMonth(day) != 1 AND version < {beforeVersion:UInt64}
   AND toInt32(day) < transform(organization, {organizations:Array(UInt32)}, {beforeDays:Array(Int32)}, toInt32(${firstPossibleDay}))`;
 
-/** Deletes the records and the rows of runs that are not kept, of all organizations. @returns the deleted rows */
+/** Deletes the records and the rows of runs that are not kept, of all organizations. @returns the deleted
+ * rows */
 export async function thinScores(warehouse: Warehouse, nowMs: number): Promise<number> {
   const newest = await warehouse.rows<{ organization: number; day: number }>(
     `SELECT organization, min(newestDay) AS day FROM (

@@ -1,6 +1,6 @@
 /**
- * The long work on the warehouse, one piece after another: rebuilds, erasures, and the deletion of old raw events.
- * Work is pending in the ledger until it is done, so that a crash only delays it.
+ * The long work on the warehouse, one piece after another: rebuilds, erasures, and the deletion of old raw
+ * events. Work is pending in the ledger until it is done, so that a crash only delays it.
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
@@ -33,12 +33,14 @@ export interface UpkeepParts {
 
 /** Erasures in one round, which rewrites each part that has one of the users. */
 const usersOfRound = 1_000;
-/** A round waits as long as more erasures begin within this time, so that requests that are sent together are one round. */
+/** A round waits as long as more erasures begin within this time, so that requests that are sent together are
+ * one round. */
 const gatherMs = 100;
 const gatherAtMostMs = 5_000;
 /** Days of users in one call of the ledger, which is JSON of about 60 bytes for each. */
 const daysOfCall = 100_000;
-/** Midnights of all timezones are served together, because each time rewrites the oldest years of all organizations. */
+/** Midnights of all timezones are served together, because each time rewrites the oldest years of all
+ * organizations. */
 const keepEventsEveryMs = 86_400_000;
 
 type Dropped = Pick<OldEvents, "beforeDay"> & Pick<Organization, "keepEventsDays">;
@@ -93,8 +95,8 @@ export class Upkeep {
     });
   }
 
-  /** The same, with complete days and rollups: a pending rebuild (requested, or interrupted by a crash) is done
-   * first. */
+  /** The same, with complete days and rollups: a pending rebuild (requested, or interrupted by a crash) is
+   * done first. */
   whileWhole<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
     return this.whileNothingChanges(async () => {
       await this.#rebuildPending(organization);
@@ -229,7 +231,8 @@ export class Upkeep {
     return pending;
   }
 
-  /** Erases users of any organizations in one round: nothing of a user is left when their erasure is finished. */
+  /** Erases users of any organizations in one round: nothing of a user is left when their erasure is
+   * finished. */
   async #eraseUsers(erasures: readonly Erasure[]): Promise<void> {
     const { warehouse, loader, exclusions, subscriptions, ledger, log } = this.#parts;
     await loader.drain(Math.max(...erasures.map(({ uptoInboxId }) => uptoInboxId)));

@@ -2,7 +2,8 @@
 import { expect } from "bun:test";
 import type { JsonObject } from "../../../contract/json.ts";
 
-/** The ledger's knowledge: traits of users by their ids, users by their e-mail addresses, and links of visitors. */
+/** The ledger's knowledge: traits of users by their ids, users by their e-mail addresses, and links of
+ * visitors. */
 export interface Known {
   readonly users?: Readonly<Record<string, JsonObject>>;
   readonly emails?: Readonly<Record<string, readonly string[]>>;
@@ -28,8 +29,9 @@ export interface Items {
 }
 
 /**
- * A payload, and what it becomes: a part of the reason for which it is ignored, or its events, or more about its items. The type of the payload
- * is the begin of `what`. Where nothing is said of what the ledger knows, a known and an unknown user have the same outcome.
+ * A payload, and what it becomes: a part of the reason for which it is ignored, or its events, or more about
+ * its items. The type of the payload is the begin of `what`. Where nothing is said of what the ledger knows,
+ * a known and an unknown user have the same outcome.
  */
 export type PresetCase = readonly [what: string, data: object, ...becomes: (string | Event | Items)[]];
 

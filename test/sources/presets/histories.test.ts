@@ -1,4 +1,5 @@
-/** Subscriptions that follow from the events of billing tools: the same in any order of arrival, while no user is known. */
+/** Subscriptions that follow from the events of billing tools: the same in any order of arrival, while no
+ * user is known. */
 import { describe, expect, test } from "bun:test";
 import { isBillingEvent } from "../../../contract/billing/events.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";

@@ -1,4 +1,5 @@
-/** Webhooks with a preset through HTTP: added by the API, sent to by the tool, read back as users and events. */
+/** Webhooks with a preset through HTTP: added by the API, sent to by the tool, read back as users and
+ * events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";

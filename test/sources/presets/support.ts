@@ -106,8 +106,8 @@ function* withOneOdd(payload: unknown, odd: unknown): Generator<unknown> {
   }
 }
 
-/** Translates every odd copy of the payloads. Each must be accepted, ignored or rejected with a reason, and no amount may be
- * anything but an integer. */
+/** Translates every odd copy of the payloads. Each must be accepted, ignored or rejected with a reason, and
+ * no amount may be anything but an integer. */
 export async function expectNoHarm(preset: WebhookPreset, payloads: readonly object[]): Promise<void> {
   for (const payload of payloads) {
     for (const odd of oddValues) {

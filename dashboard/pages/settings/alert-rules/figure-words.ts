@@ -35,7 +35,8 @@ function firedSentence({
   return perWeek === null ? alerts : `Fired ${numbers.decimal(perWeek)} times a week: ${alerts}`;
 }
 
-/** The drawn entries. Alerts of controls are in the count of those that fired, and not in that of open ones. */
+/** The drawn entries. Alerts of controls are in the count of those that fired, and not in that of open
+ * ones. */
 function holdOutSentences(
   { since, controls, treated, horizonDays }: NonNullable<FiguresOfRule["holdOut"]>,
   usualHorizonDays: number,

@@ -36,7 +36,8 @@ interface WeeksProps {
   readonly figures: FiguresOfRule;
 }
 
-/** The preview decides on the scores of now: late events have changed some, so that other alerts would fire. */
+/** The preview decides on the scores of now: late events have changed some, so that other alerts would
+ * fire. */
 function Weeks({ rule, figures: { weeks, since } }: WeeksProps): ReactElement {
   const mayPreview = useMayAs("member");
   const preview = useChange("POST /api/alert-rules/preview");

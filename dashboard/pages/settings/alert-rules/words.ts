@@ -67,7 +67,8 @@ export function conditionText({ condition }: Pick<Rule, "condition">, names: Seg
 
 const listed = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
-/** The destinations of a rule, and when they get its messages. Webhooks get theirs at once, whatever the rule's time. */
+/** The destinations of a rule, and when they get its messages. Webhooks get theirs at once, whatever the
+ * rule's time. */
 export function sendingText(
   { destinations, when, cap }: Pick<Rule, "destinations" | "when" | "cap">,
   known: readonly Destination[],

@@ -45,7 +45,8 @@ function numberOf(typed: string): number {
   return Number(typed.trim() || Number.NaN);
 }
 
-/** The currencies that a rate can be set for: those with one, those of subscriptions, and those that were added. */
+/** The currencies that a rate can be set for: those with one, those of subscriptions, and those that were
+ * added. */
 export function currenciesOf({ reportingCurrency, rates }: Money, used: Revenue): string[] {
   const known = [
     ...Object.keys(rates),

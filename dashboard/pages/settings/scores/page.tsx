@@ -162,7 +162,8 @@ function Form({ saved }: { saved: Saved }): ReactElement {
   );
 }
 
-/** A change as the API takes it: of event weights only those that differ, and null for one that was removed. */
+/** A change as the API takes it: of event weights only those that differ, and null for one that was
+ * removed. */
 function bodyOf(base: Settings, { version: _, eventWeights, ...others }: Partial<Saved>) {
   if (eventWeights === undefined) return others;
   const names = new Set([...Object.keys(base.eventWeights), ...Object.keys(eventWeights)]);

@@ -34,7 +34,8 @@ const leastDepartures = 30;
 /** How many pairs of one that left and one that stayed are ranked right, of 100. */
 const pairs = (auc: number) => numbers.count(Math.round(auc * 100));
 
-/** Whether health would have told the churned from the others better. A difference that may be chance is none. */
+/** Whether health would have told the churned from the others better. A difference that may be chance is
+ * none. */
 export function pastHealthText({
   departures,
   aucBefore,

@@ -1,4 +1,5 @@
-/** The effect of a change before it is saved: moves between bands, and whether scores would have predicted better. */
+/** The effect of a change before it is saved: moves between bands, and whether scores would have predicted
+ * better. */
 import type { ReactElement } from "react";
 import { type Changes, useChange } from "../../../api/query.ts";
 import { Button } from "../../../parts/form/button.tsx";

@@ -1,6 +1,7 @@
 /**
- * Users or accounts of each of some days: a bit for each entity and day. Sets of all conditions of a segment are combined here, outside of
- * the engine, because 100,000 users and 91 days are 1.6 MB. See docs/decisions/0086.
+ * Users or accounts of each of some days: a bit for each entity and day. Sets of all conditions of a segment
+ * are combined here, outside of the engine, because 100,000 users and 91 days are 1.6 MB. See
+ * docs/decisions/0086.
  */
 import type { Parameter } from "../../../warehouse/warehouse.ts";
 

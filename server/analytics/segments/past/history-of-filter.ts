@@ -32,7 +32,8 @@ const missing: Readonly<Record<keyof Filter, string | null>> = {
   healthFellDays: null,
 };
 
-/** Days between the scores of a condition and those that it compares them with; 0 for conditions that compare none. */
+/** Days between the scores of a condition and those that it compares them with; 0 for conditions that compare
+ * none. */
 export function comparedDays(filter: Filter): number {
   const { healthBandBefore, moved, toCall, comparedWithDays, usageFellPercent } = filter;
   return Math.max(

@@ -1,4 +1,5 @@
-/** Users who were active on some days, as of past days: what `activityConditions` and `seenConditions` read of now. */
+/** Users who were active on some days, as of past days: what `activityConditions` and `seenConditions` read
+ * of now. */
 import {
   activeDaysTable,
   dayParameter,
@@ -25,7 +26,8 @@ export function seenInPast(warehouse: Warehouse, past: PastActivity, withinDays:
 
 type Activity = Omit<NonNullable<ActivityFilter["activity"]>, "inAccount">;
 
-/** Users who were active on days with fixed dates. Those that are after the day of the evaluation have no event yet. */
+/** Users who were active on days with fixed dates. Those that are after the day of the evaluation have no
+ * event yet. */
 export async function activeInPast(
   warehouse: Warehouse,
   past: PastActivity,

@@ -71,9 +71,10 @@ export function toCallInPast(warehouse: Warehouse, past: PastScores): Promise<Da
   return changedWhere(warehouse, past, { lookbackDays: callChangeDays, ...condition(isToCall) });
 }
 
-/** A condition over `state`, `healthBand` and `healthBandBefore` as numbers, `value`, that of the run `before`, and the `change` of health
- * between them, which are NaN where they are unknown, and `isHigh`: the risk band. What changed rules changed is left out, as in lists of
- * today: `byRules` are points of health, and who changed the band by rules alone has the new one before, too. */
+/** A condition over `state`, `healthBand` and `healthBandBefore` as numbers, `value`, that of the run
+ * `before`, and the `change` of health between them, which are NaN where they are unknown, and `isHigh`: the
+ * risk band. What changed rules changed is left out, as in lists of today: `byRules` are points of health,
+ * and who changed the band by rules alone has the new one before, too. */
 interface ChangeCondition extends Sql {
   readonly lookbackDays: number;
   /** Of scores, for `value`. Default: health. */
@@ -83,7 +84,8 @@ interface ChangeCondition extends Sql {
 /** The number of a state or a band. @param name an expression */
 const codeOfBand = (name: string) =>
   `transform(toString(${name}), {names:Array(String)}, {codes:Array(UInt8)}, 0)`;
-/** Over `before` and `now`, and `byRules`: the bands before the first change of rules and after the last, four bits each. */
+/** Over `before` and `now`, and `byRules`: the bands before the first change of rules and after the last,
+ * four bits each. */
 const movedByRules = isMovedByRules("before", "now")
   .replaceAll("bandFirst", "bitShiftRight(byRules, 4)")
   .replaceAll("bandLast", "bitAnd(byRules, 15)");
@@ -108,8 +110,9 @@ function changedWhere(warehouse: Warehouse, past: PastScores, asked: ChangeCondi
 }
 
 /**
- * Each row stands for itself and for those that are compared with it. `key` is the place of a compared pair, and a mark is
- * the key, whether the row is the later one, and its codes. So sorted marks have pairs next to each other.
+ * Each row stands for itself and for those that are compared with it. `key` is the place of a compared pair,
+ * and a mark is the key, whether the row is the later one, and its codes. So sorted marks have pairs next to
+ * each other.
  */
 function changesSql(past: PastScores, asked: ChangeCondition): Sql {
   const { lookbackDays, text: condition, column = "health" } = asked;

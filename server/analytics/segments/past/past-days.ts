@@ -18,7 +18,8 @@ export function bitsOf({ days }: Pick<PastDays, "days">, matches: (day: number) 
 }
 
 /** For a row that makes its entity a member on some of the days: an expression, and its values.
- * @param day of the row, an expression; from `fromDay` to `toDay` @param isMember whether a row of this day does so on one of the days */
+ * @param day of the row, an expression; from `fromDay` to `toDay` @param isMember whether a row of this day
+ * does so on one of the days */
 export function bitsByDay(
   past: PastDays,
   { fromDay, toDay }: { readonly fromDay: number; readonly toDay: number },
@@ -65,7 +66,8 @@ export function daySetsOf(warehouse: Warehouse, entities: number, query: Sql): P
   return daySetsOfParts(warehouse, entities, [query]);
 }
 
-/** The same of several queries. Each has all rows of its entities, and those of parts of `entitiesOfPart` numbers as a whole. */
+/** The same of several queries. Each has all rows of its entities, and those of parts of `entitiesOfPart`
+ * numbers as a whole. */
 export async function daySetsOfParts(
   warehouse: Warehouse,
   entities: number,

@@ -1,4 +1,5 @@
-/** Users who did an event so often, or accounts in which it was done, as of past days: what `eventSets` reads of now. */
+/** Users who did an event so often, or accounts in which it was done, as of past days: what `eventSets` reads
+ * of now. */
 import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
 import type { EntitySet } from "../../entities/entity-sets.ts";
 import type { EventsDone } from "../../entities/event-sets.ts";
@@ -47,8 +48,8 @@ function once(past: PastDays, { days }: EventsDone, span: Span): Sql {
   return { text: `groupBitOr(${text})`, parameters };
 }
 
-/** Each event with the one that is `times` − 1 later: both count from the day after the later one, as long as the earlier one does. A
- * row with more events than that counts as `times`. */
+/** Each event with the one that is `times` − 1 later: both count from the day after the later one, as long as
+ * the earlier one does. A row with more events than that counts as `times`. */
 function often(past: PastDays, { times, days }: EventsDone, span: Span): Sql {
   const later = bitsByDay(past, span, (rowDay, day) => rowDay < day)("later", "laterBits");
   const earlier = bitsByDay(past, span, (rowDay, day) => rowDay > day - days)("earlier", "earlierBits");

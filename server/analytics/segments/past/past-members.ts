@@ -1,6 +1,7 @@
 /**
- * The members of segments as of the starts of past days, from what has a history: scores, events, traits, accounts of users and
- * subscriptions. The evaluation of lists says the same of now, and a test compares the two. See docs/decisions/0086.
+ * The members of segments as of the starts of past days, from what has a history: scores, events, traits,
+ * accounts of users and subscriptions. The evaluation of lists says the same of now, and a test compares the
+ * two. See docs/decisions/0086.
  */
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
 import { parseDay } from "../../../calendar/calendar.ts";
@@ -35,7 +36,8 @@ export interface PastParts {
   readonly segments: readonly Segment[];
   /** The users or accounts of a fixed segment. */
   readonly numbersOf: (segment: number) => Promise<readonly number[]>;
-  /** The finished runs up to the last day, in the order of days. They begin with the newest one that the first is compared with. */
+  /** The finished runs up to the last day, in the order of days. They begin with the newest one that the
+   * first is compared with. */
   readonly runsOf: (kind: EntityKind) => Promise<readonly PastRun[]>;
   /** Undefined without subscriptions of this kind. */
   readonly payersOf: (kind: EntityKind) => Promise<PayersQuestion | undefined>;

@@ -48,8 +48,9 @@ export async function payersInPast(
   });
 }
 
-/** Subscriptions at each place at which any subscription of their payer changed. Between two of them the payer stays the same, so a row for each
- * day is not needed. A subscription that passed to another payer is read for both, and counts for the payer of the time. */
+/** Subscriptions at each place at which any subscription of their payer changed. Between two of them the
+ * payer stays the same, so a row for each day is not needed. A subscription that passed to another payer is
+ * read for both, and counts for the payer of the time. */
 export function historiesOf(past: PastDays, { kind, organization }: PayersQuestion): Sql {
   const payers = kind === "account" ? "payer_account" : "payer_user";
   const stored = `

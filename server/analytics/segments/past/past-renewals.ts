@@ -1,4 +1,5 @@
-/** Payers whose subscription renews within so many days, as of past days: what `renewsWithinDays` reads of now. */
+/** Payers whose subscription renews within so many days, as of past days: what `renewsWithinDays` reads of
+ * now. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { renewsDayOf } from "../../entities/list-billing.ts";
 import { type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";
@@ -15,7 +16,8 @@ import {
 } from "./past-days.ts";
 import { historiesOf, type PastPayers } from "./past-payers.ts";
 
-/** Those whose next renewal was at most so many days after a day. A renewal that is over is none of them: then the next one is unknown. */
+/** Those whose next renewal was at most so many days after a day. A renewal that is over is none of them:
+ * then the next one is unknown. */
 export function renewingInPast(warehouse: Warehouse, past: PastPayers, withinDays: number): Promise<DaySets> {
   const { payers, entities } = past;
   if (payers === undefined) return Promise.resolve(new DaySets(entities));
@@ -55,8 +57,8 @@ function renewingOn(past: PastDays, withinDays: number): Sql {
   };
 }
 
-/** Rows (entity, isAttribute, held, days): the ends of periods of a payer in a span. Of those that are still to come the first one counts.
- * It is within so many days when any of them is. */
+/** Rows (entity, isAttribute, held, days): the ends of periods of a payer in a span. Of those that are still
+ * to come the first one counts. It is within so many days when any of them is. */
 function ofPeriods(past: PastDays, payers: PayersQuestion): Sql {
   const { text, parameters } = payersOfPast(payers, ["renewalDays"], historiesOf(past, payers));
   return {
@@ -68,7 +70,8 @@ function ofPeriods(past: PastDays, payers: PayersQuestion): Sql {
   };
 }
 
-/** The same of the attribute `renewsAt`, from one version that has it to the next. Lists read it once any account has a subscription. */
+/** The same of the attribute `renewsAt`, from one version that has it to the next. Lists read it once any
+ * account has a subscription. */
 function ofAttributes({ days }: PastDays): Pick<Sql, "text"> {
   const place = (time: string) => `toUInt8(${placeAfter(`toUnixTimestamp64Milli(${time})`)})`;
   const firstPaid = `(

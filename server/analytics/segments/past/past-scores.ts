@@ -97,7 +97,8 @@ const ownVerdict = verdictSql(
   limits,
 );
 
-/** Those with a health band in the earlier run that changes are told against: `present` is any but churned and none. */
+/** Those with a health band in the earlier run that changes are told against: `present` is any but churned
+ * and none. */
 export function bandBeforeInPast(
   warehouse: Warehouse,
   past: PastScores,

@@ -35,7 +35,8 @@ export interface Billing {
   readonly head: RouteAnswer<"GET /api/accounts">["billing"];
 }
 
-/** The payers of this kind, and the currency of their MRR. @param run the newest of this kind; undefined before the first */
+/** The payers of this kind, and the currency of their MRR. @param run the newest of this kind; undefined
+ * before the first */
 export async function billingOf(
   context: Pick<OrganizationContext, "warehouse" | "ledger" | "organization" | "zone" | "nowMs">,
   kind: EntityKind,
@@ -64,7 +65,8 @@ interface BilledRow {
   readonly renewsAt?: unknown;
 }
 
-/** Reads the MRR and subscriptions of a list's rows. @returns the fields of a row; undefined without subscriptions */
+/** Reads the MRR and subscriptions of a list's rows. @returns the fields of a row; undefined without
+ * subscriptions */
 export async function listedBilling(
   warehouse: OrganizationContext["warehouse"],
   { payers, dayOf }: Billing,

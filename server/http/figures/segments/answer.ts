@@ -2,7 +2,8 @@
 import { type Segment, segmentsWith } from "../../../ledger/ledger.ts";
 import { instant } from "../rows.ts";
 
-/** The answer about a segment. @param segments those of the organization, of which some may have it in their filters */
+/** The answer about a segment. @param segments those of the organization, of which some may have it in their
+ * filters */
 export function segmentAnswer(
   { createdAtMs, updatedAtMs, contentAtMs: _, ...segment }: Segment,
   segments: readonly Segment[],

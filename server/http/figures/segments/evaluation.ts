@@ -1,6 +1,6 @@
 /**
- * The users or accounts of segments, as of now. An evaluation reads the segments of an organization once, counts the events of all conditions
- * together, and evaluates each segment once.
+ * The users or accounts of segments, as of now. An evaluation reads the segments of an organization once,
+ * counts the events of all conditions together, and evaluates each segment once.
  */
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../../contract/actions/segments.ts";
@@ -41,7 +41,8 @@ interface Asked {
 
 const kindOf: Readonly<Record<SegmentKind, EntityKind>> = { users: "user", accounts: "account" };
 
-/** Prepares the evaluation of filters, with all segments below them. @throws ApiError when there is no such segment */
+/** Prepares the evaluation of filters, with all segments below them. @throws ApiError when there is no such
+ * segment */
 export async function evaluationOf(
   context: SelectionContext,
   asked: readonly Asked[],
@@ -56,8 +57,8 @@ async function uncounted(context: SelectionContext, asked: readonly Asked[]): Pr
   return new Evaluation(context, isAny ? await context.ledger.segments.list(context.organization.id) : []);
 }
 
-/** The conditions of a list on events and segments. @throws ApiError when there is no such segment, or when several have too many
- * conditions together */
+/** The conditions of a list on events and segments. @throws ApiError when there is no such segment, or when
+ * several have too many conditions together */
 export async function setsOfList(
   context: SelectionContext,
   kind: EntityKind,
@@ -74,7 +75,8 @@ export async function setsOfList(
   return evaluation.conditions(kind, filter);
 }
 
-/** The warehouse for figures about the users or the accounts of a segment. Accounts are in segments of accounts only.
+/** The warehouse for figures about the users or the accounts of a segment. Accounts are in segments of
+ * accounts only.
  * @param segment undefined for all of them @throws ApiError when there is no such segment of this kind */
 export async function warehouseWithin(
   context: SelectionContext,
@@ -108,8 +110,9 @@ export async function thoseInSegment(
   };
 }
 
-/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users. They are not for queries of the
- * ledger, which would block writes while it reads those of a large segment. @throws ApiError when there is no such segment */
+/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users.
+ * They are not for queries of the ledger, which would block writes while it reads those of a large segment.
+ * @throws ApiError when there is no such segment */
 export async function numbersOf(
   context: SelectionContext,
   segment: number,
@@ -132,9 +135,10 @@ async function bothSets(
 }
 
 /**
- * The warehouse for figures about the payers of a segment. Of a segment of accounts these are its accounts, and the users of them
- * who pay without an account. Of a segment of users these are its users who pay without an account, and the accounts with at
- * least one member in it. @param segment undefined for all payers @throws ApiError when there is no such segment
+ * The warehouse for figures about the payers of a segment. Of a segment of accounts these are its accounts,
+ * and the users of them who pay without an account. Of a segment of users these are its users who pay without
+ * an account, and the accounts with at least one member in it. @param segment undefined for all payers
+ * @throws ApiError when there is no such segment
  */
 export async function warehouseWithinPayers(
   context: SelectionContext,

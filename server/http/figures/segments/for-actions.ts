@@ -1,4 +1,5 @@
-/** Segments for work that is no request: for decisions of alert rules, and for the record of their members. */
+/** Segments for work that is no request: for decisions of alert rules, and for the record of their
+ * members. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import type { RuleDeciderParts, SegmentKeeperParts } from "../../../actions/actions.ts";
 import { zoneOf } from "../../../calendar/calendar.ts";

@@ -8,7 +8,8 @@ import { billingOf } from "../revenue/payers.ts";
 import { countsDays, readsScores } from "./for-actions.ts";
 import type { SelectionContext } from "./selection.ts";
 
-/** Days before the first one whose runs are all read: the newest scores as of it, and those that they are compared with. */
+/** Days before the first one whose runs are all read: the newest scores as of it, and those that they are
+ * compared with. */
 const earlierDays = 2 * 28;
 
 /** Finds segments of the organization, and evaluates them as of past days. */

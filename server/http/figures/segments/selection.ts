@@ -124,7 +124,8 @@ async function scoresOf(context: SelectionContext, kind: EntityKind, filter: Lis
   };
 }
 
-/** The falls of a filter, with the runs that the newest one is compared with. @throws ApiError when only their days are there */
+/** The falls of a filter, with the runs that the newest one is compared with. @throws ApiError when only
+ * their days are there */
 async function comparedFalls(
   context: SelectionContext,
   kind: EntityKind,

@@ -45,7 +45,8 @@ export const alertsHandlers = {
 /** Alerts that the ledger reads together. It takes 2 ms of the thread that answers writes. */
 const weightsTogether = 2_000;
 
-/** The alerts about members of a segment, and open alerts. They are chosen and sorted here. @throws ApiError when there is no such segment */
+/** The alerts about members of a segment, and open alerts. They are chosen and sorted here. @throws ApiError
+ * when there is no such segment */
 async function sortedList(
   context: OrganizationContext,
   members: Awaited<ReturnType<typeof numbersOf>> | undefined,
@@ -79,8 +80,8 @@ async function sortedList(
   };
 }
 
-/** The alerts with the churn risks and expected losses of payers now: a rule may have fired before there was a risk. What is certain stays: the alert
- * about a scheduled end has the risk 1. */
+/** The alerts with the churn risks and expected losses of payers now: a rule may have fired before there was
+ * a risk. What is certain stays: the alert about a scheduled end has the risk 1. */
 async function weightsNow(
   context: OrganizationContext,
   found: readonly AlertWeight[],
@@ -101,7 +102,8 @@ async function weightsNow(
 /** Payers whose numbers are a part of one query. */
 const payersTogether = 2_000;
 
-/** The churn risks and expected losses of payers, as the call list has them. Those without a risk and a scheduled end are left out. */
+/** The churn risks and expected losses of payers, as the call list has them. Those without a risk and a
+ * scheduled end are left out. */
 async function lossesNow(
   context: OrganizationContext,
   kind: EntityKind,

@@ -12,8 +12,9 @@ export interface SaidReasons {
   readonly sinceMs: number;
 }
 
-/** The newest reason since the last return. A subscription's reason may be said a year before its end. Without a subscription in the
- * period, reasons of before are about an earlier departure. Of one time, the team's counts. */
+/** The newest reason since the last return. A subscription's reason may be said a year before its end.
+ * Without a subscription in the period, reasons of before are about an earlier departure. Of one time, the
+ * team's counts. */
 export function newestReason({ team, billing, hasPaid, sinceMs }: SaidReasons): {
   readonly reason: string | null;
   readonly reasonFrom: "team" | "billing" | null;

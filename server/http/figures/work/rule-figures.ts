@@ -1,4 +1,5 @@
-/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is over. The default exemption of a hold-out. */
+/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is
+ * over. The default exemption of a hold-out. */
 import { readRuleFigures } from "../../../actions/actions.ts";
 import { mrrOfHighestTenth } from "../../../analytics/analytics.ts";
 import { formatDay, type Zone } from "../../../calendar/calendar.ts";

@@ -20,7 +20,8 @@ const tookLong =
 const inHand = new Set<number>();
 
 export const rulePreviewHandlers = {
-  /** @throws ApiError while another preview of the organization is computed, and Refusal for conditions without a preview */
+  /** @throws ApiError while another preview of the organization is computed, and Refusal for conditions
+   * without a preview */
   "POST /api/alert-rules/preview": async (context) => {
     const { ledger, organization, zone, body } = context;
     const { id } = organization;

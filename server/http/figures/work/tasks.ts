@@ -1,6 +1,6 @@
 /**
- * Which users and accounts of a segment have tasks. Intake lists tasks, and asks this question of analysis. Requests of people and keys do not
- * reach its path, which is not below /api.
+ * Which users and accounts of a segment have tasks. Intake lists tasks, and asks this question of analysis.
+ * Requests of people and keys do not reach its path, which is not below /api.
  */
 import Type, { type Static } from "typebox";
 import { taskLists } from "../../../../contract/actions/work.ts";

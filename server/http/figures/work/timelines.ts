@@ -1,4 +1,5 @@
-/** Timelines of users and accounts: events of the warehouse, and alerts, notes and tasks of the ledger, in one order. Contacts are events of it. */
+/** Timelines of users and accounts: events of the warehouse, and alerts, notes and tasks of the ledger, in
+ * one order. Contacts are events of it. */
 
 import { type ContactKind, contactKinds } from "../../../../contract/actions/work.ts";
 import { contactEvent } from "../../../../contract/api/contacts.ts";

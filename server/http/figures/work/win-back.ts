@@ -1,4 +1,5 @@
-/** The win-back list: users or accounts that churned lately, by the money that they paid. Controls of a hold-out are not among them. */
+/** The win-back list: users or accounts that churned lately, by the money that they paid. Controls of a
+ * hold-out are not among them. */
 
 import { winBackDays } from "../../../../contract/actions/win-back-schemas.ts";
 import { churnReasonTrait } from "../../../../contract/actions/work.ts";

@@ -70,8 +70,8 @@ export interface AlertQuestion extends AlertFilter {
 /** An alert by its id, with the number of its user or account and the values that lists are sorted by. */
 export interface AlertWeight extends EntityNumbers, Pick<Alert, "id" | "expectedLoss" | "risk"> {}
 
-/** Compares alerts as lists have them: the highest expected loss first, then the highest risk, then the newest. Alerts without a value are
- * behind all others. */
+/** Compares alerts as lists have them: the highest expected loss first, then the highest risk, then the
+ * newest. Alerts without a value are behind all others. */
 export function compareWeights(a: AlertWeight, b: AlertWeight): number {
   return highestFirst(a.expectedLoss, b.expectedLoss) || highestFirst(a.risk, b.risk) || b.id - a.id;
 }
@@ -81,7 +81,8 @@ function highestFirst(a: number | null, b: number | null): number {
   return b - a;
 }
 
-/** What team members did about an alert of a user or an account, or about a row of the call list: a verdict, or else a snooze. */
+/** What team members did about an alert of a user or an account, or about a row of the call list: a verdict,
+ * or else a snooze. */
 export interface WorkOnCall extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
 
 /** A row of the call list is snoozed, judged, or with null put back. */
@@ -122,7 +123,8 @@ export interface Control {
   readonly untilDay: number;
 }
 
-/** Controls are in no list before their horizon is over. Every change and its entry in the audit log are one commit. */
+/** Controls are in no list before their horizon is over. Every change and its entry in the audit log are one
+ * commit. */
 export interface AlertStore {
   /** The highest expected loss first, then the highest risk, then the newest. */
   list(
@@ -138,10 +140,11 @@ export interface AlertStore {
   ): Promise<readonly AlertWeight[]>;
   /** Those of the ids that are asked for, in the order of the ids. */
   withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
-  /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
+  /** All of one user or account, those of controls among them, in the order of their ids. @param after only
+   * ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
-  /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open and snoozed. @param today in
-   * the organization's timezone */
+  /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open
+   * and snoozed. @param today in the organization's timezone */
   workedOn(
     organization: number,
     among: EntitiesByNumber,
@@ -157,17 +160,20 @@ export interface AlertStore {
     by: Actor,
     nowMs: number,
   ): Promise<boolean>;
-  /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */
+  /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids
+   * above it */
   all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
   /** Alerts that fired on some days, the newest first. */
   fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
-  /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left out. */
+  /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left
+   * out. */
   firedByDay(
     organization: number,
     fromDay: number,
     toDay: number,
   ): Promise<readonly { readonly rule: number; readonly day: number; readonly alerts: number }[]>;
-  /** The controls of today, each once. The account that was drawn for a user is one, too: its other users follow it.
+  /** The controls of today, each once. The account that was drawn for a user is one, too: its other users
+   * follow it.
    * @param today in the organization's timezone */
   controls(organization: number, today: number): Promise<readonly Control[]>;
   /** @returns undefined when the organization has no such alert, or only of a control
@@ -182,7 +188,8 @@ export interface AlertStore {
   ): Promise<Alert | undefined>;
 }
 
-/** The entry of a row of the call list that was set aside or put back. @param fields the names of those that changed */
+/** The entry of a row of the call list that was set aside or put back. @param fields the names of those that
+ * changed */
 export function callNote(entity: EntityNumbers, fields: readonly string[]): AuditNote {
   return {
     action: "call.set_aside",

@@ -1,4 +1,5 @@
-/** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or have failed for good. */
+/** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or
+ * have failed for good. */
 
 import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import { counted } from "../../../../contract/counted.ts";
@@ -29,8 +30,8 @@ export interface Delivery {
 /** A message without its destination. */
 export type OutgoingMessage = Pick<Delivery, "messageId" | "type" | "body">;
 
-/** No message waits longer for its next attempt: 24 hours and a tenth for the last one, and 25 hours for the next morning. One that is due later
- * was added or tried while the clock was ahead, and is due now. */
+/** No message waits longer for its next attempt: 24 hours and a tenth for the last one, and 25 hours for the
+ * next morning. One that is due later was added or tried while the clock was ahead, and is due now. */
 export const longestWaitMs = 27 * 3_600_000;
 
 /** A delivery that this process may send until its claim ends. */
@@ -42,7 +43,8 @@ export interface ClaimedDelivery {
 /** How many deliveries a process may claim now. */
 export interface ClaimRoom {
   readonly most: number;
-  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. A test has a place of its own. */
+  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a
+   * time. A test has a place of its own. */
   readonly perDestination: number;
   /** Of all destinations that fail. */
   readonly failing: number;
@@ -72,13 +74,15 @@ export interface DeliveryPage {
   readonly before?: number | undefined;
 }
 
-/** Times are by the caller's clock. With PostgreSQL its own clock takes their place, because nodes compare them. */
+/** Times are by the caller's clock. With PostgreSQL its own clock takes their place, because nodes compare
+ * them. */
 export interface DeliveryStore {
   /** The newest first. */
   list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
-  /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get it. A message with the same id that a
-   * destination had before is not added again.
-   * @param entities the users and accounts that it names: an erasure cancels it. It is not added when one of them is gone */
+  /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get
+   * it. A message with the same id that a destination had before is not added again.
+   * @param entities the users and accounts that it names: an erasure cancels it. It is not added when one of
+   * them is gone */
   add(
     organization: number,
     destination: number,
@@ -86,17 +90,19 @@ export interface DeliveryStore {
     nowMs: number,
     entities?: readonly RuleEntity[],
   ): Promise<void>;
-  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. A claim that ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
+  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. A claim that ends later is
+   * over, because the clock was ahead. Those of destinations that do not fail come first. */
   claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
-  /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was
-   * held or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */
+  /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its
+   * messages are held. A delivery that was held or dropped meanwhile is delivered if the receiver has it.
+   * Otherwise its state stays. */
   tried(tried: readonly TriedDelivery[], nowMs: number): Promise<void>;
   /** Sends a delivery again, now. The entry in the audit log is in the same commit.
    * @returns false when the organization has no such delivery
    * @throws ApiError (conflict) when it is held, canceled or under way, or its destination is not active */
   again(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
-  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. The entry in the audit log is in the
-   * same commit. Without messages there is none.
+  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. The
+   * entry in the audit log is in the same commit. Without messages there is none.
    * @returns the number of messages
    * @throws ApiError (conflict) when they are to be sent and the destination is not active */
   settleHeld(

@@ -15,8 +15,8 @@ export interface Destination {
   readonly kind: DestinationKind;
   readonly name: string;
   readonly address: string;
-  /** Of a webhook: by which receivers verify, the newest first. Of e-mail: the code of the links by which its recipient agrees and
-   * unsubscribes. Slack has none. */
+  /** Of a webhook: by which receivers verify, the newest first. Of e-mail: the code of the links by which its
+   * recipient agrees and unsubscribes. Slack has none. */
   readonly secrets: readonly string[];
   readonly notices: readonly NoticeType[];
   /** Whether messages about users have their e-mail addresses. */
@@ -55,15 +55,17 @@ export interface DestinationStore {
   /** By name. */
   list(organization: number): Promise<readonly DestinationWithCounts[]>;
   find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
-  /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed ones left out. */
+  /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed
+   * ones left out. */
   asking(): Promise<readonly DestinationWithCounts[]>;
-  /** Destinations of all organizations that failures have disabled and whose owners are to be told. Each is given out again every ten
-   * minutes, for two days after it was disabled. */
+  /** Destinations of all organizations that failures have disabled and whose owners are to be told. Each is
+   * given out again every ten minutes, for two days after it was disabled. */
   claimUntold(nowMs: number): Promise<readonly DestinationWithCounts[]>;
   /** The owners know. A change of a disabled destination says so, too. */
   told(id: number): Promise<void>;
   /** The recipient of e-mail has to agree.
-   * @throws Refusal when another destination has the name, there are too many, or there is no such organization
+   * @throws Refusal when another destination has the name, there are too many, or there is no such
+   * organization
    * @throws ApiError (rate_limit_exceeded) when too many recipients were asked to agree within a day */
   add(
     organization: number,
@@ -71,11 +73,14 @@ export interface DestinationStore {
     by: Actor,
     nowMs: number,
   ): Promise<DestinationWithCounts>;
-  /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A destination that becomes active begins without failures. The recipient of e-mail has to agree to another
-   * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a new code, too.
+  /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A
+   * destination that becomes active begins without failures. The recipient of e-mail has to agree to another
+   * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a
+   * new code, too.
    * @returns undefined when the organization has no such destination
    * @throws Refusal when another destination has the name
-   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`. ApiError (rate_limit_exceeded) also
+   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`.
+   * ApiError (rate_limit_exceeded) also
    *   when the period of a member's own digest was changed too often within a day */
   change(
     organization: number,
@@ -93,16 +98,16 @@ export interface DestinationStore {
   agree(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
   /** The recipient unsubscribes: the destination is disabled. @returns as `agree` */
   unsubscribe(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
-  /** Pauses every active destination when the ledger is at another place than before: two installations must not send the same
-   * messages. The notes and the new place are in the same commit.
+  /** Pauses every active destination when the ledger is at another place than before: two installations must
+   * not send the same messages. The notes and the new place are in the same commit.
    * @param place names the storage of the ledger, as `Ledger.place` does. @returns how many were paused */
   pauseElsewhere(place: string, nowMs: number): Promise<number>;
   /** Its deliveries go with it. @returns false when the organization has no such destination */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-/** Whether a change needs the agreement of the recipient: to another address, before a start after a failure or an unsubscription, and
- * when the mail that asks is sent again. */
+/** Whether a change needs the agreement of the recipient: to another address, before a start after a failure
+ * or an unsubscription, and when the mail that asks is sent again. */
 export function mustAgree(before: Destination, { address, state }: DestinationChange): boolean {
   if (before.kind !== "email") return false;
   const isAsked = address !== undefined && (address !== before.address || before.state === "unconfirmed");
@@ -160,7 +165,8 @@ export function destinationCreatedNote(destination: Named): AuditNote {
 type ChangedField = keyof DestinationChange | "secrets";
 
 /** The fields that a change gives another value, sorted.
- * @param after the destination after the change. An active one that is made active again has no failures then: that is a change of its state */
+ * @param after the destination after the change. An active one that is made active again has no failures
+ * then: that is a change of its state */
 export function changedFields(
   before: Destination,
   change: DestinationChange,
@@ -173,7 +179,8 @@ export function changedFields(
   return isOther && change.state !== undefined ? ["state"] : given;
 }
 
-/** The entry of a changed destination. @param to its name after the change @param fields those that changed */
+/** The entry of a changed destination. @param to its name after the change @param fields those that
+ * changed */
 export function destinationChangedNote(
   { id, name: from }: Destination,
   to: string,
@@ -208,7 +215,8 @@ export function destinationPausedNote(destination: Named, because: string): Audi
 /** Why destinations are paused in a ledger that is at another place than before. */
 export const elsewhere = "This installation was restored, copied or moved.";
 
-/** The entry of a mail that asks a recipient to agree. These entries are counted: see `refuseTooManyAsked`. */
+/** The entry of a mail that asks a recipient to agree. These entries are counted: see
+ * `refuseTooManyAsked`. */
 export function destinationAskedNote(destination: Named): AuditNote {
   return note("destination.asked", `Asked the recipient of ${destination.name} to agree`, destination);
 }
@@ -226,7 +234,8 @@ export function destinationNameTaken(name: string): Refusal {
   return new Refusal(`name is taken: there is a destination called ${name} already.`);
 }
 
-/** @param names of the destinations that are there. Members' own digests do not count: owners do not manage them
+/** @param names of the destinations that are there. Members' own digests do not count: owners do not manage
+ * them
  * @throws Refusal when the organization has the most destinations that it may have */
 export function refuseTooManyDestinations(names: readonly string[]): void {
   const { perOrganization } = destinationLimits;
@@ -234,7 +243,8 @@ export function refuseTooManyDestinations(names: readonly string[]): void {
   throw new Refusal(`There are ${perOrganization} destinations already: delete one before you add another.`);
 }
 
-/** Mails that ask members about their own digests count for each member alone: a viewer must not use up those of the owners.
+/** Mails that ask members about their own digests count for each member alone: a viewer must not use up those
+ * of the owners.
  * @param name of the destination whose recipient is to be asked
  * @param asked the names of destinations whose recipients the organization asked to agree within a day
  * @throws ApiError when there are too many: anyone's address may be one of them */

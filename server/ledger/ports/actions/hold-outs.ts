@@ -10,7 +10,8 @@ export interface HoldOut {
   readonly experiment: number;
 }
 
-/** Units whose arm is known before a draw. A user has the account that was drawn for it, else 0. Of an account the user is 0. */
+/** Units whose arm is known before a draw. A user has the account that was drawn for it, else 0. Of an
+ * account the user is 0. */
 export interface KnownArms {
   /** Controls of the rule in any of its experiments, with the last day on which they are some. */
   readonly controls: readonly (EntityNumbers & { readonly untilDay: number })[];

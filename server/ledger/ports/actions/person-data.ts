@@ -1,4 +1,5 @@
-/** Data of one person in the ledger beside the user, notes and tasks: for a copy of everything about the person. */
+/** Data of one person in the ledger beside the user, notes and tasks: for a copy of everything about the
+ * person. */
 import type { DestinationKind } from "../../../../contract/actions/destinations.ts";
 import type { AlertArm } from "../../../../contract/actions/rules.ts";
 import type { StoredAuditEntry } from "../audit.ts";
@@ -69,7 +70,8 @@ export interface PersonDataStore {
   calls(organization: number, user: number): Promise<readonly PersonCall[]>;
   /** The entries of a user into hold-outs, the oldest first. */
   holdOutEntries(organization: number, user: number): Promise<readonly PersonHoldOutEntry[]>;
-  /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other users, too.
+  /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other
+   * users, too.
    * @param after only ids above it */
   deliveries(
     organization: number,
@@ -77,7 +79,8 @@ export interface PersonDataStore {
     after: number,
     limit: number,
   ): Promise<readonly PersonDelivery[]>;
-  /** Entries of the audit log about the user, the newest first. They name users by number. @param before only older ones than this entry */
+  /** Entries of the audit log about the user, the newest first. They name users by number. @param before only
+   * older ones than this entry */
   auditEntries(
     organization: number,
     user: number,

@@ -29,8 +29,9 @@ export interface AlertRuleStore {
   find(organization: number, id: number, today: number): Promise<AlertRule | undefined>;
   /** @throws Refusal when another rule has the name, there are too many, or a destination is not there */
   add(organization: number, settings: AlertRuleSettings, by: Actor, nowMs: number): Promise<AlertRule>;
-  /** Changes the given fields. Another condition or scope makes a version, and a resumed rule takes the present state over.
-   * Where the rule looks at other things, its open alerts close and its states are deleted.
+  /** Changes the given fields. Another condition or scope makes a version, and a resumed rule takes the
+   * present state over. Where the rule looks at other things, its open alerts close and its states are
+   * deleted.
    * @returns undefined when the organization has no such rule. @throws Refusal as `add` */
   change(
     organization: number,
@@ -39,7 +40,8 @@ export interface AlertRuleStore {
     by: Actor,
     nowMs: number,
   ): Promise<AlertRule | undefined>;
-  /** Its alerts go with it. Counts of its hold-outs stay. @returns false when the organization has no such rule */
+  /** Its alerts go with it. Counts of its hold-outs stay. @returns false when the organization has no such
+   * rule */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
   /** The experiments of all rules, deleted ones among them, by rule. */
   experiments(organization: number): Promise<readonly HoldOutExperiment[]>;
@@ -57,7 +59,8 @@ export interface RuleEffects {
   readonly takesOver: boolean;
   /** Whether it knows nothing of the decisions before: of a moment, it reads the events from now on. */
   readonly losesCursor: boolean;
-  /** Whether the rule looks at other things: its states mean nothing now, and its open alerts, except those of moments, cannot end. */
+  /** Whether the rule looks at other things: its states mean nothing now, and its open alerts, except those
+   * of moments, cannot end. */
   readonly looksElsewhere: boolean;
 }
 

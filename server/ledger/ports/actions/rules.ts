@@ -1,6 +1,7 @@
 /**
- * Alert rules, as they are decided: once for each scored day, and once for each event of a moment. Analysis computes a
- * decision and asks for its commit in chunks. A rule's watermark says how far it is decided. Days are whole days since 1970-01-01.
+ * Alert rules, as they are decided: once for each scored day, and once for each event of a moment. Analysis
+ * computes a decision and asks for its commit in chunks. A rule's watermark says how far it is decided. Days
+ * are whole days since 1970-01-01.
  */
 import type {
   AlertArm,
@@ -28,7 +29,8 @@ export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | 
   readonly when: RuleTime;
   readonly destinations: readonly number[];
   readonly holdOutShare: number;
-  /** Grows with a change of condition, scope or share, and with another churn horizon: then another experiment begins, with draws of its own. */
+  /** Grows with a change of condition, scope or share, and with another churn horizon: then another
+   * experiment begins, with draws of its own. */
   readonly experiment: number;
   readonly createdAtMs: number;
   /** When the rule was saved, changed or resumed last. */
@@ -37,29 +39,32 @@ export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | 
 
 /** How far a rule is decided. */
 export interface Watermark {
-  /** Grows with each chunk, and with each change that ends a decision under way: a new version, a pause, a resumption. */
+  /** Grows with each chunk, and with each change that ends a decision under way: a new version, a pause, a
+   * resumption. */
   readonly sequence: number;
   readonly version: number;
   /** The last day that is decided for all entities. Null: none yet. */
   readonly decidedThrough: number | null;
   /** A day that is decided in part, in the order of the entities' numbers: up to this number, included. */
   readonly part: { readonly day: number; readonly uptoNumber: number } | null;
-  /** Whether the next decided day is taken over without alerts (`adopted`): of a new version or a resumed rule, or of a ledger that was restored or
-   * moved. With a moment, older events are passed over. */
+  /** Whether the next decided day is taken over without alerts (`adopted`): of a new version or a resumed
+   * rule, or of a ledger that was restored or moved. With a moment, older events are passed over. */
   readonly takesOver: boolean;
-  /** How far events of moments are read, or the rules that decided the last day. Only analysis writes and reads it. */
+  /** How far events of moments are read, or the rules that decided the last day. Only analysis writes and
+   * reads it. */
   readonly cursor: JsonObject | null;
 }
 
-/** The state of an entity that a rule keeps, see `EntityState` of `server/actions/rules/step.ts`. An entity that left, has no open alert and
- * does not rest has no row: its state decides as `unknownEntity` does. */
+/** The state of an entity that a rule keeps, see `EntityState` of `server/actions/rules/step.ts`. An entity
+ * that left, has no open alert and does not rest has no row: its state decides as `unknownEntity` does. */
 export interface EntityStateRow {
   readonly entity: RuleEntity;
   readonly hasLeft: boolean;
   readonly daysOut: number;
   readonly restsUntil: number | null;
   readonly firedOn: number | null;
-  /** The value of the last decided day that the condition compares: risk, health, events. Null when there is none. */
+  /** The value of the last decided day that the condition compares: risk, health, events. Null when there is
+   * none. */
   readonly value: number | null;
 }
 
@@ -76,12 +81,13 @@ export interface FiredAlert {
   readonly reasons: readonly AlertReason[];
   /** 1 of a scheduled end. */
   readonly risk: number | null;
-  /** Churn risk × MRR, in minor units of the organization's currency; of a scheduled end the MRR that ends. Null without revenue. */
+  /** Churn risk × MRR, in minor units of the organization's currency; of a scheduled end the MRR that ends.
+   * Null without revenue. */
   readonly expectedLoss: number | null;
   /** The id of the team member who owns the user or the account. */
   readonly assignee?: number | null;
-  /** The number of the account that is drawn for the hold-out: the account itself, or that of the user. Null for a user without
-   * one, and for a source. */
+  /** The number of the account that is drawn for the hold-out: the account itself, or that of the user. Null
+   * for a user without one, and for a source. */
   readonly account: number | null;
   /** Whether the exemptions leave it out before the draw. */
   readonly isExempt: boolean;
@@ -119,14 +125,16 @@ export interface DecisionChunk {
   readonly insideBySettings: number;
 }
 
-/** The most alerts that a chunk fires, and that it closes. A commit of 100 takes 4 ms, one of 10,000 354 ms. */
+/** The most alerts that a chunk fires, and that it closes. A commit of 100 takes 4 ms, one of 10,000 354
+ * ms. */
 export const chunkAlerts = 100;
 
 /** An alert with its draw. */
 export interface DrawnAlert extends FiredAlert {
   /** Null: the rule has no hold-out, or the entity is a source. */
   readonly arm: AlertArm | null;
-  /** Whether it was drawn in the experiment of the rule. A control of an earlier one is no entry of this one. */
+  /** Whether it was drawn in the experiment of the rule. A control of an earlier one is no entry of this
+   * one. */
   readonly isEntry: boolean;
   /** The last day on which it is not named, of a control. */
   readonly controlUntil: number | null;
@@ -141,7 +149,8 @@ export interface DecisionMessage {
   readonly dueAtMs: number;
   /** The users and accounts that it names. Those that are excluded or erased leave it while it waits. */
   readonly entities: readonly RuleEntity[];
-  /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent beside it. */
+  /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent
+   * beside it. */
   readonly replacesWaiting?: boolean;
 }
 
@@ -165,7 +174,8 @@ export interface GatheredAlerts {
   readonly alerts: readonly UnsentAlert[];
 }
 
-/** The alerts that a cap counts together: those about a day, or the moments that fired since an instant, whatever the days of their events. */
+/** The alerts that a cap counts together: those about a day, or the moments that fired since an instant,
+ * whatever the days of their events. */
 export type AlertsOfCap = { readonly day: number } | { readonly sinceMs: number };
 
 /** An alert that was in no message yet. */
@@ -197,17 +207,20 @@ export interface RuleDecisions {
   deciding(): Promise<readonly number[]>;
   /** The rules of an organization that are not paused. */
   toDecide(organization: number): Promise<readonly RuleToDecide[]>;
-  /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher numbers; -1 for all */
+  /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher numbers;
+   * -1 for all */
   states(
     organization: number,
     rule: number,
     afterNumber: number,
     limit: number,
   ): Promise<readonly EntityStateRow[]>;
-  /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the next one.
+  /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the
+   * next one.
    * @throws Refusal when the rule or its share is gone, or another node leads */
   holdOut(organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut>;
-  /** The controls of a rule on a day and later, and the entries of an experiment, among these users and accounts. */
+  /** The controls of a rule on a day and later, and the entries of an experiment, among these users and
+   * accounts. */
   knownArms(
     organization: number,
     of: { readonly rule: number; readonly experiment: number; readonly day: number },
@@ -222,8 +235,9 @@ export interface RuleDecisions {
   sentOn(organization: number, rule: number, of: AlertsOfCap): Promise<number>;
   /** Those of them that are open and were in no message, without those of controls. */
   unsent(organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]>;
-  /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an erasure canceled. None without
-   * such a message. Alerts of controls, and those that closed because of an exclusion, are left out.
+  /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an
+   * erasure canceled. None without such a message. Alerts of controls, and those that closed because of an
+   * exclusion, are left out.
    * @param without entities whose alerts are left out, too
    * @param limit of the alerts, those with the highest expected loss first, then risk */
   gathered(
@@ -233,26 +247,30 @@ export interface RuleDecisions {
     without: readonly RuleEntity[],
     limit: number,
   ): Promise<GatheredAlerts>;
-  /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher ids; 0 for all */
+  /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher
+   * ids; 0 for all */
   openMoments(
     organization: number,
     rule: number,
     after: number,
     limit: number,
   ): Promise<readonly OpenMoment[]>;
-  /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only their ends are told. */
+  /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only
+   * their ends are told. */
   toldOpen(organization: number, rule: number, entities: readonly RuleEntity[]): Promise<readonly string[]>;
-  /** Users and accounts in messages that are due until then, and in those that are held for a destination that works again. */
+  /** Users and accounts in messages that are due until then, and in those that are held for a destination
+   * that works again. */
   namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
   /** Takes users and accounts out of the messages that wait. A message about no other alert is canceled. */
   leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
-  /** How many entities came inside a rule only by other settings or another model, in decisions that were committed from one instant to another,
-   * without it. */
+  /** How many entities came inside a rule only by other settings or another model, in decisions that were
+   * committed from one instant to another, without it. */
   insideBySettings(organization: number, fromMs: number, toMs: number): Promise<number>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
    * @returns the watermark afterwards
-   * @throws Refusal when the watermark is at another sequence, the rule is paused or gone, or another node leads
+   * @throws Refusal when the watermark is at another sequence, the rule is paused or gone, or another node
+   * leads
    */
   commitDecision(chunk: DrawnChunk, nowMs: number): Promise<Watermark>;
 }

@@ -1,4 +1,5 @@
-/** Messages about the alerts of a run, for Slack and e-mail. A row leaves a message that waits when its user or account is excluded or erased. Pure. */
+/** Messages about the alerts of a run, for Slack and e-mail. A row leaves a message that waits when its user
+ * or account is excluded or erased. Pure. */
 
 /** The parts of a stored message that a row without its entity changes. */
 interface StoredRun {
@@ -19,8 +20,9 @@ export function runText(rule: string, total: number, rows: number): string {
   return `${fired}${more}`;
 }
 
-/** The body of a message without the rows of entities. Without other rows it has the number of alerts that the cap left out. Undefined when there are
- * none, or its rows do not say which entities they are about: then the whole message is canceled. @param keys of `keyOfEntity` */
+/** The body of a message without the rows of entities. Without other rows it has the number of alerts that
+ * the cap left out. Undefined when there are none, or its rows do not say which entities they are about:
+ * then the whole message is canceled. @param keys of `keyOfEntity` */
 export function withoutEntities(body: string, keys: ReadonlySet<string>): string | undefined {
   const message = JSON.parse(body) as StoredRun;
   const { rule, total, rows = [] } = message.data ?? {};

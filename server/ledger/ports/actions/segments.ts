@@ -20,7 +20,8 @@ export interface Segment {
   readonly contentAtMs: number;
 }
 
-/** The members of a segment: by a filter, by userIds or accountIds, or by the numbers of users or accounts. */
+/** The members of a segment: by a filter, by userIds or accountIds, or by the numbers of users or
+ * accounts. */
 export type SegmentContent =
   | { readonly filter: Filter }
   | { readonly ids: readonly string[] }
@@ -39,7 +40,8 @@ export interface SavedSegment {
   readonly unknownIds: readonly string[];
 }
 
-/** Every change and its entry in the audit log are one commit. An erasure takes the user or the account out of fixed segments. */
+/** Every change and its entry in the audit log are one commit. An erasure takes the user or the account out
+ * of fixed segments. */
 export interface SegmentStore {
   /** The ids of organizations with segments, ascending. */
   organizations(): Promise<readonly number[]>;
@@ -49,10 +51,11 @@ export interface SegmentStore {
   numbers(organization: number, id: number): Promise<readonly number[]>;
   /** Fixed segments that have the user with this number, by name. */
   ofUser(organization: number, user: number): Promise<readonly Pick<Segment, "id" | "name">[]>;
-  /** @throws Refusal when another segment has the name, there are too many, the filter is not valid, no id is known, or the
-   * organization or the person does not exist. */
+  /** @throws Refusal when another segment has the name, there are too many, the filter is not valid, no id is
+   * known, or the organization or the person does not exist. */
   add(organization: number, segment: NewSegment, by: Actor, nowMs: number): Promise<SavedSegment>;
-  /** Changes the given fields. A fixed segment stays one. @returns undefined when the organization has no such segment.
+  /** Changes the given fields. A fixed segment stays one. @returns undefined when the organization has no
+   * such segment.
    * @throws Refusal as `add` */
   change(
     organization: number,
@@ -66,7 +69,8 @@ export interface SegmentStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-/** The entry of a segment that was saved. Entries have no filter and no id, because an erasure does not reach the log. */
+/** The entry of a segment that was saved. Entries have no filter and no id, because an erasure does not reach
+ * the log. */
 export function segmentSavedNote({ id, kind, name }: Segment): AuditNote {
   return {
     action: "segment.created",

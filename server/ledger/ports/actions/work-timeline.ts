@@ -9,7 +9,8 @@ export type WorkEntry =
   | { readonly kind: "note"; readonly atMs: number; readonly note: Note }
   | { readonly kind: "task" | "task_done"; readonly atMs: number; readonly task: Task };
 
-/** A place on a timeline. Entries of one time come in the order of `timelineKinds`, then by their ids, the highest first. */
+/** A place on a timeline. Entries of one time come in the order of `timelineKinds`, then by their ids, the
+ * highest first. */
 export interface WorkPosition {
   readonly atMs: number;
   readonly kind: TimelineKind;

@@ -112,7 +112,8 @@ export interface TaskQuestion extends TaskFilter {
 
 /** Every change and its entry in the audit log are one commit. */
 export interface TaskStore {
-  /** Across all users and accounts. Open tasks by their day, those without one last; done ones, the latest first. */
+  /** Across all users and accounts. Open tasks by their day, those without one last; done ones, the latest
+   * first. */
   list(
     organization: number,
     question: TaskQuestion,
@@ -134,7 +135,8 @@ export interface TaskStore {
     by: Actor,
     nowMs: number,
   ): Promise<Task | undefined>;
-  /** @returns undefined when the organization has no such task. @throws Refusal when the assignee is no team member */
+  /** @returns undefined when the organization has no such task. @throws Refusal when the assignee is no team
+   * member */
   change(
     organization: number,
     id: number,
@@ -157,7 +159,8 @@ type TaskAction = "task.created" | "task.changed" | "task.deleted";
 
 const verbs = { created: "Added", changed: "Changed", deleted: "Deleted" } as const;
 
-/** The entry of a change of a note. It has no text and names nobody: an erasure could not delete them in the log. */
+/** The entry of a change of a note. It has no text and names nobody: an erasure could not delete them in the
+ * log. */
 export function noteNote(action: NoteAction, id: number, entity: EntityNumbers): AuditNote {
   return {
     action,

@@ -1,7 +1,8 @@
 /**
- * The tables for the operation of an installation: warnings, rejected events, exclusion rules, checks, imports and
- * erasures. They mirror those of `sqlite/`. No index of PostgreSQL takes a text of thousands of bytes. Rows with such
- * a key have no unique index: the transaction that adds one locks the organization's row.
+ * The tables for the operation of an installation: warnings, rejected events, exclusion rules, checks,
+ * imports and erasures. They mirror those of `sqlite/`. No index of PostgreSQL takes a text of thousands of
+ * bytes. Rows with such a key have no unique index: the transaction that adds one locks the organization's
+ * row.
  */
 import { warehouseTables } from "../write/tables.ts";
 
@@ -90,7 +91,8 @@ export const operation = `
   CREATE INDEX imports_of_file ON imports (organization, sha256);
 `;
 
-/** `upto_segment`: the inbox has no row of the user after this segment. The key is hexadecimal, of 244 random bits. */
+/** `upto_segment`: the inbox has no row of the user after this segment. The key is hexadecimal, of 244 random
+ * bits. */
 export const erasures = `
   CREATE TABLE erasure_key (
     only_row integer PRIMARY KEY CHECK (only_row = 1),
@@ -134,7 +136,8 @@ export const accountErasures = `
   CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, "user", account);
 `;
 
-/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after these. */
+/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after
+ * these. */
 export const organizationDeletions = `
   ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id bigint;
   ALTER TABLE organizations ADD COLUMN deletion_upto_segment bigint NOT NULL DEFAULT 0;

@@ -1,6 +1,6 @@
 /**
- * The tables of people, as in `sqlite/admin/people-tables.ts`. Texts by which lists are sorted are compared byte by byte
- * (collation "C"), independent of the database's own order.
+ * The tables of people, as in `sqlite/admin/people-tables.ts`. Texts by which lists are sorted are compared
+ * byte by byte (collation "C"), independent of the database's own order.
  */
 
 /** As in `sqlite/admin/people-tables.ts`. */

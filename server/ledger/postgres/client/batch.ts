@@ -1,7 +1,8 @@
 /**
- * Several statements that are sent to PostgreSQL at once, with one Sync after the last. The server runs them one after
- * another. After a failed one it skips the others. So BEGIN can be sent with the statements after it, and COMMIT with
- * those before it. pg's pipeline mode sends a Sync after each statement: docs/decisions/0051 has the reason against it.
+ * Several statements that are sent to PostgreSQL at once, with one Sync after the last. The server runs them
+ * one after another. After a failed one it skips the others. So BEGIN can be sent with the statements after
+ * it, and COMMIT with those before it. pg's pipeline mode sends a Sync after each statement:
+ * docs/decisions/0051 has the reason against it.
  */
 import { type Connection, type FieldDef, type Submittable, types } from "pg";
 import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts";
@@ -88,7 +89,8 @@ export class Batch implements Submittable {
     this.handleCommandComplete({ text: "" });
   }
 
-  /** Rejects every statement: those before the failed one may be rolled back, and those after it did not run. */
+  /** Rejects every statement: those before the failed one may be rolled back, and those after it did not
+   * run. */
   handleError(error: unknown): void {
     const failed = this.#waiting[this.#answers.length];
     if (failed !== undefined && error instanceof Error) noteFailure(error, failed);

@@ -1,8 +1,8 @@
 /**
  * Connections to PostgreSQL: one pool for a process, with limits of time for all operations.
  *
- * All statements of one turn of the event loop use one round trip (batch.ts). Every statement is prepared once for a
- * connection. Values are always bound.
+ * All statements of one turn of the event loop use one round trip (batch.ts). Every statement is prepared
+ * once for a connection. Values are always bound.
  */
 
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -49,7 +49,8 @@ export interface PoolOptions {
 }
 
 /** Opens a pool. Nothing is sent before the first statement.
- * @param url `postgres://user:password@host:5432/database`. If a `host` parameter is a folder, it contains a Unix socket
+ * @param url `postgres://user:password@host:5432/database`. If a `host` parameter is a folder, it contains a
+ * Unix socket
  * @throws Refusal when it is no such address */
 export function openPool(url: string, options: PoolOptions = {}): Sql {
   const { connections = 8, statementTimeoutMs = 30_000 } = options;

@@ -1,12 +1,13 @@
 /**
- * One connection to PostgreSQL, over `pg`. A broken connection is never reopened: pending and later statements fail, so a
- * transaction cannot span two connections.
+ * One connection to PostgreSQL, over `pg`. A broken connection is never reopened: pending and later
+ * statements fail, so a transaction cannot span two connections.
  */
 import { Client, type ClientConfig } from "pg";
 import { Batch, type Prepared, type Waiting } from "./batch.ts";
 import type { Answer, Sent } from "./statement.ts";
 
-/** The server cancels a statement earlier. A connection without an answer for this much longer counts as broken. */
+/** The server cancels a statement earlier. A connection without an answer for this much longer counts as
+ * broken. */
 const silentAfterMs = 2_000;
 
 export interface ConnectionOptions {
@@ -63,13 +64,14 @@ export class Connection {
     return performance.now() - this.#openedAtMs;
   }
 
-  /** Sends a statement with all others of this turn, after the statements that are under way. The order of a turn is that
-   * of the code, independent of the order of the awaits: locks before reads. */
+  /** Sends a statement with all others of this turn, after the statements that are under way. The order of a
+   * turn is that of the code, independent of the order of the awaits: locks before reads. */
   send(sent: Sent): Promise<Answer<readonly object[]>> {
     if (this.#isLost) return Promise.reject(new Error("The connection to PostgreSQL is lost."));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
-      // It flushes after all code that is ready to run, so that the other statements of the turn are sent, too.
+      // It flushes after all code that is ready to run, so that the other statements of the turn are sent,
+      // too.
       if (this.#waiting.length === 1 && !this.#isBusy) process.nextTick(() => this.#flush());
     });
   }
@@ -135,7 +137,8 @@ function configOf({ url, openedWithinMs }: ConnectionOptions): ClientConfig {
   };
 }
 
-/** Settings that are sent when the connection is open: PgBouncer rejects or drops them as parameters of the start. */
+/** Settings that are sent when the connection is open: PgBouncer rejects or drops them as parameters of the
+ * start. */
 function settingsOf({ statementTimeoutMs }: ConnectionOptions): string {
   const settings = {
     statement_timeout: statementTimeoutMs,

@@ -1,6 +1,6 @@
 /**
- * The tables of the ledger on PostgreSQL, as numbered steps without a way back. A released step is never edited. The
- * node that starts first runs the missing steps, and the others wait for it.
+ * The tables of the ledger on PostgreSQL, as numbered steps without a way back. A released step is never
+ * edited. The node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
@@ -61,16 +61,16 @@ const identity = "ALTER TABLE ledger_form ADD COLUMN identity uuid NOT NULL DEFA
 export const formTable =
   "CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)";
 
-/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of their last
- * change, so that an import of past data renames no account. */
+/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of
+ * their last change, so that an import of past data renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms bigint NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN fields_said_at_ms text NOT NULL DEFAULT '{}';
   UPDATE accounts SET said_at_ms = updated_at_ms;
 `;
 
-/** Attributes of accounts, and the table of the warehouse with their history. The inbox's tables lose their list of the
- * warehouse's tables, which every segment has: the code's type `WarehouseTable` is the list. */
+/** Attributes of accounts, and the table of the warehouse with their history. The inbox's tables lose their
+ * list of the warehouse's tables, which every segment has: the code's type `WarehouseTable` is the list. */
 const accountAttributes = `
   ALTER TABLE accounts ADD COLUMN traits text NOT NULL DEFAULT '{}';
   ALTER TABLE populations ADD COLUMN account_version_rows bigint NOT NULL DEFAULT 0;

@@ -3,8 +3,8 @@
 import { waitUpTo } from "../../../process/process.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
-/** Connections are renewed after this time. Prepared statements last as long as the connection, also those of dropped
- * tables. */
+/** Connections are renewed after this time. Prepared statements last as long as the connection, also those of
+ * dropped tables. */
 const renewedAfterMs = 30 * 60_000;
 
 export class Pool {
@@ -47,8 +47,8 @@ export class Pool {
     if (this.#taken.size === 0) this.#emptied?.();
   }
 
-  /** Closes every connection, those in use when they are returned. After the timeout the others are destroyed: a server that
-   * does not answer never confirms the end. */
+  /** Closes every connection, those in use when they are returned. After the timeout the others are
+   * destroyed: a server that does not answer never confirms the end. */
   async end(timeoutMs: number): Promise<void> {
     this.#isEnded = true;
     const idle = this.#idle.splice(0);

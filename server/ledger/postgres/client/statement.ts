@@ -1,6 +1,6 @@
 /**
- * A statement of SQL as a template. Its values are always bound, never part of the text. A template may also contain
- * parts of statements and names of tables. A statement is sent when it is awaited, or by `execute`.
+ * A statement of SQL as a template. Its values are always bound, never part of the text. A template may also
+ * contain parts of statements and names of tables. A statement is sent when it is awaited, or by `execute`.
  */
 import { escapeIdentifier } from "pg";
 
@@ -17,7 +17,8 @@ export type Bound =
 /** A value or a part in a template. */
 export type Part = Bound | Identifier | Statement<readonly object[]>;
 
-/** The rows of the answer, the number of rows that the statement changed, and its command (`INSERT`, `COMMIT`). */
+/** The rows of the answer, the number of rows that the statement changed, and its command (`INSERT`,
+ * `COMMIT`). */
 export type Answer<Rows extends readonly object[]> = Rows & {
   readonly count: number;
   readonly command: string;
@@ -45,7 +46,8 @@ export class Identifier {
 
 let written = 0;
 
-/** By an error of PostgreSQL, the serial of the statement that failed. All statements of its batch are rejected with it. */
+/** By an error of PostgreSQL, the serial of the statement that failed. All statements of its batch are
+ * rejected with it. */
 const failures = new WeakMap<WeakKey, number>();
 
 /** Records the statement of a batch that failed with this error. */

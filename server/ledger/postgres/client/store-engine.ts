@@ -15,7 +15,8 @@ import { inTransaction, notInOrder, repeated } from "./transaction.ts";
 
 export class PostgresEngine implements Engine {
   readonly audit = new AuditLog();
-  /** 1,000 added rows are about 0.25 MB of text. An identify may wait for 1,000 held events to be dropped: about 10 ms. */
+  /** 1,000 added rows are about 0.25 MB of text. An identify may wait for 1,000 held events to be dropped:
+   * about 10 ms. */
   readonly partRows = { added: 1_000, deleted: 5_000, joined: 1_000, held: 1_000 };
   readonly countsFlushed: () => Promise<void>;
   readonly sharedNowMs: Engine["sharedNowMs"];

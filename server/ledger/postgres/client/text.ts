@@ -1,6 +1,6 @@
 /**
- * Text in a form that PostgreSQL can store. It stores every character except U+0000, which ids and names of senders may
- * contain. U+0000 is written as `\0`. A backslash is written twice, so that the code is unique.
+ * Text in a form that PostgreSQL can store. It stores every character except U+0000, which ids and names of
+ * senders may contain. U+0000 is written as `\0`. A backslash is written twice, so that the code is unique.
  */
 
 /** The stored form of a text. */

@@ -3,8 +3,9 @@ import { queriesOn, type Sql, type Tx } from "./connect.ts";
 import type { Statement } from "./statement.ts";
 
 /**
- * Commits the writes of `work` and returns its result. If an error is thrown, the transaction is rolled back. If the
- * connection is lost during the commit, it throws, and it is unknown whether the transaction was committed.
+ * Commits the writes of `work` and returns its result. If an error is thrown, the transaction is rolled back.
+ * If the connection is lost during the commit, it throws, and it is unknown whether the transaction was
+ * committed.
  * @param work may commit by `commitWith`, which saves a round trip
  * @param mode the text after BEGIN
  */
@@ -80,8 +81,8 @@ export function waitAtMost(tx: Tx, ms: number) {
 
 const committed = new WeakSet<Tx>();
 
-/** Commits together with a transaction's last statements. They are sent in their order. If one of them fails, there is no
- * commit. */
+/** Commits together with a transaction's last statements. They are sent in their order. If one of them fails,
+ * there is no commit. */
 export async function commitWith(tx: Tx, last: readonly Statement<readonly object[]>[]): Promise<void> {
   const sent = last.map((statement) => statement.execute());
   await Promise.all([...sent, commit(tx)]);

@@ -1,6 +1,7 @@
 /**
- * Ids of users and accounts that were just erased. Other nodes may still have them in memory: in warnings that are not
- * stored yet, and in the live view. Each node deletes them there. When all have, the ledger deletes the ids, too.
+ * Ids of users and accounts that were just erased. Other nodes may still have them in memory: in warnings
+ * that are not stored yet, and in the live view. Each node deletes them there. When all have, the ledger
+ * deletes the ids, too.
  */
 
 import { forgetWarningsOf } from "../../stores/warnings.ts";
@@ -39,7 +40,8 @@ export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
   return rows.map((row) => ({ ...row, name: restored(row.name) }));
 }
 
-/** Deletes ids that no node has in memory any more, and warnings that nodes have stored about them meanwhile. */
+/** Deletes ids that no node has in memory any more, and warnings that nodes have stored about them
+ * meanwhile. */
 export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Promise<void> {
   if (names.length === 0) return;
   await inTransaction(sql, async (tx) => {

@@ -1,11 +1,11 @@
 /**
- * Leadership of the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that gets the lease leads for a
- * term. The term is over when the lease could not be renewed or the process was paused. All of its work ends before the
- * node requests the lease again.
+ * Leadership of the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that gets the
+ * lease leads for a term. The term is over when the lease could not be renewed or the process was paused. All
+ * of its work ends before the node requests the lease again.
  *
- * A statement that changes the warehouse is sent only while the term holds by this node's own clocks. That is shorter than the
- * lease holds by the server's clock, so no statement is sent while another node may lead. A node that cannot work on the
- * warehouse leaves the lease to others. See docs/decisions/0030.
+ * A statement that changes the warehouse is sent only while the term holds by this node's own clocks. That is
+ * shorter than the lease holds by the server's clock, so no statement is sent while another node may lead. A
+ * node that cannot work on the warehouse leaves the lease to others. See docs/decisions/0030.
  */
 
 import { waitUpTo } from "../../../process/process.ts";
@@ -17,9 +17,11 @@ import type { ClusterNode } from "./node.ts";
 
 const askEveryMs = 1_000;
 const renewEveryMs = 5_000;
-/** Subtracted from the lease. It covers the time between the read of the clock and the statement on the server. */
+/** Subtracted from the lease. It covers the time between the read of the clock and the statement on the
+ * server. */
 const marginMs = 5_000;
-/** The longest wait for an answer about the lease. A server that does not answer neither grants nor refuses it. */
+/** The longest wait for an answer about the lease. A server that does not answer neither grants nor refuses
+ * it. */
 const patienceMs = 5_000;
 /** A leader that cannot work for this time releases the lease. */
 const maxUnableMs = 10_000;
@@ -34,7 +36,8 @@ export class Term {
   readonly #nowMs: () => number;
   readonly #over = Promise.withResolvers<void>();
   #isOver = false;
-  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
+  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine
+   * sleeps. */
   #untilMs = { monotonic: 0, wall: 0 };
 
   constructor(lease: LoaderLease, nowMs: () => number) {

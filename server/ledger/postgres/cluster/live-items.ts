@@ -1,6 +1,7 @@
 /**
- * Items for the live view of other nodes, kept for some seconds in an unlogged table. A node may miss a row that is
- * committed after a row with a higher id. That is acceptable: no figure is counted from the live view.
+ * Items for the live view of other nodes, kept for some seconds in an unlogged table. A node may miss a row
+ * that is committed after a row with a higher id. That is acceptable: no figure is counted from the live
+ * view.
  */
 import type { Sql } from "../client/connect.ts";
 
@@ -30,7 +31,8 @@ export async function sendLive(sql: Sql, node: string, rows: readonly LiveItemRo
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, message text)`;
 }
 
-/** Deletes old items. Called about once a second, also while no live view is open: the user of an item may be erased. */
+/** Deletes old items. Called about once a second, also while no live view is open: the user of an item may be
+ * erased. */
 export async function forgetShown(sql: Sql): Promise<void> {
   await sql`DELETE FROM live_items WHERE at < clock_timestamp() - make_interval(secs => ${keptSeconds})`;
 }

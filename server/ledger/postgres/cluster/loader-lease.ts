@@ -1,6 +1,6 @@
 /**
- * The lease of the leader. One node at a time has it, while it renews it. Each holder has an epoch of its own. After
- * another node had the lease, a node with an older epoch is refused.
+ * The lease of the leader. One node at a time has it, while it renews it. Each holder has an epoch of its
+ * own. After another node had the lease, a node with an older epoch is refused.
  */
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -40,7 +40,8 @@ export class LoaderLease {
     await sql`UPDATE loader_lease SET until = '-infinity' WHERE holder = ${this.#holder}`;
   }
 
-  /** The row stays locked until the end of the transaction, so that no other node takes the lease meanwhile. */
+  /** The row stays locked until the end of the transaction, so that no other node takes the lease
+   * meanwhile. */
   async #extend(tx: Tx): Promise<number | undefined> {
     const [taken] = await tx<{ epoch: number }[]>`
       UPDATE loader_lease SET

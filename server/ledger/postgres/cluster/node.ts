@@ -1,9 +1,10 @@
 /**
- * This process as a node. It writes a heartbeat every two seconds. Several times a second it reads the live nodes and the
- * number of the last change. It has connections of its own, so that heartbeats do not wait for other work.
+ * This process as a node. It writes a heartbeat every two seconds. Several times a second it reads the live
+ * nodes and the number of the last change. It has connections of its own, so that heartbeats do not wait for
+ * other work.
  *
- * A cache entry may be older than the last change. So caches are not trusted if the last successful look is too old. Every
- * node rejects a revoked token after at most a second, even while it cannot reach the ledger.
+ * A cache entry may be older than the last change. So caches are not trusted if the last successful look is
+ * too old. Every node rejects a revoked token after at most a second, even while it cannot reach the ledger.
  */
 
 import { randomUUID } from "node:crypto";
@@ -56,7 +57,8 @@ export class ClusterNode {
   #sql: Sql;
   #look: Look = { version: 0, form: 0, asked: 0, nodes: [] };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
+  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine
+   * sleeps. */
   #heartbeatAtMs = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   readonly #changes = new Reached();
   readonly #counts = new Reached();
@@ -99,7 +101,8 @@ export class ClusterNode {
     onNodes();
   }
 
-  /** Sends this with every heartbeat. @param status of the leader's work as JSON. Null while this node does not lead */
+  /** Sends this with every heartbeat. @param status of the leader's work as JSON. Null while this node does
+   * not lead */
   whileLeading(status: () => string | null): void {
     this.#leaderStatus = status;
   }
@@ -132,7 +135,8 @@ export class ClusterNode {
   /** Whether caches may be trusted. */
   readonly isFresh = (): boolean => performance.now() - this.#lookedAtMs < believedMs;
 
-  /** The instruction for operators after a newer node has changed the ledger's tables. Then this node writes nothing. */
+  /** The instruction for operators after a newer node has changed the ledger's tables. Then this node writes
+   * nothing. */
   get outdated(): string | undefined {
     if (this.#look.form <= knownForm) return undefined;
     return "a newer version of Rekindle has migrated the ledger: upgrade this node";
@@ -191,8 +195,8 @@ export class ClusterNode {
     }
   }
 
-  /** Resolves when no other node uses cache entries from before the last change. Each node has reported it, or its
-   * entries are too old to be trusted. */
+  /** Resolves when no other node uses cache entries from before the last change. Each node has reported it,
+   * or its entries are too old to be trusted. */
   async knownEverywhere(): Promise<void> {
     const endMs = performance.now() + believedMs;
     const others = () => unsettled(this.#sql).then((ids) => ids.some((id) => id !== this.id));

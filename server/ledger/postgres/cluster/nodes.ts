@@ -1,6 +1,6 @@
 /**
- * The table of nodes, and the number of the last change of data that nodes cache: tokens, keys, organizations, erased
- * users. Triggers add one in the commit of every change.
+ * The table of nodes, and the number of the last change of data that nodes cache: tokens, keys,
+ * organizations, erased users. Triggers add one in the commit of every change.
  */
 import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
 import type { Sql } from "../client/connect.ts";
@@ -8,16 +8,16 @@ import type { Sql } from "../client/connect.ts";
 /** A node with an older heartbeat counts as dead. */
 export const liveSeconds = 10;
 /**
- * The longest time in which a node that counts as dead can still commit. It begins no write 8 s after its last
- * heartbeat. The server ends a transaction whose statements take longer than 30 s.
+ * The longest time in which a node that counts as dead can still commit. It begins no write 8 s after its
+ * last heartbeat. The server ends a transaction whose statements take longer than 30 s.
  */
 const overSeconds = 60;
 
 /**
  * `asked` is the number of requests to store the counts in memory: see `countsFlushed`.
  *
- * The row of `changes` is locked at the end of the transaction (deferred), so that its holder waits for no other lock.
- * `last_used_at_ms` of tokens is written every minute, and does not count as a change.
+ * The row of `changes` is locked at the end of the transaction (deferred), so that its holder waits for no
+ * other lock. `last_used_at_ms` of tokens is written every minute, and does not count as a change.
  */
 export const nodeTables = `
   CREATE TABLE nodes (
@@ -136,7 +136,8 @@ export async function unsettled(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The longest wait for counts. A killed node still counts as live for some seconds, and stores nothing any more. */
+/** The longest wait for counts. A killed node still counts as live for some seconds, and stores nothing any
+ * more. */
 const countsWaitMs = 5_000;
 const countsPollMs = 50;
 

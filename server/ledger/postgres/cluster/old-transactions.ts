@@ -1,8 +1,8 @@
 /**
- * Transactions that stay open for long. `rekindle doctor` warns about them. While one is open, PostgreSQL keeps every
- * version of frequently changed rows (totals, positions, heartbeats), and reads them all at each change. A change took
- * 0.3 ms at first, and 5 ms after 24,000 changes of one row under a snapshot. It is only a warning, because a `pg_dump` of
- * a large database takes long.
+ * Transactions that stay open for long. `rekindle doctor` warns about them. While one is open, PostgreSQL
+ * keeps every version of frequently changed rows (totals, positions, heartbeats), and reads them all at each
+ * change. A change took 0.3 ms at first, and 5 ms after 24,000 changes of one row under a snapshot. It is
+ * only a warning, because a `pg_dump` of a large database takes long.
  */
 import type { Probed } from "../../../process/process.ts";
 import type { Sql } from "../client/connect.ts";

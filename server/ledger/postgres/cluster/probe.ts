@@ -1,4 +1,5 @@
-/** The checks of `rekindle doctor` for PostgreSQL: risks of lost data and of failed requests. They change nothing. */
+/** The checks of `rekindle doctor` for PostgreSQL: risks of lost data and of failed requests. They change
+ * nothing. */
 import type { Probed } from "../../../process/process.ts";
 import { oldestPostgres, type Sql } from "../client/connect.ts";
 import { probeOldTransactions } from "./old-transactions.ts";
@@ -48,7 +49,8 @@ const maxTransactionsAge = 1_000_000_000;
 /** Of Rekindle's own transactions, only those of a move and of an upgrade take longer. */
 const oldTransactionMs = 5 * 60_000;
 
-/** Checks the server, the database and the rights of the user. @throws Error when PostgreSQL does not answer */
+/** Checks the server, the database and the rights of the user. @throws Error when PostgreSQL does not
+ * answer */
 export async function probePostgres(sql: Sql, options: ProbeOptions): Promise<readonly Probed[]> {
   // The first statement opens the connection. So this time is no part of the measured round trip.
   await sql`SELECT 1`;
@@ -136,7 +138,8 @@ function ofDisk({ fsync, fullPageWrites }: Found): Probed {
   );
 }
 
-/** The service sets `synchronous_commit` on each connection. A pool in between (PgBouncer) may drop the setting. */
+/** The service sets `synchronous_commit` on each connection. A pool in between (PgBouncer) may drop the
+ * setting. */
 function ofCommit({ synchronousCommit }: Found): Probed {
   const name = "synchronous_commit";
   if (["on", "local", "remote_apply", "remote_write"].includes(synchronousCommit)) {

@@ -7,14 +7,16 @@ import { restored, storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
 import { type Found, grouped, type Lookup } from "../write/lookup.ts";
 
-/** A statement reads at most this many items. The next one reads the others. A decision stops at about this number. */
+/** A statement reads at most this many items. The next one reads the others. A decision stops at about this
+ * number. */
 const itemsAtOnce = 5_000;
 
 type LinkRow = PersonLink & { organization: number; id: string } & {
   [Field in keyof KnownUser]: number | null;
 };
 
-/** Finds links, and whether the linked user exists, because a decision needs both. @param users gets the latter */
+/** Finds links, and whether the linked user exists, because a decision needs both. @param users gets the
+ * latter */
 export async function findLinks(
   tx: Tx,
   keys: readonly Key[],
@@ -57,7 +59,8 @@ type ItemRow = { organization: number; person: string } & (
   | { isLoaded: false }
 );
 
-/** Finds held events in the order of the keys, until there are enough for one decision. The other keys stay unknown. */
+/** Finds held events in the order of the keys, until there are enough for one decision. The other keys stay
+ * unknown. */
 export async function findHeldEvents(
   tx: Tx,
   keys: readonly Key[],

@@ -1,5 +1,6 @@
-/** The tables for connected sources: see sqlite/identity/held-event-tables.ts. `person_links` is in identity-tables.ts. The
- * number of people with held events is counted when it is read, so that one statement changes `parked_totals`. */
+/** The tables for connected sources: see sqlite/identity/held-event-tables.ts. `person_links` is in
+ * identity-tables.ts. The number of people with held events is counted when it is read, so that one statement
+ * changes `parked_totals`. */
 export const heldEventTables = `
   CREATE TABLE parked_items (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

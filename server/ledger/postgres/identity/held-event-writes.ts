@@ -1,8 +1,9 @@
 /**
- * Writes a transaction's changes of held events, links and names of events. Totals of people and organizations change in
- * the statement that changes the items.
+ * Writes a transaction's changes of held events, links and names of events. Totals of people and
+ * organizations change in the statement that changes the items.
  *
- * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see locks.ts).
+ * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see
+ * locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
 import { type HeldEventWrites, heldEventWarning, type PersonKey } from "../../ports/held-events.ts";
@@ -26,7 +27,8 @@ interface DroppedItems {
   readonly bodies: readonly string[];
 }
 
-/** Writes the changes inside the caller's transaction, in one round trip and one more if items with ids for good are dropped.
+/** Writes the changes inside the caller's transaction, in one round trip and one more if items with ids for
+ * good are dropped.
  * @returns warnings about dropped and rejected items, which the caller adds last */
 export async function writeHeldEvents(
   tx: Tx,
@@ -82,8 +84,8 @@ export async function inOrder(statements: readonly Statement<readonly object[]>[
   await Promise.all(statements.map((statement) => statement.execute()));
 }
 
-/** @param changes a statement that returns organization, person, and the change of items and bytes; of dropped items
- * also the body */
+/** @param changes a statement that returns organization, person, and the change of items and bytes; of
+ * dropped items also the body */
 function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full") {
   return tx<DroppedItems[]>`
     WITH changed AS (${changes}), people AS (

@@ -1,9 +1,10 @@
 /**
  * Writes links from ids to users, and counts the links that wait for their user to be identified: see
- * sqlite/identity/person-links.ts. The count of an organization changes in the statement that changes the links. Links are
- * sent as JSON, because their limits depend on their order.
+ * sqlite/identity/person-links.ts. The count of an organization changes in the statement that changes the
+ * links. Links are sent as JSON, because their limits depend on their order.
  *
- * Invariant: a transaction that changes links or users of an organization holds its row of `populations` (see locks.ts).
+ * Invariant: a transaction that changes links or users of an organization holds its row of `populations` (see
+ * locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
@@ -25,8 +26,8 @@ export interface RefusedLinks {
   readonly links: number;
 }
 
-/** The statements that write links as far as there is room. They are sent in this order. The last returns the rejected
- * links. @param maxWaiting the most links of an organization to users who are not identified */
+/** The statements that write links as far as there is room. They are sent in this order. The last returns the
+ * rejected links. @param maxWaiting the most links of an organization to users who are not identified */
 export function linkStatements(
   tx: Tx,
   links: readonly (PersonKey & { readonly link: PersonLink | null })[],
@@ -47,8 +48,8 @@ export function linkStatements(
   };
 }
 
-/** Links to new users of this transaction, or to new e-mail addresses of users, do not wait any more. Sent after the
- * statements that write the users. */
+/** Links to new users of this transaction, or to new e-mail addresses of users, do not wait any more. Sent
+ * after the statements that write the users. */
 export function identifiedStatements(
   tx: Tx,
   users: readonly User[],
@@ -73,7 +74,8 @@ export function identifiedStatements(
   ];
 }
 
-/** @param changes a statement that returns organization, the change of waiting links (`waiting`), and other columns
+/** @param changes a statement that returns organization, the change of waiting links (`waiting`), and other
+ * columns
  * @returns its rows */
 function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
   return tx<{ organization: number; id: string }[]>`
@@ -95,7 +97,8 @@ function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   );
 }
 
-/** Updates stored links. With `=` PostgreSQL would search all links of the user: with 20,000 it took 2.5 s. */
+/** Updates stored links. With `=` PostgreSQL would search all links of the user: with 20,000 it took 2.5
+ * s. */
 function updateStored(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return tx`
     UPDATE identity_links AS stored SET at_ms = given."atMs", written_at_ms = ${nowMs} FROM ${given}
@@ -137,8 +140,9 @@ function makeRoom(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   );
 }
 
-/** Adds links as far as there is room. There is a limit for each user, and one for all users that are not identified
- * together. Links are added in the order of the list, all of one user at the position of the first. */
+/** Adds links as far as there is room. There is a limit for each user, and one for all users that are not
+ * identified together. Links are added in the order of the list, all of one user at the position of the
+ * first. */
 function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, maxWaiting: number) {
   return tx<RefusedLinks[]>`
     WITH fresh AS (
@@ -173,8 +177,8 @@ function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, ma
     LEFT JOIN added USING (organization) WHERE wanted > coalesce(kept, 0)`;
 }
 
-/** Whether the user of `target` exists, or a user has its address. With EXISTS, PostgreSQL would read all users into
- * memory. */
+/** Whether the user of `target` exists, or a user has its address. With EXISTS, PostgreSQL would read all
+ * users into memory. */
 function isIdentified(tx: Tx) {
   return tx`coalesce((
     SELECT true FROM users WHERE users.organization = target.organization AND users.user_id = target."userId"

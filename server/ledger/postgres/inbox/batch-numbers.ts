@@ -1,14 +1,16 @@
 /**
- * Numbers of batches. The tokens of batches contain them. PostgreSQL may be restored to an earlier moment: a standby
- * without the last commits, a copy of its disk, a dump. Then it counts the same numbers again. ClickHouse remembers the
- * tokens of the last batches, and would drop other rows under the same token. So a number is a count after a mark, which
- * is drawn at random at each freeze. The count makes numbers differ while no commit is lost, and the mark after a loss.
- * The server's own identity cannot replace the mark: a copy of its disk starts as the same server on the same timeline.
+ * Numbers of batches. The tokens of batches contain them. PostgreSQL may be restored to an earlier moment: a
+ * standby without the last commits, a copy of its disk, a dump. Then it counts the same numbers again.
+ * ClickHouse remembers the tokens of the last batches, and would drop other rows under the same token. So a
+ * number is a count after a mark, which is drawn at random at each freeze. The count makes numbers differ
+ * while no commit is lost, and the mark after a loss. The server's own identity cannot replace the mark: a
+ * copy of its disk starts as the same server on the same timeline.
  */
 import { getRandomValues } from "node:crypto";
 import type { Tx } from "../client/connect.ts";
 
-/** Ten years of batches, with four tables each 0.6 s. A larger count overflows into the mark, which does no harm. */
+/** Ten years of batches, with four tables each 0.6 s. A larger count overflows into the mark, which does no
+ * harm. */
 const countBits = 31;
 /** The other bits of a safe integer. A repeated count has the same mark once in four million cases. */
 const markBits = 53 - countBits;

@@ -1,8 +1,8 @@
 /**
- * Counts the inbox without a read of all waiting rows. Rows are counted once, up to a position. The loader's position is
- * one. While it does not move, because the warehouse is away, a second one (`inbox_counted`) follows the writers. Rows
- * after both are counted at each call, some thousands at most. With 600,000 waiting rows, a call took 2.1 to 3.0 s
- * without the second position, and 22 to 100 ms with it (docs/decisions/0028).
+ * Counts the inbox without a read of all waiting rows. Rows are counted once, up to a position. The loader's
+ * position is one. While it does not move, because the warehouse is away, a second one (`inbox_counted`)
+ * follows the writers. Rows after both are counted at each call, some thousands at most. With 600,000 waiting
+ * rows, a call took 2.1 to 3.0 s without the second position, and 22 to 100 ms with it (docs/decisions/0028).
  */
 import type { Backlog, FrozenBatch } from "../../ports/inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
@@ -49,8 +49,8 @@ export const inboxPositions = `
   INSERT INTO inbox_counted VALUES (1, 1, 0, 0, 0, 0);
 `;
 
-/** A call counts at most this many rows, and those of the second until the position moves: some 5 ms. A move of the
- * position makes new writers wait until the present ones have committed. */
+/** A call counts at most this many rows, and those of the second until the position moves: some 5 ms. A move
+ * of the position makes new writers wait until the present ones have committed. */
 const countedRowByRow = 5_000;
 
 /** The loader's position: all rows before it are frozen. */
@@ -102,8 +102,8 @@ export async function backlogOf(tx: Tx, unfinished: readonly FrozenBatch[]): Pro
   };
 }
 
-/** The inbox id of the newest row. The caller holds the inbox's lock alone. Earlier counted rows are not counted again, so
- * the lock is held briefly. */
+/** The inbox id of the newest row. The caller holds the inbox's lock alone. Earlier counted rows are not
+ * counted again, so the lock is held briefly. */
 export async function newestInboxId(tx: Tx, counted: Position): Promise<number> {
   // Rows that were loaded since may be dropped, and cannot be counted.
   const position = await positionOf(tx, "for update");

@@ -1,6 +1,7 @@
 /**
- * The inbox's part of an erasure. No row is ever changed or deleted by itself. When an erasure begins, the segment that
- * may have rows of the user is sealed. When it is loaded, it is dropped at once, before its hour is over.
+ * The inbox's part of an erasure. No row is ever changed or deleted by itself. When an erasure begins, the
+ * segment that may have rows of the user is sealed. When it is loaded, it is dropped at once, before its hour
+ * is over.
  */
 
 import type { Erasure } from "../../ports/erasures.ts";
@@ -24,7 +25,8 @@ export interface ErasedRows {
   readonly uptoSegment: number;
 }
 
-/** The number of rows of users, or of accounts themselves, in segments up to this one, by the erasure's id. */
+/** The number of rows of users, or of accounts themselves, in segments up to this one, by the erasure's
+ * id. */
 export async function countErasedRows(
   sql: Sql,
   erasures: readonly Pick<Erasure, "id" | "organization" | "user" | "account">[],

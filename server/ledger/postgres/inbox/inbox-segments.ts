@@ -1,10 +1,10 @@
 /**
- * Segments of the inbox. Each is a table of its own. It only grows until it is sealed, and is dropped when all of it is
- * loaded. No row is ever deleted: dead rows would make a queue in PostgreSQL slow.
+ * Segments of the inbox. Each is a table of its own. It only grows until it is sealed, and is dropped when
+ * all of it is loaded. No row is ever deleted: dead rows would make a queue in PostgreSQL slow.
  *
- * Invariant: writers share the inbox's lock until the commit, and read the current segment after they have it. While a
- * transaction holds the lock alone, no writer is under way. Then every row below the highest position is committed or
- * never will be, although positions are not in the order of commits.
+ * Invariant: writers share the inbox's lock until the commit, and read the current segment after they have
+ * it. While a transaction holds the lock alone, no writer is under way. Then every row below the highest
+ * position is committed or never will be, although positions are not in the order of commits.
  */
 import type { InboxRows } from "../../ports/inbox.ts";
 import type { InboxWriter } from "../../stores/engine/engine.ts";
@@ -19,8 +19,8 @@ import {
   waitAtMost,
 } from "../client/transaction.ts";
 
-/** The age at which a segment is sealed. A table a second would fill PostgreSQL's own tables. A table a day would keep
- * loaded rows for a day. */
+/** The age at which a segment is sealed. A table a second would fill PostgreSQL's own tables. A table a day
+ * would keep loaded rows for a day. */
 const sealedAfterMs = 10 * 60_000;
 const sealedAfterBytes = 512 * 1024 * 1024;
 
@@ -44,9 +44,10 @@ function endedBody(body: string): string {
   return body.endsWith("\n") ? body : `${body}\n`;
 }
 
-/** The longest wait of a transaction for the inbox alone, and for other locks while it holds it. Writers of all nodes
- * queue after it, so the wait is short: one blocked writer must not stop all others. A blocked writer is ended after
- * 10 s. If attempts fail for longer, the writers are slow, and half a second may never be enough.
+/** The longest wait of a transaction for the inbox alone, and for other locks while it holds it. Writers of
+ * all nodes queue after it, so the wait is short: one blocked writer must not stop all others. A blocked
+ * writer is ended after 10 s. If attempts fail for longer, the writers are slow, and half a second may never
+ * be enough.
  * @param inVain the number of failed attempts */
 export function inboxPatienceMs(inVain: number): number {
   return inVain < 10 ? 500 : 2_500;
@@ -60,7 +61,8 @@ export async function lockInbox(tx: Tx, patienceMs: number): Promise<void> {
   ]);
 }
 
-/** Seals the current segment if it is old or large, and begins another. If a writer is slow, it does nothing. */
+/** Seals the current segment if it is old or large, and begins another. If a writer is slow, it does
+ * nothing. */
 export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
   const due = await sealable(sql, nowMs);
   if (due === undefined) return;
@@ -78,8 +80,8 @@ export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
   );
 }
 
-/** Begins another segment, so that the present rows can be dropped without later ones. The caller holds the inbox's
- * lock alone. @returns the last sealed segment */
+/** Begins another segment, so that the present rows can be dropped without later ones. The caller holds the
+ * inbox's lock alone. @returns the last sealed segment */
 export async function sealWritten(tx: Tx, nowMs: number): Promise<number> {
   const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
   if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
@@ -117,7 +119,8 @@ async function sealable(
 
 /** Deletes batches that were finished before, and drops segments without batches and waiting rows. */
 export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promise<void> {
-  // Ranges are finished one after another, so there is no unfinished batch before the oldest unfinished range.
+  // Ranges are finished one after another, so there is no unfinished batch before the oldest unfinished
+  // range.
   await sql`
     DELETE FROM frozen_batches WHERE upto_inbox_id < coalesce(
       (SELECT min(upto_inbox_id) FROM frozen_batches
@@ -125,8 +128,8 @@ export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promis
   await dropSegments(sql, 100);
 }
 
-/** Drops segments without batches and waiting rows. Their rows are not read any more. A segment that another session
- * has open is left until the next call: a `pg_dump` has every table open until it ends.
+/** Drops segments without batches and waiting rows. Their rows are not read any more. A segment that another
+ * session has open is left until the next call: a `pg_dump` has every table open until it ends.
  * @param patienceMs the longest wait for each segment */
 export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> {
   const droppable = await sql<{ segment: number }[]>`

@@ -1,9 +1,9 @@
 /**
  * The inbox for the loader: rows are frozen into numbered batches, read as often as needed, and finished.
  *
- * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches. While a frozen
- * batch is unfinished, no other rows are frozen. Rows are counted in the order of their positions. So inbox ids have no
- * gaps, although a failed transaction leaves a gap among the positions.
+ * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches. While
+ * a frozen batch is unfinished, no other rows are frozen. Rows are counted in the order of their positions.
+ * So inbox ids have no gaps, although a failed transaction leaves a gap among the positions.
  */
 
 import type { Backlog, FrozenBatch, Inbox, RejectedEvent, WarehouseTable } from "../../ports/inbox.ts";
@@ -40,7 +40,8 @@ interface Barrier extends Position {
 
 /** A batch is one block in the engine's memory. 50,000 events may have 256 KiB each, 13 GB together. */
 const maxFrozenBytes = 32 * 1024 * 1024;
-/** Rows of the inbox. A batch of 50,000 events has 781 rows in groups of 64, and 50,000 rows of single events. */
+/** Rows of the inbox. A batch of 50,000 events has 781 rows in groups of 64, and 50,000 rows of single
+ * events. */
 const readAtOnce = 2_000;
 
 /** The pause after a failed attempt. Writers run meanwhile. */
@@ -61,8 +62,8 @@ export class PostgresInbox implements Inbox {
   readonly #sharedNowMs: SharedNow;
   readonly #lease: LoaderLease;
   readonly #rejectedEventLimits: RejectedEventLimits;
-  /** The number of consecutive attempts in which writers did not end in time, and the time of the next attempt by
-   * `performance.now()`. */
+  /** The number of consecutive attempts in which writers did not end in time, and the time of the next
+   * attempt by `performance.now()`. */
   #inVain = 0;
   #againAtMs = 0;
 
@@ -75,7 +76,8 @@ export class PostgresInbox implements Inbox {
     this.#lease = lease;
   }
 
-  /** Freezes nothing while another node loads, or while a writer is so slow that others would wait for it, too. */
+  /** Freezes nothing while another node loads, or while a writer is so slow that others would wait for it,
+   * too. */
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
     for (;;) {
       const nowMs = this.#clock();

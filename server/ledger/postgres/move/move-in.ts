@@ -1,13 +1,14 @@
 /**
- * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction. It compares all tables. Either all
- * rows are moved, or none.
+ * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction. It compares all tables.
+ * Either all rows are moved, or none.
  *
  * No id changes. New ids continue after the highest earlier one. So do the numbers of batches, which are the
- * warehouse's tokens, and the numbers in event ids. Rows that wait for the warehouse are not moved: they have to be
- * loaded before.
+ * warehouse's tokens, and the numbers in event ids. Rows that wait for the warehouse are not moved: they have
+ * to be loaded before.
  *
- * Export and import are not used here, because an export has no members, settings, tokens or message ids. The format
- * of backups is not used either: a backup is a copy of SQLite's file. It has to be read row by row, too.
+ * Export and import are not used here, because an export has no members, settings, tokens or message ids. The
+ * format of backups is not used either: a backup is a copy of SQLite's file. It has to be read row by row,
+ * too.
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -50,10 +51,10 @@ export interface MoveOptions {
 
 /**
  * Moves the ledger and closes both. It cannot be opened before `finishMoveIn`.
- * @returns the numbers of moved rows by table, including message ids of the last 24 hours, when all counts and sums are
- * the same on both sides
- * @throws Refusal when rows still wait for the warehouse, the ledger in PostgreSQL is not empty or in use, or the two
- * differ in the end. Then nothing is moved
+ * @returns the numbers of moved rows by table, including message ids of the last 24 hours, when all counts
+ * and sums are the same on both sides
+ * @throws Refusal when rows still wait for the warehouse, the ledger in PostgreSQL is not empty or in use, or
+ * the two differ in the end. Then nothing is moved
  */
 export async function moveIntoPostgres({
   file,
@@ -79,7 +80,8 @@ export async function moveIntoPostgres({
   }
 }
 
-/** Connects for one step of the move, because steps may be hours apart. @throws Refusal when the server is not supported */
+/** Connects for one step of the move, because steps may be hours apart. @throws Refusal when the server is
+ * not supported */
 async function onServer<Result>(url: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
   const sql = openPool(url, { connections: 1 });
   try {
@@ -95,7 +97,8 @@ export function isMoveInUnfinished(url: string): Promise<boolean> {
   return onServer(url, isUnfinished);
 }
 
-/** Allows nodes to open the ledger. Called when the warehouse is complete, too. A second call changes nothing. */
+/** Allows nodes to open the ledger. Called when the warehouse is complete, too. A second call changes
+ * nothing. */
 export function finishMoveIn(url: string): Promise<void> {
   return onServer(url, finishMoved);
 }

@@ -8,8 +8,8 @@ import type { MovedTable } from "./moved-tables.ts";
 /** Limits of one statement. */
 const sentAtOnce = { rows: 5_000, characters: 4 * 1024 * 1024 };
 
-/** For each column the number of its values, and their sum: of texts the sum of their bytes, of fractions that of their whole parts,
- * which is the same in any order. */
+/** For each column the number of its values, and their sum: of texts the sum of their bytes, of fractions
+ * that of their whole parts, which is the same in any order. */
 type Sums = Map<string, { values: bigint; sum: bigint }>;
 
 type Value = string | number | null;

@@ -1,6 +1,7 @@
 /**
- * The move of each table of a SQLite ledger to PostgreSQL. Most are copied column by column. This list names the columns
- * with text of senders and members, which PostgreSQL stores in an encoded form (text.ts), and columns that differ.
+ * The move of each table of a SQLite ledger to PostgreSQL. Most are copied column by column. This list names
+ * the columns with text of senders and members, which PostgreSQL stores in an encoded form (text.ts), and
+ * columns that differ.
  */
 
 export interface MovedTable {

@@ -1,5 +1,5 @@
-/** The mark of an unfinished move: a table that exists until the move is finished. Until then the moved ledger's
- * warehouse is not complete. */
+/** The mark of an unfinished move: a table that exists until the move is finished. Until then the moved
+ * ledger's warehouse is not complete. */
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 

@@ -5,7 +5,8 @@ import { countWaiting, type Position } from "../inbox/inbox-counts.ts";
 import { inboxPatienceMs, lockInbox } from "../inbox/inbox-segments.ts";
 import { lockOrganizations } from "./organization-locks.ts";
 
-/** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such organization */
+/** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such
+ * organization */
 export function whileNoneWrites<Begun>(
   sql: Sql,
   organization: number,

@@ -9,10 +9,10 @@ import { byIndex, lockInTime, OrganizationLockTimedOut, organizationsOf } from "
 import { Known, Reads } from "./reads.ts";
 
 /**
- * Takes the locks and reads the needs. All statements are sent at once. The server runs one after another, each with a
- * snapshot of its own. So a read after a lock sees the commit of the lock's last holder.
- * @throws OrganizationLockTimedOut when the lock of an organization is not free in time. For other locks the error is
- * PostgreSQL's.
+ * Takes the locks and reads the needs. All statements are sent at once. The server runs one after another,
+ * each with a snapshot of its own. So a read after a lock sees the commit of the lock's last holder.
+ * @throws OrganizationLockTimedOut when the lock of an organization is not free in time. For other locks the
+ * error is PostgreSQL's.
  */
 export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads> {
   const { users, accounts, known, labels } = needs;

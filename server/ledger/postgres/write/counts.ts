@@ -18,8 +18,8 @@ export function addDayCounts(tx: Tx, dayCounts: readonly DayCount[], slot: numbe
       checksum = (stored.checksum + excluded.checksum) % 4294967296`;
 }
 
-/** Adds to the count of an organization's rows of `user_versions` in the caller's transaction, or subtracts negative
- * numbers. An unknown count is NULL and stays NULL. */
+/** Adds to the count of an organization's rows of `user_versions` in the caller's transaction, or subtracts
+ * negative numbers. An unknown count is NULL and stays NULL. */
 export function addVersionRows(tx: Tx, organization: number, { rows, versions }: VersionRows) {
   return tx`
     UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}

@@ -1,5 +1,6 @@
 /**
- * Erasures in PostgreSQL. Segments of the inbox that may have rows of the user are dropped when they are loaded.
+ * Erasures in PostgreSQL. Segments of the inbox that may have rows of the user are dropped when they are
+ * loaded.
  *
  * Invariant: when an erasure begins, no transaction is writing rows, so that no row of the user follows it.
  */

@@ -2,7 +2,8 @@
 import type { Queries } from "../client/connect.ts";
 import { storable } from "../client/text.ts";
 
-/** An id of an organization: of a user, an account or an event, an e-mail address, or the text of a person's id. */
+/** An id of an organization: of a user, an account or an event, an e-mail address, or the text of a person's
+ * id. */
 export interface Key {
   readonly organization: number;
   readonly id: string;

@@ -19,7 +19,8 @@ export class Lookup<Value> {
     this.#find = find;
   }
 
-  /** The stored value. Undefined if there is none, or if it is not known yet. An unknown key is recorded as missing. */
+  /** The stored value. Undefined if there is none, or if it is not known yet. An unknown key is recorded as
+   * missing. */
   get(organization: number, id: string): Value | undefined {
     const key = { organization, id };
     const known = this.#known.get(textOf(key));

@@ -15,7 +15,8 @@ import { byIndex } from "./organization-locks.ts";
 /** An older id may be claimed again while it is still stored. Its deletion only frees space. */
 const rememberedMs = limits.messageIdMemoryHours * 3_600_000;
 const forgottenAtOnce = 5_000;
-/** The most deletion steps of a call. With this, a call a second deletes 50,000 ids, or 4,000 million a day. */
+/** The most deletion steps of a call. With this, a call a second deletes 50,000 ids, or 4,000 million a
+ * day. */
 const steps = 10;
 
 /** The migration that adds the kind to ids. Older ids were stored without their kind. */
@@ -25,8 +26,8 @@ export const messageIdKinds = `
   WHERE EXISTS (SELECT FROM organizations);
 `;
 
-/** Claims the ids that were not acknowledged in the last 24 hours. If another transaction is writing one of them, this
- * waits for its commit.
+/** Claims the ids that were not acknowledged in the last 24 hours. If another transaction is writing one of
+ * them, this waits for its commit.
  * @returns the claimed ids */
 export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdHasher, nowMs: number) {
   const unscoped = new Map<string, string | null>();

@@ -1,6 +1,7 @@
 /**
- * Locks of organizations. A transaction that changes users, accounts or held events of an organization holds its row of
- * `populations` until the commit. So numbers have no gaps, and a transaction never misses a user of another node.
+ * Locks of organizations. A transaction that changes users, accounts or held events of an organization holds
+ * its row of `populations` until the commit. So numbers have no gaps, and a transaction never misses a user
+ * of another node.
  */
 import type { Needs } from "../../ports/transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
@@ -13,16 +14,18 @@ export interface LastNumbers {
   readonly lastAccount: number;
 }
 
-/** The longest wait of a transaction for each lock of an organization. The other organizations of the transaction also
- * wait for this time. It is longer than a commit of another node: such a short lock should not separate them. */
+/** The longest wait of a transaction for each lock of an organization. The other organizations of the
+ * transaction also wait for this time. It is longer than a commit of another node: such a short lock should
+ * not separate them. */
 const lockPatienceMs = 100;
 
 /** Thrown when another transaction holds the lock of an organization, or of their table, for too long. */
 export class OrganizationLockTimedOut extends Error {}
 
-/** The later statements of the transaction use indexes, independent of the size of a table when they were planned. A plan
- * for an empty table reads all of it: with 200,000 links an alias took 140 ms instead of 10. The setting makes the
- * estimate of a scan so high that servers before 18 would compile the statement, so `jit` is off. */
+/** The later statements of the transaction use indexes, independent of the size of a table when they were
+ * planned. A plan for an empty table reads all of it: with 200,000 links an alias took 140 ms instead of 10.
+ * The setting makes the estimate of a scan so high that servers before 18 would compile the statement, so
+ * `jit` is off. */
 export function byIndex(tx: Tx) {
   return tx`
     SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
@@ -43,7 +46,8 @@ export function lockInTime(tx: Tx, organizations: readonly number[]) {
   };
 }
 
-/** @returns the organizations that another transaction has locked, or whose row another transaction is adding */
+/** @returns the organizations that another transaction has locked, or whose row another transaction is
+ * adding */
 export async function heldOrganizations(
   sql: Sql,
   organizations: readonly number[],
@@ -56,7 +60,8 @@ export async function heldOrganizations(
   return rows.map(({ organization }) => organization);
 }
 
-/** The organizations whose locks a transaction needs. A transaction that holds an event must see the links of other nodes. */
+/** The organizations whose locks a transaction needs. A transaction that holds an event must see the links of
+ * other nodes. */
 export function organizationsOf({ users, accounts, people }: Needs): readonly number[] {
   return [...new Set([...users, ...accounts, ...people].map(({ organization }) => organization))];
 }

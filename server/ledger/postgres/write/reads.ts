@@ -1,7 +1,7 @@
 /**
- * The reads of a transaction. A decision is synchronous, and PostgreSQL answers only between two decisions. A look-up
- * without a known result is recorded and returns no stored value. When the decision ends, the recorded look-ups run in
- * one round trip, and the decision runs again (see transact.ts).
+ * The reads of a transaction. A decision is synchronous, and PostgreSQL answers only between two decisions. A
+ * look-up without a known result is recorded and returns no stored value. When the decision ends, the
+ * recorded look-ups run in one round trip, and the decision runs again (see transact.ts).
  */
 import type { Account, User } from "../../ports/entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";

@@ -1,6 +1,6 @@
 /**
- * The first step of PostgreSQL's tables. They mirror those of `sqlite/engine/migrations.ts`. Many writers need three
- * differences:
+ * The first step of PostgreSQL's tables. They mirror those of `sqlite/engine/migrations.ts`. Many writers
+ * need three differences:
  *
  * - `day_counts` has a row for each writer's slot, so that writers do not wait for each other's commits.
  * - The last numbers of users and accounts are in `populations`. Its row is locked for new numbers.
@@ -93,8 +93,9 @@ export const usersAndAccounts = `
   ) WITH (fillfactor = 50);
 `;
 
-/** `id` is the first half of a SHA-256 of organization and message id. A BRIN of the times would be smaller, but its ranges
- * only widen when space is used again. After a day, a search for the oldest read the whole table. */
+/** `id` is the first half of a SHA-256 of organization and message id. A BRIN of the times would be smaller,
+ * but its ranges only widen when space is used again. After a day, a search for the oldest read the whole
+ * table. */
 export const messageIds = `
   CREATE TABLE message_ids (
     id uuid PRIMARY KEY,
@@ -107,8 +108,8 @@ export const messageIds = `
 /** The tables of the warehouse that a row of the inbox may belong to. */
 export const warehouseTables = "('events', 'users', 'accounts', 'user_versions')";
 
-/** Every segment is created like `inbox_segment`. They share its sequence, so that no id is ever used twice. Bodies are not
- * compressed: rows are dropped soon, and 17 kB took 0.64 ms instead of 0.23. */
+/** Every segment is created like `inbox_segment`. They share its sequence, so that no id is ever used twice.
+ * Bodies are not compressed: rows are dropped soon, and 17 kB took 0.64 ms instead of 0.23. */
 export const inbox = `
   ${batchNumbers}
   CREATE SEQUENCE inbox_seqs;

@@ -11,7 +11,8 @@ interface WithKey {
 
 const userPrefix = personText({ kind: "user", id: "" });
 
-/** The last erasure of each of these, or of the user to whom the id was linked at that time. Others are left out. */
+/** The last erasure of each of these, or of the user to whom the id was linked at that time. Others are left
+ * out. */
 export async function erasedTexts(
   queries: Queries,
   texts: readonly WithKey[],

@@ -1,9 +1,11 @@
 /**
- * The transaction by which requests change the ledger, usually in two round trips. The first begins, takes the locks and
- * reads the needs. Then the pure function decides. The second writes the function's result, and commits.
+ * The transaction by which requests change the ledger, usually in two round trips. The first begins, takes
+ * the locks and reads the needs. Then the pure function decides. The second writes the function's result, and
+ * commits.
  *
- * Several transactions run at once, on one node and on many. A transaction waits for a message id that another one is
- * writing. One transaction at a time changes users, accounts and held events of an organization.
+ * Several transactions run at once, on one node and on many. A transaction waits for a message id that
+ * another one is writing. One transaction at a time changes users, accounts and held events of an
+ * organization.
  */
 import { FairTurns } from "../../../process/process.ts";
 import { isAddressId, type PersonKey } from "../../ports/held-events.ts";
@@ -30,13 +32,14 @@ import { releaseLastingIds, textOfLasting } from "./message-ids.ts";
 import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
 import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
-/** Every decision reads more than the one before, so the loop ends. A group of 500 requests that lead to each other needs
- * far fewer decisions. */
+/** Every decision reads more than the one before, so the loop ends. A group of 500 requests that lead to each
+ * other needs far fewer decisions. */
 const mostDecisions = 1_000;
-/** After a time-out the lock may be free before its organization is found. After this many in a row, a table is locked. */
+/** After a time-out the lock may be free before its organization is found. After this many in a row, a table
+ * is locked. */
 const mostUnexplainedTimeouts = 5;
-/** Slots of `day_counts`. Writers with slots of their own do not wait for each other. A sum over a day reads this many
- * rows. */
+/** Slots of `day_counts`. Writers with slots of their own do not wait for each other. A sum over a day reads
+ * this many rows. */
 const slots = 32;
 
 interface Heartbeat {
@@ -72,10 +75,10 @@ export class Transactor {
     this.#maxWaitingLinks = maxWaitingLinks;
   }
 
-  /** When it resolves, the commit is on disk. If the connection is lost during the commit, it rejects, and the outcome is
-   * unknown. A repeated request is recognized by its message id.
-   * @throws OrganizationsHeld when other transactions hold locks of organizations that it needs. For any other lock it
-   * waits longer, and the error is PostgreSQL's. */
+  /** When it resolves, the commit is on disk. If the connection is lost during the commit, it rejects, and
+   * the outcome is unknown. A repeated request is recognized by its message id.
+   * @throws OrganizationsHeld when other transactions hold locks of organizations that it needs. For any
+   * other lock it waits longer, and the error is PostgreSQL's. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     const attempt = () =>
       this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
@@ -146,8 +149,8 @@ function freeSlots(): number[] {
   return Array.from({ length: slots }, (_, n) => (first + n) % slots);
 }
 
-/** Decides until every look-up of the decision had a result. Usually it decides once. In an organization with held events
- * it takes one more round trip. */
+/** Decides until every look-up of the decision had a result. Usually it decides once. In an organization with
+ * held events it takes one more round trip. */
 async function decided(
   tx: Tx,
   needs: Needs,
@@ -167,7 +170,8 @@ async function decided(
   throw new Error("A group of requests was not decided: each decision asked for more.");
 }
 
-/** The outcome of a decision. Its error is thrown only if the decision counts, because a result may have been missing. */
+/** The outcome of a decision. Its error is thrown only if the decision counts, because a result may have been
+ * missing. */
 function attempt(decide: (stored: Stored) => Writes, reads: Reads): () => Writes {
   try {
     const writes = decide(reads);
@@ -252,8 +256,8 @@ function highest(
   );
 }
 
-/** A stored user keeps its number. A different number becomes NULL, which a constraint rejects. Another constraint rejects
- * a number that is taken. */
+/** A stored user keeps its number. A different number becomes NULL, which a constraint rejects. Another
+ * constraint rejects a number that is taken. */
 function writeUsers(tx: Tx, users: Writes["users"]) {
   const rows = users.map((user) => ({
     ...user,

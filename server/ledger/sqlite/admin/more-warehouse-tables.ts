@@ -1,7 +1,7 @@
 /**
- * The step that lets the inbox contain rows of any table of the warehouse. A list of tables in a CHECK cannot be changed in
- * SQLite, so the three tables are made again without it: the code's type `WarehouseTable` is the list. Their numbers
- * go on, also where a table is empty.
+ * The step that lets the inbox contain rows of any table of the warehouse. A list of tables in a CHECK cannot
+ * be changed in SQLite, so the three tables are made again without it: the code's type `WarehouseTable` is
+ * the list. Their numbers go on, also where a table is empty.
  */
 
 /** @param columns their definitions. @param indexes statements that create the table's indexes again */

@@ -1,7 +1,7 @@
 /** The tables of people, which a migration adds to the ledger. */
 
-/** Marks verified e-mails, and stores the makers of tokens and keys. For older tokens and keys, the audit log has the
- * maker. There is no reference to people: a move to PostgreSQL writes keys before people. */
+/** Marks verified e-mails, and stores the makers of tokens and keys. For older tokens and keys, the audit log
+ * has the maker. There is no reference to people: a move to PostgreSQL writes keys before people. */
 export const verifiedEmailsAndMakers = `
   ALTER TABLE people ADD COLUMN email_verified INTEGER NOT NULL DEFAULT 0 CHECK (email_verified IN (0, 1));
   ALTER TABLE people ADD COLUMN fallback_email TEXT;

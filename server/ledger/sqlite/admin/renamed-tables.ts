@@ -2,7 +2,8 @@ import { renamedColumnsAndWords } from "../../stores/tables.ts";
 
 /**
  * The step that names tables after their content. `invite_links` and `login_sessions` belong to team members,
- * `identity_links` to visitors who became users. SQLite cannot rename an index, so the indexes are created again.
+ * `identity_links` to visitors who became users. SQLite cannot rename an index, so the indexes are created
+ * again.
  */
 export const renamedTables = `
   ALTER TABLE people_links RENAME TO invite_links;
@@ -24,8 +25,8 @@ export const renamedTables = `
   CREATE INDEX identity_links_waiting ON identity_links (organization, written_at_ms) WHERE waits;
 `;
 
-/** Held events, rejected events, and the timestamps of fields. Kinds of warnings and actions of the audit log get the
- * names that the API has. */
+/** Held events, rejected events, and the timestamps of fields. Kinds of warnings and actions of the audit log
+ * get the names that the API has. */
 export const renamedEvents = `
   ALTER TABLE parked_items RENAME TO held_events;
   DROP INDEX parked_items_of_person;

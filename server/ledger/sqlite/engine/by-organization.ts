@@ -1,6 +1,6 @@
 /**
- * A map whose keys are an organization and a text. It is nested: a combined key would cost 0.1 µs and a string
- * each, and texts of two organizations could be confused.
+ * A map whose keys are an organization and a text. It is nested: a combined key would cost 0.1 µs and a
+ * string each, and texts of two organizations could be confused.
  */
 export class ByOrganization<Value> {
   readonly #organizations = new Map<number, Map<string, Value>>();

@@ -3,8 +3,8 @@
  * stores the number of its steps in `user_version`. When it is opened, the missing steps run.
  *
  * Ids that are compared with a position (inbox rows, frozen batches, commits of message ids) are
- * AUTOINCREMENT. Without it SQLite starts again at 1 once a table is empty. That is below the present position,
- * and acknowledged rows would never be read.
+ * AUTOINCREMENT. Without it SQLite starts again at 1 once a table is empty. That is below the present
+ * position, and acknowledged rows would never be read.
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -224,8 +224,8 @@ const usersByEmail = "CREATE INDEX users_by_email ON users (organization, lower(
 /** Adds the account of events to `user_event_days`: see the warehouse's migrations. */
 const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
 
-/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of their last
- * change, so that an import of past data renames no account. */
+/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of
+ * their last change, so that an import of past data renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';

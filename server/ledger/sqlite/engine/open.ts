@@ -1,6 +1,6 @@
 /**
- * The ledger in one SQLite file. One process at a time opens it (intake, or the command line while no server runs) and
- * is its only writer. The analysis process also reads frozen rows (inbox-reader.ts).
+ * The ledger in one SQLite file. One process at a time opens it (intake, or the command line while no server
+ * runs) and is its only writer. The analysis process also reads frozen rows (inbox-reader.ts).
  */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
@@ -35,8 +35,8 @@ export interface SqliteLedgerOptions {
   readonly knownUsersCapacity?: number;
   /** The most message ids of the table in memory (16 bytes each, in at most 2^20 slots). */
   readonly messageIdsPerRun?: number;
-  /** Half the bytes of the journal, a file of events that SQLite does not have yet. The file is overwritten from its
-   * start. */
+  /** Half the bytes of the journal, a file of events that SQLite does not have yet. The file is overwritten
+   * from its start. */
   readonly journalHalfBytes?: number;
   readonly rejectedEventLimits?: RejectedEventLimits;
   /** The most bytes of one organization's held events. */
@@ -61,8 +61,8 @@ const defaults = {
 
 /**
  * Opens the ledger, or creates it, and runs the migrations.
- * @throws Refusal when the file is damaged, cannot be read or written, or was written by a newer version, message ids of the last day are missing, or
- * a restore into its folder was not finished.
+ * @throws Refusal when the file is damaged, cannot be read or written, or was written by a newer version,
+ * message ids of the last day are missing, or a restore into its folder was not finished.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, clock, ...sizes } = { ...defaults, ...options };
@@ -101,8 +101,8 @@ function openDatabase(file: string): Database {
   const db = new Database(file, { create: true, strict: true });
   try {
     db.run("PRAGMA busy_timeout = 5000");
-    // It must be set before the first table: afterwards only a full VACUUM could change it. It makes a commit's
-    // log a page longer (20 µs). After a long backlog, the warehouse can use the freed disk space.
+    // It must be set before the first table: afterwards only a full VACUUM could change it. It makes a
+    // commit's log a page longer (20 µs). After a long backlog, the warehouse can use the freed disk space.
     db.run("PRAGMA auto_vacuum = INCREMENTAL");
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = FULL");

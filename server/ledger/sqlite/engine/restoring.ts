@@ -21,7 +21,8 @@ export function refuseUnfinishedRestore(dataDir: string): void {
   );
 }
 
-/** The paths that a restore writes into a data folder beside its mark. @param others paths beside the ledger's files */
+/** The paths that a restore writes into a data folder beside its mark. @param others paths beside the
+ * ledger's files */
 function restoredPaths(dataDir: string, file: string, others: readonly string[]): readonly string[] {
   return [file, `${file}-wal`, `${file}-shm`, `${file}-journaled`, join(dataDir, "message-ids"), ...others];
 }

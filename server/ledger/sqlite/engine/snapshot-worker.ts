@@ -1,4 +1,5 @@
-/** The thread of `snapshot.ts`. It copies one database and answers with an error or with nothing. Then it is ended. */
+/** The thread of `snapshot.ts`. It copies one database and answers with an error or with nothing. Then it is
+ * ended. */
 import { Database } from "bun:sqlite";
 import { messageOf } from "../../../process/process.ts";
 

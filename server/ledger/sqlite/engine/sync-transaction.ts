@@ -8,8 +8,8 @@ import type { Database } from "bun:sqlite";
 export type NotAPromise<Result> = Result extends PromiseLike<unknown> ? never : Result;
 
 /**
- * Commits the writes of `work` and returns its result. If `work` or the commit throws, the transaction is rolled
- * back and the error is thrown again.
+ * Commits the writes of `work` and returns its result. If `work` or the commit throws, the transaction is
+ * rolled back and the error is thrown again.
  */
 export function inTransaction<Result>(db: Database, work: () => NotAPromise<Result>): Result {
   db.query("BEGIN IMMEDIATE").run();

@@ -1,10 +1,10 @@
 /**
- * A file that is synced without a pause of the event loop. A call of fsync blocks a thread for 0.3 to 1 ms. It runs
- * in another thread, while this one reads the next requests.
+ * A file that is synced without a pause of the event loop. A call of fsync blocks a thread for 0.3 to 1 ms.
+ * It runs in another thread, while this one reads the next requests.
  *
- * Invariant: a write is acknowledged only when `synced()`, called after the write, has resolved. Syncs run one after
- * another, so that a failure reaches the callers that wait for it. After a failure every later sync fails, too: the
- * system may have dropped pages from its cache, and cannot restore them.
+ * Invariant: a write is acknowledged only when `synced()`, called after the write, has resolved. Syncs run
+ * one after another, so that a failure reaches the callers that wait for it. After a failure every later sync
+ * fails, too: the system may have dropped pages from its cache, and cannot restore them.
  */
 import fs from "node:fs";
 
@@ -20,8 +20,8 @@ export class SyncedFile {
     this.descriptor = fs.openSync(path, "r+");
   }
 
-  /** @throws the error of an earlier sync: no write is allowed any more. Senders repeat a failed request, and each write
-   * would store the event once more. */
+  /** @throws the error of an earlier sync: no write is allowed any more. Senders repeat a failed request, and
+   * each write would store the event once more. */
   refuseFailed(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -55,8 +55,8 @@ export class SyncedFile {
     return promise;
   }
 
-  /** Waits for all requested syncs. A sync of a closed file could sync another file that has got its number, and
-   * report success. */
+  /** Waits for all requested syncs. A sync of a closed file could sync another file that has got its number,
+   * and report success. */
   async close(): Promise<void> {
     await (this.#next ?? this.#running)?.catch(() => undefined);
     fs.closeSync(this.descriptor);

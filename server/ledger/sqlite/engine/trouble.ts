@@ -1,4 +1,5 @@
-/** What to do about a ledger that SQLite or the file system refuses, in a sentence in place of a stack trace. */
+/** What to do about a ledger that SQLite or the file system refuses, in a sentence in place of a stack
+ * trace. */
 import { Refusal } from "../../../../contract/refusal.ts";
 
 const sentences: readonly (readonly [RegExp, (file: string, code: string) => string])[] = [
@@ -33,7 +34,8 @@ export function ledgerTrouble(file: string, error: unknown): Refusal | undefined
   return sentence && new Refusal(sentence(file, code));
 }
 
-/** The refusal for any error of SQLite while the ledger is opened, when its content is all that can be wrong. */
+/** The refusal for any error of SQLite while the ledger is opened, when its content is all that can be
+ * wrong. */
 export function openingTrouble(file: string, error: unknown): Refusal | undefined {
   const code = codeOf(error);
   if (!(error instanceof Error) || !code.startsWith("SQLITE_")) return ledgerTrouble(file, error);

@@ -1,5 +1,6 @@
-/** Names of events that were sent with white space: at most 10,000 of an organization. Every such event looks its name
- * up, so the names are cached. A look-up in SQLite took 10 µs on a busy machine, and a count of 10,000 names 2.5 ms. */
+/** Names of events that were sent with white space: at most 10,000 of an organization. Every such event looks
+ * its name up, so the names are cached. A look-up in SQLite took 10 µs on a busy machine, and a count of
+ * 10,000 names 2.5 ms. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import type { EventLabel } from "../../ports/held-events.ts";
@@ -27,8 +28,8 @@ export class EventLabels {
     return this.#of(organization).get(event);
   }
 
-  /** Writes as many labels as there is room for, inside the caller's transaction. @returns the written ones, for
-   * `remember` */
+  /** Writes as many labels as there is room for, inside the caller's transaction. @returns the written ones,
+   * for `remember` */
   write(labels: readonly EventLabel[]): readonly EventLabel[] {
     const added = new Map<number, number>();
     return labels.filter(({ organization, event, label }) => {

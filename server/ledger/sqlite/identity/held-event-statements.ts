@@ -1,4 +1,5 @@
-/** Stores held events, with totals of each person and organization. All calls run inside the caller's transaction. */
+/** Stores held events, with totals of each person and organization. All calls run inside the caller's
+ * transaction. */
 import type { Database } from "bun:sqlite";
 import type { HeldEvent, PersonKey } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";

@@ -1,5 +1,5 @@
-/** The migration step for connected sources. It adds held events, links between ids, and the names of events as they were
- * sent. Totals are kept beside the rows: a count of a million rows would block every request. */
+/** The migration step for connected sources. It adds held events, links between ids, and the names of events
+ * as they were sent. Totals are kept beside the rows: a count of a million rows would block every request. */
 export const heldEventTables = `
   CREATE TABLE parked_items (
     id INTEGER PRIMARY KEY,
@@ -50,9 +50,9 @@ export const heldEventTables = `
 `;
 
 /**
- * The step that distinguishes ids of users from those of visitors. Links to users who are not identified get an expiry
- * and a limit. Ids that were linked to an erased user are kept as a keyed hash. Older rows have no kind and become
- * visitors' ids, because nearly all held events are of visitors.
+ * The step that distinguishes ids of users from those of visitors. Links to users who are not identified get
+ * an expiry and a limit. Ids that were linked to an erased user are kept as a keyed hash. Older rows have no
+ * kind and become visitors' ids, because nearly all held events are of visitors.
  */
 export const personKinds = `
   UPDATE parked_items SET person = 'visitor ' || person;

@@ -1,8 +1,8 @@
 /**
  * Held events, links between ids and names of events, in SQLite.
  *
- * Invariant: an organization that is not in memory has no held events and no links. It is added before the commit, so
- * memory may only have too many.
+ * Invariant: an organization that is not in memory has no held events and no links. It is added before the
+ * commit, so memory may only have too many.
  */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
@@ -46,8 +46,8 @@ export class SqliteHeldEvents {
     return this.#organizations.has(organization);
   }
 
-  /** Writes the decision's changes, inside the caller's transaction. It forgets the ids of items that it drops, so the
-   * transaction's own ids are written before. @returns labels for memory after the commit */
+  /** Writes the decision's changes, inside the caller's transaction. It forgets the ids of items that it
+   * drops, so the transaction's own ids are written before. @returns labels for memory after the commit */
   write({ taken, held, refused, links, labels }: HeldEventWrites, nowMs: number): readonly EventLabel[] {
     const organizations = new Set([...held, ...links].map(({ organization }) => organization));
     for (const organization of organizations) {

@@ -1,5 +1,5 @@
-/** Links from ids to users, and the number of links that wait for their user to be identified. All calls run inside the
- * caller's transaction. */
+/** Links from ids to users, and the number of links that wait for their user to be identified. All calls run
+ * inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
@@ -22,7 +22,8 @@ interface Row {
   readonly id: string;
 }
 
-/** Without the index SQLite reads all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
+/** Without the index SQLite reads all links of the organization: 10,000 aliases in one request took 50 s
+ * instead of 2. */
 const ofUser = "identity_links INDEXED BY identity_links_of_user";
 
 /** A link that was not written for this time may be deleted. */

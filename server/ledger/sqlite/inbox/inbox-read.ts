@@ -11,7 +11,8 @@ type Range = [afterInboxId: number, uptoInboxId: number, table: string, year: nu
 
 const newline = "\n".charCodeAt(0);
 
-/** Bodies are read as bytes. As text, each would be decoded and encoded again before the warehouse gets it. */
+/** Bodies are read as bytes. As text, each would be decoded and encoded again before the warehouse gets
+ * it. */
 export function prepareRead(db: Database): Statement<StoredBody, Range> {
   return db.prepare(
     `SELECT rows, CAST(body AS BLOB) AS body FROM inbox

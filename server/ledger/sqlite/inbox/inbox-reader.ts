@@ -1,7 +1,8 @@
 /**
- * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot. So tens of megabytes do
- * not cross a socket. It only reads, and each read except a snapshot is short: while a transaction is open, the
- * write-ahead log cannot start again. With a checkpoint from this process the log grew to 343 MB.
+ * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot. So tens of
+ * megabytes do not cross a socket. It only reads, and each read except a snapshot is short: while a
+ * transaction is open, the write-ahead log cannot start again. With a checkpoint from this process the log
+ * grew to 343 MB.
  */
 import { Database } from "bun:sqlite";
 import type { FrozenBatch } from "../../ports/inbox.ts";

@@ -15,8 +15,8 @@ const keptLoadedMs = 3_600_000;
 /** To delete these takes about 2 ms. */
 const stepBytes = 1024 * 1024;
 const stepInboxRows = 512;
-/** Free pages that are kept for new rows. Further pages are freed, because the warehouse on the same disk may need
- * the space. */
+/** Free pages that are kept for new rows. Further pages are freed, because the warehouse on the same disk may
+ * need the space. */
 const keptFreePages = 16_384;
 const freePagesPerStep = 256;
 /** Our readers lock the log for milliseconds. If every attempt fails, another program has locked it. */
@@ -78,8 +78,8 @@ export class InboxTidy {
   }
 
   /**
-   * Deletes all loaded rows up to an inbox id. After it, no free page, write-ahead log or journal contains a row that
-   * was deleted so far, here or in another table. It runs in small steps until all work is done.
+   * Deletes all loaded rows up to an inbox id. After it, no free page, write-ahead log or journal contains a
+   * row that was deleted so far, here or in another table. It runs in small steps until all work is done.
    * @throws Error when rows up to this id are not loaded, or a reader locks the log for seconds.
    */
   async erase(uptoInboxId: number): Promise<void> {
@@ -96,7 +96,8 @@ export class InboxTidy {
     throw new Error("the ledger's log is being read all the time, and cannot be emptied");
   }
 
-  /** Empties the log if no reader uses it: a wait for a reader would block every request. @returns whether it did */
+  /** Empties the log if no reader uses it: a wait for a reader would block every request. @returns whether it
+   * did */
   #emptyLog(): boolean {
     this.#db.run("PRAGMA busy_timeout = 0");
     try {
@@ -123,8 +124,8 @@ export class InboxTidy {
     if (Bun.file(`${this.#db.filename}-wal`).size > shortLogBytes) this.#statements.checkpoint.all();
   }
 
-  /** Called before the database is closed: its file must be complete, for administrators who copy or move only this file.
-   * SQLite does the same when it closes, but not while there is a prepared statement. */
+  /** Called before the database is closed: its file must be complete, for administrators who copy or move
+   * only this file. SQLite does the same when it closes, but not while there is a prepared statement. */
   leaveNoLog(): void {
     try {
       this.#emptyLog();

@@ -5,8 +5,9 @@
  *   needed → finished (in the warehouse) → kept for an hour → deleted (inbox-tidy.ts)
  *
  * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches, and an
- * inbox id is never used twice. A batch's rows never change and exist until it is finished. While a frozen batch
- * is unfinished no other rows are frozen. So the warehouse has all rows below the oldest unfinished range.
+ * inbox id is never used twice. A batch's rows never change and exist until it is finished. While a frozen
+ * batch is unfinished no other rows are frozen. So the warehouse has all rows below the oldest unfinished
+ * range.
  */
 import type { Database } from "bun:sqlite";
 import type {
@@ -39,8 +40,8 @@ type Totals = { rows: number; bytes: number };
 
 const batchColumns = "number, warehouse_table, year, schema, rows, bytes, after_inbox_id, upto_inbox_id";
 
-// Bodies are stored as text, for an hour. Compression of 64 rows with zstd 1 made them 3.9 times smaller and the
-// log 20 % shorter. But it took 1.0 µs a row of the thread that answers requests.
+// Bodies are stored as text, for an hour. Compression of 64 rows with zstd 1 made them 3.9 times smaller and
+// the log 20 % shorter. But it took 1.0 µs a row of the thread that answers requests.
 function prepare(db: Database) {
   return {
     write: db.prepare(
@@ -79,12 +80,14 @@ export class SqliteInbox implements Inbox {
   readonly #read: ReturnType<typeof prepareRead>;
   readonly #engine: SqliteEngine;
   readonly #limits: RejectedEventLimits;
-  /** All rows that were acknowledged before `atMs` have at most this inbox id. A freeze sets it. When the id is loaded, it
-   * becomes undefined. */
+  /** All rows that were acknowledged before `atMs` have at most this inbox id. A freeze sets it. When the id
+   * is loaded, it becomes undefined. */
   #mark: { readonly inboxId: number; readonly atMs: number } | undefined;
-  /** The time of the last mark that is loaded. Not stored: after a start it is null until the first mark is loaded. */
+  /** The time of the last mark that is loaded. Not stored: after a start it is null until the first mark is
+   * loaded. */
   #markLoadedAtMs: number | null = null;
-  /** Rows in no finished batch, frozen or not. They are running totals, because `backlog` is called very often. */
+  /** Rows in no finished batch, frozen or not. They are running totals, because `backlog` is called very
+   * often. */
   readonly #waiting: Totals;
   #newestInboxId: number;
   #loadedBytes: number;
@@ -120,8 +123,8 @@ export class SqliteInbox implements Inbox {
     return this.#loadedBytes;
   }
 
-  /** Writes rows inside the caller's transaction, when the journal is flushed. The caller calls `appended` after the
-   * commit. */
+  /** Writes rows inside the caller's transaction, when the journal is flushed. The caller calls `appended`
+   * after the commit. */
   append(inbox: readonly InboxRows[]): void {
     for (const [index, rows] of inbox.entries()) this.write(this.#newestInboxId + 1 + index, rows);
   }
@@ -211,7 +214,8 @@ export class SqliteInbox implements Inbox {
     return this.#statements.unfinished.all().map(frozenBatch);
   }
 
-  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but at least one inbox row of any size. */
+  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but at least one inbox row of any
+   * size. */
   #waitingRows(after: number, maxRows: number): readonly WaitingRow[] {
     const waiting: WaitingRow[] = [];
     let rows = 0;

@@ -1,9 +1,10 @@
 /**
- * A file of fixed size that is overwritten again and again, so that a sync writes neither a length nor new blocks.
- * It has two halves. While one is written, the records of the other are made durable elsewhere.
+ * A file of fixed size that is overwritten again and again, so that a sync writes neither a length nor new
+ * blocks. It has two halves. While one is written, the records of the other are made durable elsewhere.
  *
- * A record is its length, its checksum and its bytes. After the last record there may be records of an earlier round.
- * The content of the records distinguishes them. A synced record is whole, and so is every earlier one.
+ * A record is its length, its checksum and its bytes. After the last record there may be records of an
+ * earlier round. The content of the records distinguishes them. A synced record is whole, and so is every
+ * earlier one.
  */
 import fs from "node:fs";
 import { dirname } from "node:path";

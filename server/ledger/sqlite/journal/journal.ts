@@ -1,14 +1,15 @@
 /**
- * Groups of events that are acknowledged before SQLite has them. A commit of SQLite took 82 µs for a group of 24
- * events, 58 of them for the seven pages of the log that each commit writes. An append to the journal takes 8. One
- * commit of SQLite writes many waiting groups.
+ * Groups of events that are acknowledged before SQLite has them. A commit of SQLite took 82 µs for a group of
+ * 24 events, 58 of them for the seven pages of the log that each commit writes. An append to the journal
+ * takes 8. One commit of SQLite writes many waiting groups.
  *
  *   appended and synced (acknowledged) → waiting, in memory → written into SQLite → resting, once SQLite's own log
  *   is synced. Then its space in the file is free
  *
- * Invariants. Inbox ids grow from group to group and from here to SQLite, so that after a crash the newest one in
- * SQLite shows which groups are missing. Reads of the inbox, the counts of days or the message ids in SQLite flush the
- * journal first. A group that SQLite rejects stays, and no group is appended until SQLite has it.
+ * Invariants. Inbox ids grow from group to group and from here to SQLite, so that after a crash the newest
+ * one in SQLite shows which groups are missing. Reads of the inbox, the counts of days or the message ids in
+ * SQLite flush the journal first. A group that SQLite rejects stays, and no group is appended until SQLite
+ * has it.
  */
 import type { Database } from "bun:sqlite";
 import type { DayCount, InboxRows } from "../../ports/inbox.ts";
@@ -73,7 +74,8 @@ export class Journal {
 
   /**
    * Appends a group. The caller has called `refuseFailed`, and acknowledges the group after `synced`.
-   * @returns false when there is no room, or SQLite rejects writes. Then the caller writes it to SQLite, after a `flush`.
+   * @returns false when there is no room, or SQLite rejects writes. Then the caller writes it to SQLite,
+   * after a `flush`.
    */
   append(group: EventGroup): boolean {
     if (this.#isStuck) return false;
@@ -118,7 +120,8 @@ export class Journal {
     this.#file.erase();
   }
 
-  /** Flushes, and removes the file. Then the database alone is the complete ledger, for administrators who copy it. */
+  /** Flushes, and removes the file. Then the database alone is the complete ledger, for administrators who
+   * copy it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
@@ -158,7 +161,8 @@ export class Journal {
     this.#isStuck = false;
   }
 
-  /** Syncs SQLite's log, which frees the full half of the file. After a failure the log rejects all later writes. */
+  /** Syncs SQLite's log, which frees the full half of the file. After a failure the log rejects all later
+   * writes. */
   #bringToRest(): void {
     if (this.#isComingToRest || this.#file.fullUpto <= this.#restingUpto) return;
     const flushedUpto = this.#flushedUpto;
@@ -179,8 +183,8 @@ function lastInboxId({ firstInboxId, inbox }: EventGroup): number {
   return firstInboxId + inbox.length - 1;
 }
 
-/** The groups that follow an inbox id without a gap, in their order. No group after a gap was acknowledged: the missing
- * group was written earlier, and a sync covers all earlier writes. */
+/** The groups that follow an inbox id without a gap, in their order. No group after a gap was acknowledged:
+ * the missing group was written earlier, and a sync covers all earlier writes. */
 function groupsAfter(groups: readonly EventGroup[], inboxId: number): EventGroup[] {
   const following: EventGroup[] = [];
   let next = inboxId + 1;

@@ -1,7 +1,7 @@
 /**
- * A Bloom filter over the ids of one run. It excludes 99 of 100 ids that the run does not contain. So a new id does
- * not cost a read of a file for every run of the day. It is blocked: all bits of an id are in one line of the
- * processor's cache. So a look-up costs one access to memory (0.05 µs) and not seven.
+ * A Bloom filter over the ids of one run. It excludes 99 of 100 ids that the run does not contain. So a new
+ * id does not cost a read of a file for every run of the day. It is blocked: all bits of an id are in one
+ * line of the processor's cache. So a look-up costs one access to memory (0.05 µs) and not seven.
  */
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
 
@@ -18,8 +18,8 @@ export function emptyFilter(ids: number): Uint32Array {
 }
 
 /**
- * Adds an id by the second and third word of its hash. The table's home slot comes from the first word, so neighbours
- * in the table are not neighbours here.
+ * Adds an id by the second and third word of its hash. The table's home slot comes from the first word, so
+ * neighbours in the table are not neighbours here.
  */
 export function addToFilter(filter: Uint32Array, second: number, third: number): void {
   const block = (second * wordsPerBlock) & (filter.length - 1);
@@ -40,7 +40,8 @@ export function mayContain(filter: Uint32Array, hash: MessageIdHash): boolean {
   return true;
 }
 
-/** The first three bits each use nine bits of the third word. The others also use the top of the second word. */
+/** The first three bits each use nine bits of the third word. The others also use the top of the second
+ * word. */
 function bitAt(second: number, third: number, step: number): number {
   const source = step < 3 ? third : third ^ (second >>> 5);
   return (source >>> ((step % 3) * 9)) & (bitsPerBlock - 1);

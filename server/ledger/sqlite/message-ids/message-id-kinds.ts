@@ -1,4 +1,5 @@
-/** The step that distinguishes ids of identifies from those of tracks. Before it, ids were kept without their kind. */
+/** The step that distinguishes ids of identifies from those of tracks. Before it, ids were kept without their
+ * kind. */
 export const messageIdKinds = `
   CREATE TABLE message_id_kinds (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),

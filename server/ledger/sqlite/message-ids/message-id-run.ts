@@ -1,9 +1,9 @@
 /**
- * A run: a full table of message ids, written to a file in its form in memory. So a look-up is one read at the id's
- * home slot. Its Bloom filter follows the slots and is kept in memory (1.4 bytes an id).
+ * A run: a full table of message ids, written to a file in its form in memory. So a look-up is one read at
+ * the id's home slot. Its Bloom filter follows the slots and is kept in memory (1.4 bytes an id).
  *
- * Invariant: a run that can be opened is whole. It is written under a temporary name, fsynced and renamed, and the
- * folder is fsynced. Only then may the database name it.
+ * Invariant: a run that can be opened is whole. It is written under a temporary name, fsynced and renamed,
+ * and the folder is fsynced. Only then may the database name it.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";

@@ -1,9 +1,9 @@
 /**
- * Message ids in memory: an open-addressing hash table in one typed array. A slot has 16 bytes: 96 bits of hash and
- * the second of the commit (0 = empty slot). Native maps took at least 60 bytes for each id.
+ * Message ids in memory: an open-addressing hash table in one typed array. A slot has 16 bytes: 96 bits of
+ * hash and the second of the commit (0 = empty slot). Native maps took at least 60 bytes for each id.
  *
- * It grows without a pause. A rehash of 400 thousand ids at once took 49 ms. So after a doubling the former slots
- * stay in use, and each addition moves a few of them.
+ * It grows without a pause. A rehash of 400 thousand ids at once took 49 ms. So after a doubling the former
+ * slots stay in use, and each addition moves a few of them.
  */
 
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
@@ -12,8 +12,8 @@ export const wordsPerSlot = 4;
 const smallestSlots = 2 ** 12;
 /** Above three quarters, linear probing takes many probes. */
 const fullest = 0.75;
-/** At least 2, because there are twice as many new slots. The former ones have to be empty before the new ones are
- * full. */
+/** At least 2, because there are twice as many new slots. The former ones have to be empty before the new
+ * ones are full. */
 const slotsMovedPerAddition = 8;
 
 /**

@@ -1,14 +1,14 @@
 /**
- * The message ids that were acknowledged in the last 24 hours. An index in SQLite took 38 µs an id at ten million
- * ids. This takes under 1 µs. An id is in three places, one after another:
+ * The message ids that were acknowledged in the last 24 hours. An index in SQLite took 38 µs an id at ten
+ * million ids. This takes under 1 µs. An id is in three places, one after another:
  *
  *   1. a blob in `message_ids`, one for each commit, written in the commit's own transaction
  *   2. a table in memory, filled after the commit. A full table is sealed, and another begins
  *   3. a run: the sealed table as a file. Then the blobs that it covers are deleted
  *
- * Invariants. The table in memory changes only after the commit. At every moment each acknowledged id is in a blob or
- * in a run that the database names. The run is durable before it is named. Blobs are deleted only when a named run
- * covers them. A file that the database does not name was left by a crash.
+ * Invariants. The table in memory changes only after the commit. At every moment each acknowledged id is in a
+ * blob or in a run that the database names. The run is durable before it is named. Blobs are deleted only
+ * when a named run covers them. A file that the database does not name was left by a crash.
  */
 import type { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -132,7 +132,8 @@ export class MessageIds {
     this.#filling = { table: new MessageIdTable(), lastSequence: sequence, newestAtMs: 0 };
   }
 
-  /** Writes sealed tables as runs. Deletes the blobs that they cover, and all ids that are older than 24 hours. */
+  /** Writes sealed tables as runs. Deletes the blobs that they cover, and all ids that are older than 24
+   * hours. */
   async tidy(nowMs: number): Promise<void> {
     // The deletion comes first: on a full disk no run can be written before it.
     this.#forgetRuns(nowMs);

@@ -1,7 +1,7 @@
 /**
- * Counts with which `doctor` compares the warehouse: events per organization and UTC day with a checksum, and the
- * numbers of users and accounts. They are running totals, written in the transaction that they count. A scan of a
- * million users would block every request for half a second.
+ * Counts with which `doctor` compares the warehouse: events per organization and UTC day with a checksum, and
+ * the numbers of users and accounts. They are running totals, written in the transaction that they count. A
+ * scan of a million users would block every request for half a second.
  */
 import type { Database } from "bun:sqlite";
 import type { DayCount } from "../../ports/inbox.ts";

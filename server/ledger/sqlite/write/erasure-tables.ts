@@ -40,5 +40,6 @@ export const accountErasures = `
   CREATE INDEX erasures_of_accounts ON erasures (organization, account);
 `;
 
-/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after this one. */
+/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after
+ * this one. */
 export const organizationDeletions = "ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id INTEGER;";

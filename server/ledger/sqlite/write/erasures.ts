@@ -1,6 +1,7 @@
 /**
- * Erasures in SQLite. After the commits, loaded rows of the inbox are deleted in small steps, and last the freed pages and
- * the write-ahead log. After it no byte stays in the files (`secure_delete` zeroes deleted rows within a page).
+ * Erasures in SQLite. After the commits, loaded rows of the inbox are deleted in small steps, and last the
+ * freed pages and the write-ahead log. After it no byte stays in the files (`secure_delete` zeroes deleted
+ * rows within a page).
  */
 import type { Database } from "bun:sqlite";
 import type { Erasure } from "../../ports/erasures.ts";

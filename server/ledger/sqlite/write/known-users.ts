@@ -1,12 +1,12 @@
 /**
- * The fields of users that track requests need, kept in memory. A look-up in SQLite for every request took a third
- * of the throughput.
+ * The fields of users that track requests need, kept in memory. A look-up in SQLite for every request took a
+ * third of the throughput.
  *
  * Invariant: the cache changes only after a commit. A cache that is filled earlier would accept tracks of a
  * rolled-back user, with a number that the next user gets, too.
  *
- * It is bounded by two generations. When the young one has half the capacity, it becomes the old one, and the former
- * old one is dropped. A look-up moves a user to the young one, so active users stay.
+ * It is bounded by two generations. When the young one has half the capacity, it becomes the old one, and the
+ * former old one is dropped. A look-up moves a user to the young one, so active users stay.
  */
 import type { KnownUser } from "../../ports/transact.ts";
 import { ByOrganization } from "../engine/by-organization.ts";

@@ -1,4 +1,5 @@
-/** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round trip. */
+/** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round
+ * trip. */
 import type { Account, User } from "../../ports/entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";

@@ -1,7 +1,7 @@
 /**
- * Erased users, with the time of the erasure, and the ids that were linked to them. Every identify reads this, so an
- * organization without erasures costs one look-up in a set. An id is kept as an HMAC under a key of this ledger. Ids
- * are short and guessable, so a plain hash could be found by trial.
+ * Erased users, with the time of the erasure, and the ids that were linked to them. Every identify reads
+ * this, so an organization without erasures costs one look-up in a set. An id is kept as an HMAC under a key
+ * of this ledger. Ids are short and guessable, so a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
 import type { PersonKey } from "../../ports/held-events.ts";
@@ -38,7 +38,8 @@ export class Tombstones {
     );
   }
 
-  /** The last erasure of this user, or of the user to whom the id was linked at that time. Undefined if there is none. */
+  /** The last erasure of this user, or of the user to whom the id was linked at that time. Undefined if there
+   * is none. */
   erasedAtMs({ organization, ...person }: PersonKey): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
     const { newest, linked } = this.#statements;

@@ -1,10 +1,10 @@
 /**
- * The only path by which requests change the ledger. A pure function decides with its look-ups, and its result is
- * written as a whole. Events of known users go to the journal. Changes of a user, an account, an import or held events
- * go to SQLite, in ONE transaction.
+ * The only path by which requests change the ledger. A pure function decides with its look-ups, and its
+ * result is written as a whole. Events of known users go to the journal. Changes of a user, an account, an
+ * import or held events go to SQLite, in ONE transaction.
  *
- * Invariant: in-memory caches change only after the write. These are the cache of known users, the table of message
- * ids and the inbox's totals. So no cache contains a failed transaction.
+ * Invariant: in-memory caches change only after the write. These are the cache of known users, the table of
+ * message ids and the inbox's totals. So no cache contains a failed transaction.
  */
 import type { Database } from "bun:sqlite";
 import type { EventLabel } from "../../ports/held-events.ts";
@@ -43,14 +43,14 @@ export class Transactor {
     this.#clock = clock;
   }
 
-  /** When it resolves, all writes are on disk. If the decision or the write fails, nothing is, and no cache has changed. If
-   * only the sync fails, the outcome is unknown, and every later transaction fails, too. */
+  /** When it resolves, all writes are on disk. If the decision or the write fails, nothing is, and no cache
+   * has changed. If only the sync fails, the outcome is unknown, and every later transaction fails, too. */
   async transact(decide: (stored: Stored) => Writes): Promise<void> {
     const { journal, log, inbox } = this.#parts;
     journal.refuseFailed();
     log.refuseFailed();
-    // It always grows and costs no page of its own. A transaction without rows does not change it, but has made no
-    // event ids with it.
+    // It always grows and costs no page of its own. A transaction without rows does not change it, but has
+    // made no event ids with it.
     const transaction = inbox.newestInboxId + 1;
     const stored = new LookedUp(this.#parts, transaction, this.#clock());
     const writes = decide(stored);

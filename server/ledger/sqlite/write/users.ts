@@ -107,8 +107,8 @@ export class Users {
   }
 
   /**
-   * Searches for the users of an account, in small steps. An index would cost every identify a page. The set also gets users
-   * who join meanwhile, until the watch ends. No user can join a deleted account.
+   * Searches for the users of an account, in small steps. An index would cost every identify a page. The set
+   * also gets users who join meanwhile, until the watch ends. No user can join a deleted account.
    * @returns their ids, and a function that ends the watch
    */
   async watchMembers(

@@ -1,4 +1,5 @@
-/** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one commit. */
+/** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one
+ * commit. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";

@@ -146,7 +146,8 @@ const sinceRow = new RowOf<{ readonly sinceMs: number | null }>({
   sinceMs: nullable(integer("min(created_at_ms)")),
 });
 
-/** As `RuleDecisions.gathered`. The plus keeps SQLite from the index of rules: it would read all alerts of two years. */
+/** As `RuleDecisions.gathered`. The plus keeps SQLite from the index of rules: it would read all alerts of
+ * two years. */
 export function* findGathered(
   organization: number,
   rule: number,
@@ -267,7 +268,8 @@ export function* closeAlerts(
   }
 }
 
-/** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of hold-outs stay. */
+/** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of
+ * hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
   yield* leaveMessages(organization, entity, { isErased: true });
   yield* forgetEntriesOf(organization, entity);

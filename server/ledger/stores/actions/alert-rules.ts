@@ -166,7 +166,8 @@ function* changeRule(
   return yield* known(organization, id, today);
 }
 
-/** Closes the open alerts of a rule that a decision would end, and deletes its states. Alerts of moments have no end. */
+/** Closes the open alerts of a rule that a decision would end, and deletes its states. Alerts of moments have
+ * no end. */
 function* endStates(rule: number, today: number, nowMs: number): Work<void> {
   const why: AlertClosing = "ruleChanged";
   yield* run`

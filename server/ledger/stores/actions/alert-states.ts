@@ -48,7 +48,8 @@ export function* existing(
   return (entity) => entity.kind === "source" || there[entity.kind].has(entity.number);
 }
 
-/** Whether a state is that of an entity of which nothing is known: it left, has no open alert, and does not rest. */
+/** Whether a state is that of an entity of which nothing is known: it left, has no open alert, and does not
+ * rest. */
 export function isForgotten({ hasLeft, firedOn, restsUntil }: EntityStateRow, day: number): boolean {
   return hasLeft && firedOn === null && (restsUntil === null || restsUntil <= day);
 }

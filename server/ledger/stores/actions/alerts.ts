@@ -191,8 +191,9 @@ const workRow = new RowOf<WorkOnCall>({
   verdictAtMs: nullable(integer()),
 });
 
-/** One page. Alerts are counted and chosen by an index that has all columns of the filter, and only those of the page are joined with their
- * users, accounts and people. The first of them are read in the same snapshot. Without a deleted rule SQLite counts in half the time. */
+/** One page. Alerts are counted and chosen by an index that has all columns of the filter, and only those of
+ * the page are joined with their users, accounts and people. The first of them are read in the same snapshot.
+ * Without a deleted rule SQLite counts in half the time. */
 async function listAlerts(
   engine: Engine,
   organization: number,
@@ -221,7 +222,8 @@ async function listAlerts(
   return { total, alerts: [...first, ...rest] };
 }
 
-/** Without statistics SQLite chooses an index by its first columns, and would read and sort all rows of a rule. */
+/** Without statistics SQLite chooses an index by its first columns, and would read and sort all rows of a
+ * rule. */
 const byWeight = onSqlite(part`INDEXED BY alerts_by_weight`);
 
 /** Many are read in parts, so that other requests run in between. */
@@ -375,7 +377,8 @@ function* setCallAside(
   return true;
 }
 
-/** Leaves the open alerts of a person who is removed without an assignee, snoozed ones and those of controls among them.
+/** Leaves the open alerts of a person who is removed without an assignee, snoozed ones and those of controls
+ * among them.
  * @returns how many there are */
 export function unassignAlertsOf(organization: number, person: number) {
   return run`

@@ -1,4 +1,5 @@
-/** Stores the experiments of hold-outs and their entries. An erasure, and the deletion of a rule or of old alerts, leave counts of them. */
+/** Stores the experiments of hold-outs and their entries. An erasure, and the deletion of a rule or of old
+ * alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
 import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
 import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
@@ -58,8 +59,8 @@ export function* beginExperiment(
       ${holdOutShare}, ${horizonDays}, ${nowMs})`;
 }
 
-/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. @throws Refusal when the rule or
- * its share is gone */
+/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. @throws
+ * Refusal when the rule or its share is gone */
 export function* holdOutOf(
   organization: number,
   rule: number,
@@ -105,8 +106,8 @@ const entryRow = new RowOf<KnownArms["entries"][number]>({
 });
 
 /**
- * Controls of a day and later, by user and drawn account: those of alerts, and accounts that are some because of an erased user.
- * The plus keeps SQLite from the index of rules: few alerts are of controls.
+ * Controls of a day and later, by user and drawn account: those of alerts, and accounts that are some because
+ * of an erased user. The plus keeps SQLite from the index of rules: few alerts are of controls.
  * @param which a condition on `user_number` and `drawn`
  */
 export function findControls(
@@ -126,7 +127,8 @@ export function findControls(
     WHERE ${which} GROUP BY user_number, drawn`;
 }
 
-/** As `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may have very many. */
+/** As `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may have
+ * very many. */
 export function* findKnownArms(
   organization: number,
   { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
@@ -143,7 +145,8 @@ export function* findKnownArms(
   return { controls, entries: [...ofUsers, ...ofAccounts] };
 }
 
-/** Adds the entries of alerts that were drawn. Only the first entry of a unit counts, and of an account only its first user. */
+/** Adds the entries of alerts that were drawn. Only the first entry of a unit counts, and of an account only
+ * its first user. */
 export function* addEntries(
   { organization, rule, experiment }: ExperimentOf,
   fired: readonly DrawnAlert[],
@@ -172,7 +175,8 @@ const monthOfEntry = perEngine({
   postgres: "(date_trunc('month', DATE '1970-01-01' + entered_day::integer)::date - DATE '1970-01-01')",
 });
 
-/** Removes the numbers from entries, and keeps arm, month and an outcome that alerts of the entity tell. The alerts are still there.
+/** Removes the numbers from entries, and keeps arm, month and an outcome that alerts of the entity tell. The
+ * alerts are still there.
  * @returns how many there were */
 function forgetEntries(which: Fragment) {
   return run`
@@ -200,8 +204,9 @@ const enteredRow = new RowOf<EnteredRow>({
   account: integer("account_number"),
 });
 
-/** Forgets an erased user or account. The account of an erased user stays as one that has entered, without arm and day: none of its other
- * users enters. If it is a control, it stays one. The users of an erased account stay. The alerts are still there. */
+/** Forgets an erased user or account. The account of an erased user stays as one that has entered, without
+ * arm and day: none of its other users enters. If it is a control, it stays one. The users of an erased
+ * account stay. The alerts are still there. */
 export function* forgetEntriesOf(organization: number, { user, account }: EntityNumbers): Work<void> {
   if (user > 0) {
     // The second condition says to SQLite that an index of named entries serves.
@@ -223,7 +228,8 @@ export function* forgetEntriesOf(organization: number, { user, account }: Entity
   }
 }
 
-/** Keeps the accounts that are controls because of a user's alerts. A control of an earlier experiment is kept on its entry of then. */
+/** Keeps the accounts that are controls because of a user's alerts. A control of an earlier experiment is
+ * kept on its entry of then. */
 function keepControls(organization: number, user: number) {
   return run`
     INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, control_until)

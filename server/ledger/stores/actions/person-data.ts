@@ -124,7 +124,8 @@ function* identityOf(organization: number, userId: string): Work<IdentityData> {
   };
 }
 
-/** A rule forgets its entries when it is deleted, so each has its rule. The last condition says to SQLite that an index of named entries serves. */
+/** A rule forgets its entries when it is deleted, so each has its rule. The last condition says to SQLite
+ * that an index of named entries serves. */
 function entriesOf(organization: number, user: number) {
   return select(entryRow)`
     FROM hold_out_entries AS entries JOIN alert_rules ON alert_rules.id = entries.rule
@@ -135,7 +136,8 @@ function entriesOf(organization: number, user: number) {
     ORDER BY entries.id`;
 }
 
-/** The ids of a person, their own among them. Held events under an e-mail address belong to the only user with it.
+/** The ids of a person, their own among them. Held events under an e-mail address belong to the only user
+ * with it.
  * @param email undefined for an id that was never identified */
 function* idsOf(organization: number, userId: string, email: string | undefined): Work<readonly PersonId[]> {
   const own: PersonId = { kind: "user", id: userId };

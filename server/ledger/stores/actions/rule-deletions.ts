@@ -1,5 +1,6 @@
-/** Deletions of alert rules. A rule is marked in one commit, and nothing reads it from then on. Its rows are deleted in parts afterwards: a rule
- * may have a million alerts, and SQLite runs on the thread that answers writes. */
+/** Deletions of alert rules. A rule is marked in one commit, and nothing reads it from then on. Its rows are
+ * deleted in parts afterwards: a rule may have a million alerts, and SQLite runs on the thread that answers
+ * writes. */
 import { skipLocked } from "../engine/dialect.ts";
 import { deleteSomeParts, type Engine } from "../engine/engine.ts";
 import { integer, perEngine, RowOf, run, type Steps, select, type Work } from "../engine/sql.ts";
@@ -8,7 +9,8 @@ import { forgetSomeEntries, keepExperiments } from "./hold-outs.ts";
 /** The most parts of one call. The next call, a second later, goes on. */
 const partsOfCall = 50;
 
-/** Marks a rule as deleted. Its name is free again: names have no control characters, so the new one is unique. Counts of its experiments stay.
+/** Marks a rule as deleted. Its name is free again: names have no control characters, so the new one is
+ * unique. Counts of its experiments stay.
  * @param name its name until now */
 export function* markRuleDeleted(
   { organization, id, name }: { readonly organization: number; readonly id: number; readonly name: string },
@@ -26,7 +28,8 @@ export function* markRuleDeleted(
 
 const markedRow = new RowOf<{ readonly id: number }>({ id: integer() });
 
-/** Deletes rows of rules that are marked. The entries of hold-outs are forgotten first, because the alerts tell their outcomes. */
+/** Deletes rows of rules that are marked. The entries of hold-outs are forgotten first, because the alerts
+ * tell their outcomes. */
 export async function finishRuleDeletions(engine: Engine): Promise<void> {
   let left = partsOfCall;
   const isDone = async (steps: (most: number) => Steps<number>) => {

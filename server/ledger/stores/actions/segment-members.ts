@@ -1,7 +1,9 @@
 /**
- * Stores the users or accounts of fixed segments in blocks of neighbouring numbers. One row for each of 100,000 users held up writes for 0.6 s.
+ * Stores the users or accounts of fixed segments in blocks of neighbouring numbers. One row for each of
+ * 100,000 users held up writes for 0.6 s.
  *
- * Users and accounts are looked up in small reads before the commit. The commit leaves out those that were erased since the first of them.
+ * Users and accounts are looked up in small reads before the commit. The commit leaves out those that were
+ * erased since the first of them.
  */
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -57,7 +59,8 @@ const placedRow = new RowOf<Block & Pick<Segment, "id" | "name">>({
 export const sizeOfFixed = `(SELECT CAST(coalesce(sum(segment_blocks.members), 0) AS bigint) FROM segment_blocks
   WHERE segment_blocks.segment = segments.id)`;
 
-/** Looks up the users or accounts of a segment. Other requests run in between. @returns undefined for a filter */
+/** Looks up the users or accounts of a segment. Other requests run in between. @returns undefined for a
+ * filter */
 export async function findMembers(
   engine: Engine,
   organization: number,
@@ -146,8 +149,8 @@ function blockOf(number: number): number {
   return Math.floor(number / numbersInBlock);
 }
 
-/** No erasure of the organization is under way, and none begins before the commit. SQLite has one writer at a time. It is the first lock of
- * a transaction: see `postgres/client/locks.ts`. */
+/** No erasure of the organization is under way, and none begins before the commit. SQLite has one writer at a
+ * time. It is the first lock of a transaction: see `postgres/client/locks.ts`. */
 export function lockOutErasures(organization: number) {
   return run`${onPostgres(part`SELECT 1 FROM populations WHERE organization = ${organization} FOR SHARE`)}`;
 }

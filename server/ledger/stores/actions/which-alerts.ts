@@ -1,4 +1,5 @@
-/** Conditions on alert rules and alerts. Rules that are deleted, and their alerts, are left out until their rows are gone. */
+/** Conditions on alert rules and alerts. Rules that are deleted, and their alerts, are left out until their
+ * rows are gone. */
 import { type Fragment, part } from "../engine/sql.ts";
 
 /** Rules that are not deleted. */
@@ -16,7 +17,8 @@ export const ofKeptRule = (organization: number): Fragment => part`
 export const isNoControl = (today: number): Fragment =>
   part`(control_until IS NULL OR control_until < ${today})`;
 
-/** Alerts of the inbox. Controls are not among them before their horizon is over. @param today in the organization's timezone */
+/** Alerts of the inbox. Controls are not among them before their horizon is over. @param today in the
+ * organization's timezone */
 export const isNamed = (organization: number, today: number): Fragment => part`
   ${isNoControl(today)} AND ${ofKeptRule(organization)}`;
 

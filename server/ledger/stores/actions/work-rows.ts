@@ -1,4 +1,5 @@
-/** Common parts of notes and tasks: the columns of their entities and people, and the look-up of an entity. */
+/** Common parts of notes and tasks: the columns of their entities and people, and the look-up of an
+ * entity. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
@@ -78,7 +79,8 @@ export function namedPerson(id: number | null, name: string | null): NamedPerson
 
 const numberRow = new RowOf<{ readonly number: number }>({ number: integer() });
 
-/** The number of a user or an account, which no erasure deletes before the commit. Undefined if there is none. */
+/** The number of a user or an account, which no erasure deletes before the commit. Undefined if there is
+ * none. */
 export function* lockEntity(organization: number, { kind, id }: EntityRef): Work<EntityNumbers | undefined> {
   const own =
     kind === "user"

@@ -10,7 +10,8 @@ const entryId = new RowOf<{ readonly id: number }>({ id: integer() });
 export class AuditLog {
   readonly #trims = new AuditTrims();
 
-  /** Adds the entry of a change of an organization. @returns its id. Undefined if the actor's changes are not logged */
+  /** Adds the entry of a change of an organization. @returns its id. Undefined if the actor's changes are not
+   * logged */
   note(organization: number, note: AuditNote, actor: Actor, atMs: number): Work<number | undefined> {
     return this.add({ organization, actor, atMs, ...note });
   }

@@ -39,8 +39,8 @@ export function advisoryLockShared(number: number): Statement<number> {
 /** The position of a text in another one, from 1. 0 if it is not there: `` positionIn}(text, part) ``. */
 export const positionIn = perEngine({ sqlite: "instr", postgres: "strpos" });
 
-/** The later statements of the transaction use indexes, independent of the size of a table when they were planned: see
- * `byIndex` in `postgres/write/organization-locks.ts`. */
+/** The later statements of the transaction use indexes, independent of the size of a table when they were
+ * planned: see `byIndex` in `postgres/write/organization-locks.ts`. */
 export function byIndex(): Statement<number> {
   const settings = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"];
   const off = settings.map((name) => `set_config('${name}', 'off', true)`).join(", ");
@@ -49,7 +49,8 @@ export function byIndex(): Statement<number> {
 
 /** A part of a statement that only SQLite has, with its values. */
 export const onSqlite = (fragment: Fragment): Fragment => new OnlyOn("sqlite", fragment);
-/** A part of a statement that only PostgreSQL has. SQLite does not run a statement that is empty without it. */
+/** A part of a statement that only PostgreSQL has. SQLite does not run a statement that is empty without
+ * it. */
 export const onPostgres = (fragment: Fragment): Fragment => new OnlyOn("postgres", fragment);
 
 class OnlyOn extends Fragment {
@@ -102,7 +103,8 @@ export function ids(all: readonly number[]): Fragment {
 
 /** Advisory locks of stores. `postgres/client/locks.ts` has their order. */
 export const storeLocks = {
-  /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under way. */
+  /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under
+   * way. */
   inbox: 7_401_002,
   /** Held by transactions that add warnings or delete those of a user, after all other locks. */
   warnings: 7_401_003,
@@ -110,8 +112,8 @@ export const storeLocks = {
   claim: 7_401_020,
 } as const;
 
-/** Whether an engine rejected a row because another row has a unique value. The other row may have been committed
- * meanwhile. */
+/** Whether an engine rejected a row because another row has a unique value. The other row may have been
+ * committed meanwhile. */
 export function isTaken(error: unknown): boolean {
   if (!(error instanceof Error && "code" in error)) return false;
   return error.code === "23505" || error.code === "SQLITE_CONSTRAINT_UNIQUE";

@@ -13,23 +13,24 @@ export interface Engine {
   /** Runs all statements in one transaction. If a step throws, the transaction is rolled back.
    * @param committed called with the result after the commit, before any other work of this process */
   transaction<Result>(steps: Transaction<Result>, committed?: (result: Result) => void): Promise<Result>;
-  /** As `transaction`, of the node that leads the work on the warehouse. @throws Refusal when another node has led since */
+  /** As `transaction`, of the node that leads the work on the warehouse. @throws Refusal when another node
+   * has led since */
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
-  /** The most rows that one commit adds, that one statement deletes, that one reads with rows of other tables, and the most held
-   * events that one commit drops. */
+  /** The most rows that one commit adds, that one statement deletes, that one reads with rows of other
+   * tables, and the most held events that one commit drops. */
   readonly partRows: {
     readonly added: number;
     readonly deleted: number;
     readonly joined: number;
     readonly held: number;
   };
-  /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
-   * A list of counts waits for it, so that it is exact. */
+  /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items
+   * of sources. A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
-  /** The time by the one clock of this ledger, for what several processes compare: PostgreSQL's. SQLite has one process that writes, so its
-   * clock counts. @param nowMs by the clock of this process */
+  /** The time by the one clock of this ledger, for what several processes compare: PostgreSQL's. SQLite has
+   * one process that writes, so its clock counts. @param nowMs by the clock of this process */
   readonly sharedNowMs: (nowMs: number) => Promise<number>;
   /** Resolves after other requests have run. */
   nextTurn(): Promise<void>;

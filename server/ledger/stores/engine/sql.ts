@@ -1,7 +1,8 @@
 /**
- * Statements that are written once for both engines. A store consists of generators: `yield*` passes a statement to the
- * engine and returns its rows. SQLite drives a generator synchronously, so that nothing else runs inside of its
- * transaction. PostgreSQL awaits each answer. Values are always bound, never part of the SQL text.
+ * Statements that are written once for both engines. A store consists of generators: `yield*` passes a
+ * statement to the engine and returns its rows. SQLite drives a generator synchronously, so that nothing else
+ * runs inside of its transaction. PostgreSQL awaits each answer. Values are always bound, never part of the
+ * SQL text.
  */
 
 /** The engines, by their SQL. */
@@ -12,7 +13,8 @@ export type Bound = string | number | boolean | null | Json | JsonRows;
 /** A value in a template, or a part of a statement. */
 export type Part = Bound | Fragment;
 
-/** JSON text that is bound. Both engines store it unchanged: JSON escapes the character that PostgreSQL does not store. */
+/** JSON text that is bound. Both engines store it unchanged: JSON escapes the character that PostgreSQL does
+ * not store. */
 export class Json {
   readonly text: string;
 

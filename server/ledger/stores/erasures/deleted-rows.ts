@@ -69,8 +69,8 @@ export function* accountOfUser(organization: number, userId: string | undefined)
   return user?.account ?? 0;
 }
 
-/** Deletes a user, and the user's account if the user is its only account member. Deletes the held events and links under
- * the ids of the user, or under an id that was never identified. */
+/** Deletes a user, and the user's account if the user is its only account member. Deletes the held events and
+ * links under the ids of the user, or under an id that was never identified. */
 export function* deleteUser(deletion: Deletion, userId: string, withAccount: boolean): Work<Deleted> {
   const { organization } = deletion;
   const accountId = withAccount ? yield* accountOfOnlyMember(deletion, userId) : undefined;
@@ -92,7 +92,8 @@ export function* deleteUser(deletion: Deletion, userId: string, withAccount: boo
   return { isAnything: true, names: forgotten.names, accountId, erased: [erased, ...(own?.erased ?? [])] };
 }
 
-/** Deletes an account, or removes one that was never stored from held events. Leaves a tombstone if there was any data. */
+/** Deletes an account, or removes one that was never stored from held events. Leaves a tombstone if there was
+ * any data. */
 export function* deleteAccount({ organization, atMs, among }: Deletion, accountId: string): Work<Deleted> {
   const [account] = yield* returning(accountRow)`
     DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${accountId}`;
@@ -125,8 +126,9 @@ function* accountOfOnlyMember({ organization, among }: Deletion, userId: string)
   return own?.accountId;
 }
 
-/** Deletes the held events, links and warnings under the ids of a deleted user. Leaves tombstones of all ids except the
- * user's own. @param email empty for a user without an address, undefined for an id that was never identified */
+/** Deletes the held events, links and warnings under the ids of a deleted user. Leaves tombstones of all ids
+ * except the user's own. @param email empty for a user without an address, undefined for an id that was never
+ * identified */
 function* forgetIds(
   key: Uint8Array,
   { organization, atMs }: Deletion,
@@ -166,7 +168,8 @@ function* keepTombstones(organization: number, hmacs: readonly string[], atMs: n
       erased_at_ms = ${greatest}(stored.erased_at_ms, excluded.erased_at_ms)`;
 }
 
-/** Publishes erased ids to other nodes, with the commit of the transaction (`postgres/cluster/erased-names.ts`). */
+/** Publishes erased ids to other nodes, with the commit of the transaction
+ * (`postgres/cluster/erased-names.ts`). */
 function announce(organization: number, kind: "user" | "account", names: readonly string[]) {
   return run`${onPostgres(part`
     INSERT INTO erased_names (organization, kind, user_id)

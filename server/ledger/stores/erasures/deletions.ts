@@ -1,5 +1,5 @@
-/** Deletions of organizations: see `ports/erasures.ts`. The list of tables comes from the schema, so that it includes tables
- * that are added later. */
+/** Deletions of organizations: see `ports/erasures.ts`. The list of tables comes from the schema, so that it
+ * includes tables that are added later. */
 import type { Deletion, Deletions } from "../../ports/erasures.ts";
 import { forUpdate, onPostgres } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
@@ -74,7 +74,8 @@ export abstract class DeletionStore implements Deletions {
     }
     await this.engine.alone(deleteUnreadableRows(organization));
     await this.deleteInboxRows(deletion);
-    // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
+    // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's
+    // last row.
     await this.engine.transaction(function* () {
       const own = part`FROM organizations WHERE id = ${organization} AND deletion_upto_inbox_id IS NOT NULL`;
       yield* select(deletionRow)`${own} ${forUpdate}`;
@@ -84,8 +85,8 @@ export abstract class DeletionStore implements Deletions {
   }
 }
 
-/** Marks an organization as deleted, inside the caller's transaction. @returns undefined when there is no such organization,
- * or it is already marked */
+/** Marks an organization as deleted, inside the caller's transaction. @returns undefined when there is no
+ * such organization, or it is already marked */
 export function* markDeleted(
   organization: number,
   { uptoInboxId, uptoSegment }: InboxEnd,

@@ -1,6 +1,7 @@
 /**
- * The ledger's part of an erasure. The first commit changes the user or the account, the totals and the tombstones. The
- * second changes day counts and rejected events. Last, the engine deletes the rows of its inbox.
+ * The ledger's part of an erasure. The first commit changes the user or the account, the totals and the
+ * tombstones. The second changes day counts and rejected events. Last, the engine deletes the rows of its
+ * inbox.
  */
 import { type Actor, serviceItself } from "../../ports/audit.ts";
 import {
@@ -88,12 +89,13 @@ export abstract class ErasureStore implements Erasures {
     this.clock = clock;
   }
 
-  /** Deletes and records in one transaction. While it runs, no other transaction writes rows, so that no row of the user
-   * follows. @returns undefined when there is no such organization */
+  /** Deletes and records in one transaction. While it runs, no other transaction writes rows, so that no row
+   * of the user follows. @returns undefined when there is no such organization */
   protected abstract beginWith(organization: number, beginning: Beginning): Promise<Begun | undefined>;
 
-  /** The number of rows that the inbox keeps of each user, or of each account itself, by the erasure's id. An erasure
-   * without rows may be left out. The inbox is read once for the list. @param erasures all of users or all of accounts */
+  /** The number of rows that the inbox keeps of each user, or of each account itself, by the erasure's id. An
+   * erasure without rows may be left out. The inbox is read once for the list. @param erasures all of users
+   * or all of accounts */
   protected abstract countInboxRows(erasures: readonly Erasure[]): Promise<ReadonlyMap<number, number>>;
 
   /** Deletes the rows of the inbox up to the newest erasure. @throws Error while they are not loaded */

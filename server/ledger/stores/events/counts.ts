@@ -1,5 +1,5 @@
-/** Reads the counts with which `doctor` compares the warehouse. Changes them off the request path, inside the caller's
- * transaction. */
+/** Reads the counts with which `doctor` compares the warehouse. Changes them off the request path, inside the
+ * caller's transaction. */
 import type { Populations } from "../../ports/health.ts";
 import type { DayCount } from "../../ports/inbox.ts";
 import type { VersionRows } from "../../ports/rejected-events.ts";
@@ -82,8 +82,8 @@ export function addDayCounts(dayCounts: readonly DayCount[]) {
       events = stored.events + excluded.events, checksum = (stored.checksum + excluded.checksum) % 4294967296`;
 }
 
-/** Adds to the count of an organization's rows of `user_versions`, or subtracts negative numbers. An unknown count is NULL
- * and stays NULL. */
+/** Adds to the count of an organization's rows of `user_versions`, or subtracts negative numbers. An unknown
+ * count is NULL and stays NULL. */
 export function addVersionRows(organization: number, { rows, versions }: VersionRows) {
   return run`
     UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}

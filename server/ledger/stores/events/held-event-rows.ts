@@ -1,5 +1,6 @@
 /**
- * Deletes held events and links between ids inside the caller's transaction, with the totals of people and organizations.
+ * Deletes held events and links between ids inside the caller's transaction, with the totals of people and
+ * organizations.
  *
  * Invariant: on PostgreSQL the transaction holds the organization's row of `populations` (see locks.ts).
  */
@@ -87,7 +88,8 @@ export function* linkedTo(organization: number, userId: string): Work<readonly P
   return links.map(({ id }) => personOf(id));
 }
 
-/** Deletes the held events under these ids and every link from them. @returns the ids that had held events or links */
+/** Deletes the held events under these ids and every link from them. @returns the ids that had held events or
+ * links */
 export function* forgetPeople(organization: number, people: readonly PersonId[]): Work<readonly PersonId[]> {
   const given = texts(people.map(personText));
   const own = part`organization = ${organization} AND person IN (SELECT text FROM ${given})`;

@@ -1,5 +1,5 @@
-/** Reads held events, links between ids and names of events off the request path, and deletes old ones. Requests write
- * them: see `identity/` of each engine. */
+/** Reads held events, links between ids and names of events off the request path, and deletes old ones.
+ * Requests write them: see `identity/` of each engine. */
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
 import {
@@ -30,7 +30,8 @@ import { dropOldest, dropReceivedBefore, expireLinks } from "./held-event-rows.t
 
 /** A link that was not written for this time may be deleted. */
 const keptMs = limits.heldEventDays * msPerDay;
-/** The longest time for one kind of deletion of an organization. The next call, a second later, does the rest. */
+/** The longest time for one kind of deletion of an organization. The next call, a second later, does the
+ * rest. */
 const longestMs = 250;
 
 const countsRow = new RowOf<HeldEventCounts>({
@@ -110,8 +111,8 @@ export function heldEventStore(engine: Engine): HeldEventStore {
   };
 }
 
-/** Drops events that were held for 30 days, and the oldest ones of an organization with more than `maxBytes`. Deletes links
- * to users that were neither identified nor named for 30 days. */
+/** Drops events that were held for 30 days, and the oldest ones of an organization with more than `maxBytes`.
+ * Deletes links to users that were neither identified nor named for 30 days. */
 export async function tidyHeldEvents(engine: Engine, maxBytes: number, nowMs: number): Promise<void> {
   const expiredMs = nowMs - keptMs;
   const isOld = (time: string) =>

@@ -1,6 +1,6 @@
-/** The rows of rejected events, inside the caller's transaction. The inbox adds them, and erasures delete from them. On
- * PostgreSQL a transaction that changes the table holds its lock until the commit, so that no row is read twice. Such
- * changes are rare. */
+/** The rows of rejected events, inside the caller's transaction. The inbox adds them, and erasures delete
+ * from them. On PostgreSQL a transaction that changes the table holds its lock until the commit, so that no
+ * row is read twice. Such changes are rare. */
 import type { RejectedEvent } from "../../ports/inbox.ts";
 import type { StoredRejectedEvent } from "../../ports/rejected-events.ts";
 import {

@@ -1,5 +1,5 @@
-/** Lists rejected events, sends them again, and drops them. `finish` of the inbox adds them, in the commit that finishes
- * their batch (rejected-event-rows.ts). */
+/** Lists rejected events, sends them again, and drops them. `finish` of the inbox adds them, in the commit
+ * that finishes their batch (rejected-event-rows.ts). */
 import type { DayCount, InboxRows } from "../../ports/inbox.ts";
 import type {
   MissingRows,
@@ -54,7 +54,8 @@ const missingVersion = new RowOf<NumberedVersion>({ number: integer(), version: 
 /** Rows of this organization. 0 selects the rows of all organizations. */
 const ofOrganization = (organization: number) =>
   organization === 0 ? part`1 = 1` : part`organization = ${organization}`;
-/** Leaves out rows that a pending erasure will delete: a row that is sent again meanwhile would come after it. */
+/** Leaves out rows that a pending erasure will delete: a row that is sent again meanwhile would come after
+ * it. */
 const notErased = part`NOT EXISTS (
   SELECT 1 FROM erasures
   WHERE erasures.organization = rejected_events.organization
@@ -150,7 +151,8 @@ function* takeNext(next: Fragment, { rows, bytes }: InboxWriter["partLimits"]) {
   return yield* takeRows(withinBytes(found, bytes).map(({ id }) => id));
 }
 
-/** The condition of the selected rows, without those that are stored meanwhile. @throws Refusal for an unknown id */
+/** The condition of the selected rows, without those that are stored meanwhile. @throws Refusal for an
+ * unknown id */
 function* selectedRows({ organization = 0, ids }: RejectedEventSelection) {
   const [newest] = yield* select(newestId)`FROM rejected_events`;
   const open = part`${ofOrganization(organization)} AND ${notErased} AND id <= ${newest?.id ?? 0}`;
@@ -180,8 +182,8 @@ function* note(
   return written;
 }
 
-/** Subtracts rows from the counts of acknowledged rows. The user or account itself stays in the ledger, and its next
- * version reaches the warehouse whole. So only the dropped version is stored. */
+/** Subtracts rows from the counts of acknowledged rows. The user or account itself stays in the ledger, and
+ * its next version reaches the warehouse whole. So only the dropped version is stored. */
 function* subtract(taken: readonly RejectedEventRow[]): Work<void> {
   const timezones = yield* timezonesOf(taken);
   const rows = taken.filter(({ organization }) => timezones.has(organization));

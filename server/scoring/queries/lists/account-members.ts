@@ -1,6 +1,6 @@
 /**
- * An account's members, each with a share of the account's activity in 28 days. Activity is weighted and limited as
- * in the score's volume, so the largest share is the one in the account's score.
+ * An account's members, each with a share of the account's activity in 28 days. Activity is weighted and
+ * limited as in the score's volume, so the largest share is the one in the account's score.
  */
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
@@ -119,7 +119,8 @@ const orders: Readonly<Record<MemberSort, string>> = {
   email: "nullIf(named.email, '')",
 };
 
-/** Rows (user, isMember, lastActiveDay, activeDays28, share) of current members and of users active in 90 days. */
+/** Rows (user, isMember, lastActiveDay, activeDays28, share) of current members and of users active in 90
+ * days. */
 function membersQuery({ population, cutoffDay }: AccountMembersQuestion): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 90 });
   const volumes = volumeQuery(population, cutoffDay);

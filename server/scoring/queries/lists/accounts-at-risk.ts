@@ -1,4 +1,5 @@
-/** Accounts whose health is at risk, the largest first, and their total number. Controls of a hold-out are counted and not listed. */
+/** Accounts whose health is at risk, the largest first, and their total number. Controls of a hold-out are
+ * counted and not listed. */
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { isIncluded } from "../../../warehouse/warehouse.ts";
@@ -51,7 +52,8 @@ interface AccountRow extends AccountAtRisk {
   readonly allMembers: number;
 }
 
-/** Those with the highest MRR among payers, else those with the most members; of equal ones, those with the highest churn risk, or else the least active. */
+/** Those with the highest MRR among payers, else those with the most members; of equal ones, those with the
+ * highest churn risk, or else the least active. */
 export async function accountsAtRisk(
   warehouse: Warehouse,
   { run, earlier, activityOrder, controls, payers, limit }: AccountsAtRiskQuestion,

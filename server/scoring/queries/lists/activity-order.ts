@@ -6,7 +6,8 @@ import type { Query } from "../query.ts";
 /** The condition of rows with a position. */
 export const isOrdered = "state != 'churned' AND n >= 0";
 
-/** A row's position, an expression over columns of the kind's table. @param order undefined where a model serves */
+/** A row's position, an expression over columns of the kind's table. @param order undefined where a model
+ * serves */
 export function activityPosition(order: ActivityOrder | undefined): Query {
   if (order === undefined) return { sql: "CAST(NULL AS Nullable(UInt32))", parameters: {} };
   return {

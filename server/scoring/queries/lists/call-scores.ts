@@ -13,8 +13,9 @@ export interface CallScoresQuestion {
   readonly monthBefore: OfRun | undefined;
 }
 
-/** Rows (entity, state, band, risk, change, idleDays, volume28, volumeBefore, activeMembers, membersBefore, members90). `change` is that of
- * health within a week, without what changed rules changed. Volumes are activity events of 28 days. A user is one member. */
+/** Rows (entity, state, band, risk, change, idleDays, volume28, volumeBefore, activeMembers, membersBefore,
+ * members90). `change` is that of health within a week, without what changed rules changed. Volumes are
+ * activity events of 28 days. A user is one member. */
 export function callScoresQuery({ run, weekBefore, monthBefore }: CallScoresQuestion): Query {
   const { kind, ...ofRun } = run;
   const members =

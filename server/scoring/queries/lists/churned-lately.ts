@@ -1,4 +1,5 @@
-/** Users or accounts that churned lately: churned in the newest scores, and not in those of some day shortly before. */
+/** Users or accounts that churned lately: churned in the newest scores, and not in those of some day shortly
+ * before. */
 import { dayParameter, type Warehouse } from "../../../warehouse/warehouse.ts";
 import type { OfRun } from "./reading.ts";
 import { rowsOfRun } from "./stored-score.ts";
@@ -9,7 +10,8 @@ export interface ChurnedLately {
   readonly churnedDay: number;
 }
 
-/** The latest to churn first. @param days so many before the newest scores are looked at @param limit at most this many */
+/** The latest to churn first. @param days so many before the newest scores are looked at @param limit at most
+ * this many */
 export function churnedLately(
   warehouse: Warehouse,
   { kind, ...run }: OfRun,

@@ -1,5 +1,5 @@
-/** Entities that churned by silence, by history, and how many of them came back: the input for calibrating the
- * probability of a return. With a declared target there is no such probability. */
+/** Entities that churned by silence, by history, and how many of them came back: the input for calibrating
+ * the probability of a return. With a declared target there is no such probability. */
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { Population } from "../engagement-events.ts";
 import { presentQuery } from "../label-query.ts";
@@ -12,7 +12,8 @@ export interface ChurnedCell extends CountedCell {
   readonly returned: number;
 }
 
-/** The cells of entities that were silent for the horizon at the day of the rows and were seen in the 26 weeks before it. */
+/** The cells of entities that were silent for the horizon at the day of the rows and were seen in the 26
+ * weeks before it. */
 export function churnedQuery(
   population: Population,
   { day, entities }: Pick<SnapshotRows, "day" | "entities">,

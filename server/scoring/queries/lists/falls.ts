@@ -12,8 +12,9 @@ export interface Fall {
   readonly by: number;
 }
 
-/** The condition of a fall, over the `value` of a day, that of the day `before`, and the points `byRules` that changed rules changed.
- * Without use before there is nothing to fall. @param by a bound number, an expression */
+/** The condition of a fall, over the `value` of a day, that of the day `before`, and the points `byRules`
+ * that changed rules changed. Without use before there is nothing to fall. @param by a bound number, an
+ * expression */
 export function fallCondition(of: Fall["of"], by: string): string {
   return of === "use"
     ? `(before > 0 AND value <= before * (1 - ${by} / 100))`
@@ -23,8 +24,8 @@ export function fallCondition(of: Fall["of"], by: string): string {
 /** The column of scores that falls. */
 export const columnOfFall = { use: "volume_28", health: "health" } as const;
 
-/** A query of the entities (`entity`) of a fall. Its parameters begin with the fall's name, so that it may be a part of other queries that
- * bind `organization`. What changed rules changed is no fall of health. */
+/** A query of the entities (`entity`) of a fall. Its parameters begin with the fall's name, so that it may be
+ * a part of other queries that bind `organization`. What changed rules changed is no fall of health. */
 export function fallQuery({ kind, ...run }: OfRun, earlier: OfRun, { of, by }: Fall): Query {
   const rows = (day: string, version: string, value: string) => `
     SELECT ${kind} AS entity, toFloat64(ifNull(${columnOfFall[of]}, nan)) AS ${value} FROM ${kind}_scores FINAL

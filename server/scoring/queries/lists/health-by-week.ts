@@ -19,7 +19,8 @@ export interface HealthOfWeek {
   readonly onboarding: number;
   readonly churned: number;
   readonly none: number;
-  /** Idle for the churn horizon and not churned, by a declared churn target. They are in health bands, too. */
+  /** Idle for the churn horizon and not churned, by a declared churn target. They are in health bands,
+   * too. */
   readonly inactive: number;
   /** Entities with a churn risk. */
   readonly withRisk: number;
@@ -27,7 +28,8 @@ export interface HealthOfWeek {
   readonly expectedChurn: number | null;
 }
 
-/** One row for the newest run of each seven days that end with `day`, as far as there is one; the oldest first. */
+/** One row for the newest run of each seven days that end with `day`, as far as there is one; the oldest
+ * first. */
 export function healthByWeek(
   warehouse: Warehouse,
   { kind, ...parameters }: HealthByWeekQuestion,

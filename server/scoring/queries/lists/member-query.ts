@@ -7,10 +7,11 @@ import { userEngagement } from "./user-engagement.ts";
 const clippedRisk = "least(greatest(memberRisk, 1e-12), 1 - 1e-12)";
 
 /**
- * `MemberFeatures` and the number of each account with a member in the 90 days before the day of the rows. The top member's
- * share is of the sum of the members' own volumes. Members without a churn risk, who have been silent for the
- * horizon, do not count in the mean risk. The outer query binds horizonDays.
- * @param users rows of users' snapshots: accounts take the silence of their members, whatever the churn targets are
+ * `MemberFeatures` and the number of each account with a member in the 90 days before the day of the rows.
+ * The top member's share is of the sum of the members' own volumes. Members without a churn risk, who have
+ * been silent for the horizon, do not count in the mean risk. The outer query binds horizonDays.
+ * @param users rows of users' snapshots: accounts take the silence of their members, whatever the churn
+ * targets are
  */
 export function membersQuery(users: Query, risks: CellRisks): Query {
   return ofMembers(users, risks, { score: "0", more: "", parameters: {} });
@@ -59,8 +60,8 @@ function ofMembers(
   };
 }
 
-/** Rows (account, members28, membersPrevious28) of the accounts that users belong to: their members who were active, as in
- * `membersQuery`. @param users rows of users' snapshots */
+/** Rows (account, members28, membersPrevious28) of the accounts that users belong to: their members who were
+ * active, as in `membersQuery`. @param users rows of users' snapshots */
 export function accountsOfUsersQuery(users: Query): Query {
   return {
     sql: `

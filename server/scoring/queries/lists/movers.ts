@@ -50,8 +50,8 @@ export interface Mover {
 type Row = Omit<Mover, "now" | "before"> &
   Activity & { readonly [Name in keyof Activity as `${Name}Before`]: Activity[Name] };
 
-/** The largest change of each direction first. Entities that came back from churned are separate from those that
- * rose. */
+/** The largest change of each direction first. Entities that came back from churned are separate from those
+ * that rose. */
 export async function moversBetween(warehouse: Warehouse, question: MoversQuestion): Promise<Mover[]> {
   const { run, earlier, state, limit } = question;
   const { sql, parameters } = scoresWithChange(run, earlier);

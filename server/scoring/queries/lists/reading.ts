@@ -13,7 +13,8 @@ import { activityPosition, isOrdered } from "./activity-order.ts";
 import { isMovedByRules, shiftsBetween } from "./shifts.ts";
 import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
-/** Days between the newest scores and those that changes are told against, when a question does not say since when. */
+/** Days between the newest scores and those that changes are told against, when a question does not say since
+ * when. */
 export const monthDays = 28;
 
 /** The scores of one finished run. */
@@ -52,8 +53,8 @@ export async function engagementRank(
   return row === undefined || row.all === 0 ? null : row.lower / row.all;
 }
 
-/** The order by activity of all entities of a run that have not churned. The engine counts histories, at most 2,951: no
- * entity's row leaves it. */
+/** The order by activity of all entities of a run that have not churned. The engine counts histories, at most
+ * 2,951: no entity's row leaves it. */
 export async function orderByActivity(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<ActivityOrder> {
   const counted = await warehouse.rows<CountedCell>(
     `SELECT x, t, n, count() AS count FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND ${isOrdered}
@@ -164,8 +165,9 @@ function selectionQuery(question: ListQuestion): Query {
   };
 }
 
-/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`,
- * which is empty for entities without one. What changed rules changed is left out: who changed the band by them alone has the new one before, too.
+/** The scores of a run by `entity`, with the `change` of health since an earlier one and the
+ * `healthBandBefore`, which is empty for entities without one. What changed rules changed is left out: who
+ * changed the band by them alone has the new one before, too.
  * @param conditions on the columns of the kind's table
  * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
@@ -210,8 +212,8 @@ export function risksOfRun({ kind, ...ofRun }: OfRun): Query {
   };
 }
 
-/** How health went between two runs, as conditions on `state`, `healthBand`, `healthBandBefore` and `change`. An empty band is that of
- * no row. @param literal of a state or a band, in the type of these columns */
+/** How health went between two runs, as conditions on `state`, `healthBand`, `healthBandBefore` and `change`.
+ * An empty band is that of no row. @param literal of a state or a band, in the type of these columns */
 export function movedConditionsBy(literal: (name: State | HealthBand | "") => string) {
   const of = (...names: Parameters<typeof literal>[0][]) => names.map(literal).join(", ");
   const churned = of("churned");

@@ -1,7 +1,8 @@
 /** What changed rules of scores changed between two runs, in SQL: scoring/run/shifts.ts stores it by day. */
 import type { EntityKind } from "../engagement-events.ts";
 
-/** The shifts of days after one and until another. @param after,until expressions of days, in days since 1970-01-01 */
+/** The shifts of days after one and until another. @param after,until expressions of days, in days since
+ * 1970-01-01 */
 function shiftsOf(kind: EntityKind, after: string, until: string): string {
   const day = (days: string) => `addDays(toDate32('1970-01-01'), ${days})`;
   return `(
@@ -14,8 +15,9 @@ function shiftsOf(kind: EntityKind, after: string, until: string): string {
 }
 
 /**
- * A subquery of the entities that changed rules changed after one day and until another: (entity, byRules: points of health; bandFirst
- * and bandLast: the health band before the first change and after the last; highFirst and highLast: whether the churn risk was high).
+ * A subquery of the entities that changed rules changed after one day and until another: (entity, byRules:
+ * points of health; bandFirst and bandLast: the health band before the first change and after the last;
+ * highFirst and highLast: whether the churn risk was high).
  * @param from names the bound earlier day @param to names the bound later day
  */
 export function shiftsBetween(kind: EntityKind, from: string, to: string): string {
@@ -27,8 +29,10 @@ export function shiftsBetween(kind: EntityKind, from: string, to: string): strin
 }
 
 /**
- * A subquery of what changed rules changed between pairs of days: (entity, pair: its place from 1, and the columns of `shiftsBetween`).
- * @param earlier,later name the bound days of the pairs, in days since 1970-01-01 @param only a condition on the kind's numbers
+ * A subquery of what changed rules changed between pairs of days: (entity, pair: its place from 1, and the
+ * columns of `shiftsBetween`).
+ * @param earlier,later name the bound days of the pairs, in days since 1970-01-01 @param only a condition on
+ * the kind's numbers
  */
 export function shiftsOfPairs(kind: EntityKind, earlier: string, later: string, only: string): string {
   const [from, to] = [`{${earlier}:Array(Int32)}`, `{${later}:Array(Int32)}`];
@@ -41,6 +45,7 @@ export function shiftsOfPairs(kind: EntityKind, earlier: string, later: string, 
     GROUP BY entity, pair)`;
 }
 
-/** The condition that an entity went from one health band to the other by changed rules alone, over `bandFirst` and `bandLast`. */
+/** The condition that an entity went from one health band to the other by changed rules alone, over
+ * `bandFirst` and `bandLast`. */
 export const isMovedByRules = (before: string, now: string) =>
   `(bandFirst != bandLast AND ${before} = bandFirst AND ${now} = bandLast)`;

@@ -1,4 +1,5 @@
-/** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
+/** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the
+ * scores. */
 import { isAnyAccount, isIncluded } from "../../../warehouse/warehouse.ts";
 import type { TraitValue } from "../../churn/columns.ts";
 import { billingOf } from "../../scores/billing.ts";
@@ -20,7 +21,8 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly risk: number | null;
   readonly returnProbability: number | null;
   readonly health: number | null;
-  /** Values of the run's parts of health of the organization's own, in their order; fewer or null for those without one. */
+  /** Values of the run's parts of health of the organization's own, in their order; fewer or null for those
+   * without one. */
   readonly healthValues: readonly (number | null)[];
   /** By `billingFacts`; empty without a subscription, and in scores of before they were known. */
   readonly billing: readonly (number | null)[];
@@ -62,13 +64,15 @@ export function storedColumns(kind: EntityKind): string {
   return `${kindColumns[kind]}, ${commonColumns}`;
 }
 
-/** The condition of rows of one finished run; a run that was cut off may have replaced some of them by equal or later ones. */
+/** The condition of rows of one finished run; a run that was cut off may have replaced some of them by equal
+ * or later ones. */
 export function rowsOfRun(kind: EntityKind): string {
   return `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
     AND version >= {rowsVersion:UInt64} AND ${isShown(kind)}`;
 }
 
-/** The condition of rows of entities that figures include. Users who were excluded after a run have rows of it. */
+/** The condition of rows of entities that figures include. Users who were excluded after a run have rows of
+ * it. */
 export function isShown(kind: EntityKind): string {
   return kind === "user" ? isIncluded("user") : isAnyAccount;
 }

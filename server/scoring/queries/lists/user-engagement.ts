@@ -7,7 +7,8 @@ export function isUnusedSql({ isZeroUnused }: Pick<EngagementScale, "isZeroUnuse
   return isZeroUnused === true ? "idleDays >= {horizonDays:Int32}" : "false";
 }
 
-/** Zero instead of an expression for entities that a scale takes for unused. The outer query binds horizonDays. */
+/** Zero instead of an expression for entities that a scale takes for unused. The outer query binds
+ * horizonDays. */
 export function zeroUnused({ isZeroUnused }: EngagementScale, sql: string): string {
   return isZeroUnused === true ? `if(${isUnusedSql({ isZeroUnused })}, 0., ${sql})` : sql;
 }

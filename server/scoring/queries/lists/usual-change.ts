@@ -5,15 +5,15 @@ import { isShown } from "./stored-score.ts";
 
 /** Weeks before the run whose changes count. */
 const weeks = 4;
-/** Two of three changes are smaller. For a normal distribution that is about one standard deviation, and outliers do
- * not move it. */
+/** Two of three changes are smaller. For a normal distribution that is about one standard deviation, and
+ * outliers do not move it. */
 const usualShare = 2 / 3;
 /** With fewer changes there is no result. */
 const leastChanges = 30;
 
-/** Points of health; null when there are too few changes. An entity has a change for each week on whose first and
- * last day it has a health and has not churned. Churned entities stay at 0, and coming from or going there would make
- * every change look large. */
+/** Points of health; null when there are too few changes. An entity has a change for each week on whose first
+ * and last day it has a health and has not churned. Churned entities stay at 0, and coming from or going
+ * there would make every change look large. */
 export async function usualChange(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<number | null> {
   const { organization, day } = run;
   const [row] = await warehouse.rows<{ changes: number; usual: number | null }>(sql[kind], {

@@ -1,4 +1,5 @@
-/** Events of Chargebee, with the fields of https://apidocs.chargebee.com/docs/api/events. Times are Unix seconds. */
+/** Events of Chargebee, with the fields of https://apidocs.chargebee.com/docs/api/events. Times are Unix
+ * seconds. */
 
 let events = 0;
 export const startSeconds = Date.UTC(2026, 4, 1, 10) / 1_000;

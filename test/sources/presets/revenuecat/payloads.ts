@@ -1,4 +1,5 @@
-/** Events of RevenueCat, with the fields of https://www.revenuecat.com/docs/integrations/webhooks. Times are Unix milliseconds. */
+/** Events of RevenueCat, with the fields of https://www.revenuecat.com/docs/integrations/webhooks. Times are
+ * Unix milliseconds. */
 
 let events = 0;
 export const startMs = Date.UTC(2026, 4, 1, 10);

@@ -41,7 +41,8 @@ export function* claim(
   return claimed;
 }
 
-/** Makes messages due whose time a clock that was ahead has set. Without any it takes one look into an index. */
+/** Makes messages due whose time a clock that was ahead has set. Without any it takes one look into an
+ * index. */
 function bringForward(nowMs: number) {
   return run`
     UPDATE deliveries SET due_at_ms = ${nowMs} WHERE id IN (
@@ -52,19 +53,22 @@ function bringForward(nowMs: number) {
 /** So that the commit stays short. */
 const mostBroughtForward = 1_000;
 
-/** The test of a destination that waits longest. One at a time has a place of its own: the others may hang for 15 s each. */
+/** The test of a destination that waits longest. One at a time has a place of its own: the others may hang
+ * for 15 s each. */
 const nextTest = (destination: Fragment, nowMs: number) => part`
   SELECT id FROM deliveries WHERE destination = ${destination} AND ${isDue(nowMs)} AND due_at_ms = ${testDueAtMs}
     AND NOT EXISTS (SELECT 1 FROM deliveries WHERE destination = ${destination} AND ${isClaimed(nowMs)}
       AND due_at_ms = ${testDueAtMs})
   ORDER BY id LIMIT 1`;
 
-/** Conditions of the other messages of a destination, due ones and those under way. The plus is for the index of claims. */
+/** Conditions of the other messages of a destination, due ones and those under way. The plus is for the index
+ * of claims. */
 const othersDue = (nowMs: number) => part`${isDue(nowMs)} AND due_at_ms > ${testDueAtMs}`;
 const othersUnderWay = (nowMs: number) => part`${isClaimed(nowMs)} AND +due_at_ms > ${testDueAtMs}`;
 
-/** Destinations with room whose messages are due. Those that work come first, so that those that hang delay no other. The order is
- * by chance, so that none waits for ever behind others. A node that claims or records for a destination keeps other nodes from it until its commit. */
+/** Destinations with room whose messages are due. Those that work come first, so that those that hang delay
+ * no other. The order is by chance, so that none waits for ever behind others. A node that claims or records
+ * for a destination keeps other nodes from it until its commit. */
 function waitingDestinations(
   { most, perDestination, only }: Pick<ClaimRoom, "most" | "perDestination" | "only">,
   nowMs: number,
@@ -79,7 +83,8 @@ function waitingDestinations(
     ORDER BY failing_since_ms IS NOT NULL, random() LIMIT ${most} ${skipLockedRows}`;
 }
 
-/** Claims the next test of a destination, and the deliveries that wait longest. @param most under way, those that are claimed already among them */
+/** Claims the next test of a destination, and the deliveries that wait longest. @param most under way, those
+ * that are claimed already among them */
 function* claimOf(destination: number, left: number, most: number, nowMs: number): Work<readonly Delivery[]> {
   const underWay = yield* count`
     FROM deliveries WHERE destination = ${destination} AND ${othersUnderWay(nowMs)}`;

@@ -138,8 +138,8 @@ export function* addDeliveries(
   );
 }
 
-/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was canceled waits again. One
- * that was dropped is due at another time: then it is a new message.
+/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was
+ * canceled waits again. One that was dropped is due at another time: then it is a new message.
  * @returns its id. Undefined when an attempt was made, or the destination gets none */
 export function* replaceWaiting(
   organization: number,
@@ -179,7 +179,8 @@ export function* nameEntities(
     ON CONFLICT DO NOTHING`;
 }
 
-/** The id of a message that leaves now. One for the morning gets another id if it was never tried: alerts that come are gathered anew. */
+/** The id of a message that leaves now. One for the morning gets another id if it was never tried: alerts
+ * that come are gathered anew. */
 const released = (nowMs: number) => part`
   CASE WHEN type = 'alert.fired' AND due_at_ms > ${nowMs} AND tries = 0 AND claimed_until_ms = 0
     THEN message_id || '_' || CAST(id AS text) ELSE message_id END`;

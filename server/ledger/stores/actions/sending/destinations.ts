@@ -238,7 +238,8 @@ function* remove(
   return true;
 }
 
-/** A copy sends nothing before an owner allows it, no mail to owners either. @returns how many destinations were active */
+/** A copy sends nothing before an owner allows it, no mail to owners either. @returns how many destinations
+ * were active */
 function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
   yield* run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE tell_owners_at_ms IS NOT NULL`;
   const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
@@ -297,7 +298,8 @@ function* find(organization: number, id: number): Work<DestinationWithCounts | u
   return row;
 }
 
-/** Locks the organization and its destination until the commit: its recipient may agree or unsubscribe at the same time. */
+/** Locks the organization and its destination until the commit: its recipient may agree or unsubscribe at the
+ * same time. */
 function* lock(organization: number, id: number): Work<Destination | undefined> {
   yield* lockOrganization(organization);
   const [row] = yield* select(destinationRow)`

@@ -27,8 +27,9 @@ const namedRow = new RowOf<NamedRow>({
 
 const waits = part`state IN ('pending', 'held')`;
 
-/** Takes an entity out of the messages that wait. Those about no other alert are canceled. @param isErased also deletes bodies and answers
- * of messages that name it still. One that is under way is canceled, because its answer may name it. */
+/** Takes an entity out of the messages that wait. Those about no other alert are canceled. @param isErased
+ * also deletes bodies and answers of messages that name it still. One that is under way is canceled, because
+ * its answer may name it. */
 export function* leaveMessages(
   organization: number,
   { user, account }: EntityNumbers,
@@ -51,8 +52,8 @@ export function* leaveMessages(
   if (isErased) yield* run`UPDATE deliveries SET body = '', said = NULL WHERE ${named}`;
 }
 
-/** Users and accounts in messages that are due until then, and in those that are held for a destination that works again: these may be sent
- * at any moment. */
+/** Users and accounts in messages that are due until then, and in those that are held for a destination that
+ * works again: these may be sent at any moment. */
 export function* findNamedInMessages(untilMs: number): Work<readonly NamedInMessages[]> {
   const rows = yield* select(namedRow)`
     FROM delivery_entities WHERE delivery IN (

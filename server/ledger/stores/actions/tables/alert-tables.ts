@@ -1,9 +1,10 @@
-/** The tables of alert rules and alerts, as the migration creates them on both engines. Never edit a released text. */
+/** The tables of alert rules and alerts, as the migration creates them on both engines. Never edit a released
+ * text. */
 import type { TableTypes } from "../../tables.ts";
 
 /**
- * Rules with their watermarks, the states that they keep, alerts, and the entities that a delivery names. Entities are named by
- * their numbers, which no other one gets. Of a source both numbers are 0.
+ * Rules with their watermarks, the states that they keep, alerts, and the entities that a delivery names.
+ * Entities are named by their numbers, which no other one gets. Of a source both numbers are 0.
  */
 export function alertTables({ id, integer, real, text, ordered, end, keyed }: TableTypes): string {
   const ofOrganization = `organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE`;
@@ -112,7 +113,8 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
-/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. A paused destination may hold many. */
+/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. A paused
+ * destination may hold many. */
 export const waitingDeliveries = `
   CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state = 'pending';
   CREATE INDEX deliveries_held ON deliveries (destination) WHERE state = 'held';
@@ -138,9 +140,11 @@ export const alertsByDay = `
   CREATE INDEX alerts_by_day ON alerts (organization, rule, fired_day);
 `;
 
-/** For lists of alerts: the first index has their order and all columns that filters read, so that alerts are counted and passed over
- * without their rows. The second serves readers of all alerts, in the order of ids. By the third, open alerts are counted for each rule.
- * @param last SQL that puts rows without a value last. SQLite does so anyway, and has no word for it in an index */
+/** For lists of alerts: the first index has their order and all columns that filters read, so that alerts are
+ * counted and passed over without their rows. The second serves readers of all alerts, in the order of ids.
+ * By the third, open alerts are counted for each rule.
+ * @param last SQL that puts rows without a value last. SQLite does so anyway, and has no word for it in an
+ * index */
 export const alertsInLists = (last: "" | "NULLS LAST") => `
   CREATE INDEX alerts_by_weight ON alerts (organization, expected_loss DESC ${last}, risk DESC ${last}, id DESC,
     rule, closed_day, verdict, snoozed_until, control_until, assignee);
@@ -161,7 +165,8 @@ export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
 `;
 
-/** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one before. */
+/** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one
+ * before. */
 export const alertsOnceAVersion = `
   DROP INDEX alerts_once;
   CREATE UNIQUE INDEX alerts_once ON alerts (rule, user_number, account_number, source, fired_day, event_id, version);

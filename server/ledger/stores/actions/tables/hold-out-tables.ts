@@ -2,9 +2,10 @@
 import type { TableTypes } from "../../tables.ts";
 
 /**
- * Experiments with their share and churn horizon, and the first entry of each unit. They stay when their rule is deleted, so they do not refer to
- * it. The number of a rule is never used again. An entry without numbers is of an entity that is forgotten: `entered_day` is then
- * the first day of its month. An entry without an arm says that the account entered by a user who is erased.
+ * Experiments with their share and churn horizon, and the first entry of each unit. They stay when their rule
+ * is deleted, so they do not refer to it. The number of a rule is never used again. An entry without numbers
+ * is of an entity that is forgotten: `entered_day` is then the first day of its month. An entry without an
+ * arm says that the account entered by a user who is erased.
  * @param share SQL for the share in the settings of a rule
  */
 export function holdOutTables({ id, integer, real, text, end }: TableTypes, share: string): string {
@@ -72,7 +73,8 @@ function storedBefore(share: string): string {
 `;
 }
 
-/** The last day on which an account is a control because of an erased user. It is on the entry of the account, or on the row without an arm. */
+/** The last day on which an account is a control because of an erased user. It is on the entry of the
+ * account, or on the row without an arm. */
 export const controlsOfErasedUsers = ({ integer }: TableTypes) => `
   ALTER TABLE hold_out_entries ADD COLUMN control_until ${integer};
   CREATE INDEX hold_out_entries_of_controls ON hold_out_entries (organization, control_until)

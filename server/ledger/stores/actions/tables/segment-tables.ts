@@ -1,7 +1,8 @@
 /** The tables of segments, as the migration creates them on both engines. Never edit a released text. */
 import type { TableTypes } from "../../tables.ts";
 
-/** Segments, and the users or accounts of fixed ones: one of the two numbers is 0. A filter names no user and no account. */
+/** Segments, and the users or accounts of fixed ones: one of the two numbers is 0. A filter names no user and
+ * no account. */
 export function segmentTables({ id, integer, text, ordered, end, keyed }: TableTypes): string {
   return `
   CREATE TABLE segments (
@@ -33,7 +34,8 @@ export function segmentTables({ id, integer, text, ordered, end, keyed }: TableT
 /** A block has the numbers from a multiple of this one up to the next multiple. */
 export const numbersInBlock = 1_024;
 
-/** The users or accounts of fixed segments in blocks: `numbers` is a list as JSON, ascending, and `members` its length.
+/** The users or accounts of fixed segments in blocks: `numbers` is a list as JSON, ascending, and `members`
+ * its length.
  * @param list makes such a list of the column `number` */
 export function segmentBlocks({ integer, text, end }: TableTypes, list: string): string {
   return `

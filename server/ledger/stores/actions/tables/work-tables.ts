@@ -1,7 +1,9 @@
-/** The tables of notes and tasks, as the migration creates them on both engines. Never edit a released text. */
+/** The tables of notes and tasks, as the migration creates them on both engines. Never edit a released
+ * text. */
 import type { TableTypes } from "../../tables.ts";
 
-/** Notes and tasks about users and accounts: one of the two numbers is 0. They name their entity by its number, which no other one gets. */
+/** Notes and tasks about users and accounts: one of the two numbers is 0. They name their entity by its
+ * number, which no other one gets. */
 export function workTables({ id, integer, text, end }: TableTypes): string {
   const ofEntity = `
     organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
