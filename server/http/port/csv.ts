@@ -38,10 +38,10 @@ function text(value: unknown): string {
 }
 
 // The full-width forms count too; a plain number does not. Before a formula there may be characters that are
-// not seen and that a spreadsheet may drop: controls (U+0000, U+0085), U+00AD, U+180E, U+200B, U+2060.
-const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[\s\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
+// not seen and that a spreadsheet may drop: controls, U+00AD, U+200B, U+034F, U+3164, U+2800.
+const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[\s\p{Cc}\p{Cf}\p{DI}\u2800]*[=+\-@\t\r\n＝＋－＠]/u;
 /** Of the text behind a semicolon, tab or line break, up to and with the next one. */
-const goesOnLikeFormula = /^([\s\p{Cc}\p{Cf}"]*)(?![+-]?\d+(?:\.\d+)?\s*;?$)([=+\-@＝＋－＠])/u;
+const goesOnLikeFormula = /^([\s\p{Cc}\p{Cf}\p{DI}\u2800"]*)(?![+-]?\d+(?:\.\d+)?\s*;?$)([=+\-@＝＋－＠])/u;
 
 function harmless(text: string): string {
   const inner = /[;\t\r\n]/.test(text) ? harmlessParts(text) : text;
