@@ -11,7 +11,7 @@ import { type Submitted, type Waiting, WaitingCount } from "./waiting-requests.t
 
 /** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events have this cost and take 1 ms
  * to write. A single request may cost more. */
-const maxCostPerCommit = 1_000;
+export const maxCostPerCommit = 1_000;
 
 /** Bodies of one commit. 500 identifies of 240 KB took 1.5 GB and 37 s on PostgreSQL's nodes, and failed. A single body
  * may be larger. */

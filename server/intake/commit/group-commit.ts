@@ -21,9 +21,9 @@ import {
   type Outcome,
   type SourcedOutcome,
 } from "../decide/requests.ts";
-import { CommitLane, type LaneEvents } from "./commit-lane.ts";
+import { CommitLane, type LaneEvents, maxCostPerCommit } from "./commit-lane.ts";
 import type { Apart } from "./group-store.ts";
-import { costOf } from "./part-cost.ts";
+import { costOf, costOfBytes } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 
 /** At this limit of a lane the disk has stopped, and requests are rejected. Without the limit of bytes, the largest
@@ -110,12 +110,13 @@ export class GroupCommit {
     );
   }
 
-  /** The same for several requests that are stored together, with an outcome for each. */
+  /** The same for several requests that are stored together, with an outcome for each. Many of them take turns with other
+   * requests, as the parts of a large request do: eight batches of 7 MB in a row took 400 ms. */
   submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
-    const cost = costOfAll(entries);
-    return this.#add(
-      { entries, bytes, cost, maxWork: maxWorkOfBatch, partOf: undefined },
-      (outcomes, first) => outcomes.slice(first, first + entries.length).map(asWriteOutcome),
+    const cost = costOfAll(entries) + costOfBytes(bytes);
+    const partOf = cost > maxCostPerCommit ? { moved: 0 } : undefined;
+    return this.#add({ entries, bytes, cost, maxWork: maxWorkOfBatch, partOf }, (outcomes, first) =>
+      outcomes.slice(first, first + entries.length).map(asWriteOutcome),
     );
   }
 
