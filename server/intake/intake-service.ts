@@ -71,8 +71,9 @@ export class Intake {
     return this.#store("track", body, arrival, admitTrack, watched);
   }
 
-  /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each item.
-   * Rejects when the ledger failed. Then no item is stored. @param turn awaited between the steps of admission */
+  /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each
+   * item. Rejects when the ledger failed. Then no item is stored.
+   * @param turn awaited between the steps of admission */
   batch(
     batch: ParsedBatch,
     arrival: Arrival,

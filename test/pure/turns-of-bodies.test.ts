@@ -1,4 +1,4 @@
-/** Requests with large bodies are read in steps. Each turn of the event loop has one step, and small requests wait for none. */
+/** Large bodies are read in steps, one in a turn of the event loop. Small requests wait for none. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -64,7 +64,7 @@ test("after a long step small requests have many turns of the event loop before 
     isOver = true;
     return passed;
   };
-  // The pause is a time, in which a busy machine may have few turns. Without a pause there are never more than three.
+  // The pause is a time, in which a busy machine may have few turns. Without it there are never more than 3.
   let most = 0;
   for (let attempt = 0; attempt < 100 && most < 10; attempt += 1)
     most = Math.max(most, await turnsAfterStep());

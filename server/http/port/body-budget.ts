@@ -12,7 +12,7 @@ const retryAfterSeconds = 2;
 /** Of so many bytes a step, such as parsing, takes a millisecond. */
 const largeBytes = 64 * 1024;
 
-/** After a longer turn of the event loop there is a pause, during which a small request is read and stored. */
+/** After a longer turn of the event loop there is a pause, in which a small request is read and stored. */
 const longTurnMs = 10;
 const pauseAfterMs = 3;
 
@@ -45,8 +45,8 @@ export class BodyBudget {
     await this.#lastTurn;
   }
 
-  /** A small request takes several turns of the event loop and a sync of the disk. So after a long step, or the commit of a large
-   * batch, there is a pause, in which the small ones that came meanwhile are answered. */
+  /** A small request takes several turns of the event loop and a sync of the disk. So after a long step, or
+   * the commit of a large batch, there is a pause, in which small ones that came meanwhile are answered. */
   async #nextTurn(): Promise<void> {
     // The step before may have handed a batch over, which is written in the next turn of the loop.
     await this.#loopTurn();

@@ -107,7 +107,7 @@ export class SourceBody {
 
 type ChangedValues = ReadonlyMap<number | null, readonly KeptValue[]>;
 
-/** Whether a message is refused for its size, which is looked at first: looking at 260,000 values takes 40 ms. */
+/** Whether a message is refused for its size, which comes first: to look at 260,000 values takes 40 ms. */
 function isTooLarge(message: unknown, body: Uint8Array): boolean {
   return (
     body.byteLength > limits.bodyBytes && isJsonObject(message) && isLargerThan(limits.bodyBytes, message)

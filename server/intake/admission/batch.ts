@@ -41,8 +41,8 @@ export function readBatch(parsed: ParsedObject): ParsedBatch | Invalid {
   return { items, text: parsed.text };
 }
 
-/** Admits each item of a batch, or returns its problem. An Idempotency-Key counts as key:index. A large batch has its items in
- * slices, of which the first may be empty: then the text was read for its numbers. */
+/** Admits each item of a batch, or returns its problem. An Idempotency-Key counts as key:index. A large batch
+ * has its items in slices, of which the first may be empty: then the text was read for its numbers. */
 export function* admitBatch(
   { items, text }: ParsedBatch,
   arrival: Arrival,

@@ -147,14 +147,15 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** Whether the JSON text of a value has more bytes than `bytes`. A value that is much larger is not read to its end. False for one
- * that is too deep to walk, which is refused for its depth. */
+/** Whether the JSON text of a value has more bytes than `bytes`. A value that is much larger is not read to
+ * its end. False for a value that is too deep to walk, which is refused for its depth. */
 export function isLargerThan(bytes: number, value: unknown): boolean {
   const least = leastBytes(value, bytes, bodyLevels);
   return least > bytes || (!Number.isNaN(least) && Buffer.byteLength(JSON.stringify(value)) > bytes);
 }
 
-/** A size that the JSON text of a value has at least, up to about `enough` bytes. NaN for a value deeper than `levels`. */
+/** A size that the JSON text of a value has at least, up to about `enough` bytes. NaN for a value deeper than
+ * `levels`. */
 function leastBytes(value: unknown, enough: number, levels: number): number {
   if (typeof value === "string") return value.length + 2;
   const isArray = Array.isArray(value);

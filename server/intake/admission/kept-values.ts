@@ -62,7 +62,7 @@ export function keptDetail({ path }: Pick<KeptValue, "path">): string {
   return path.join(".").toWellFormed();
 }
 
-/** Whether a number or text is kept as it is. Nearly all are: with a path for each, a million numbers took 60 ms. */
+/** Whether a number or text is kept as it is. Nearly all are: a path for each of a million took 60 ms. */
 function isKept(held: unknown, lost: NumberTexts, key: string | number): boolean {
   if (typeof held === "number") return !lost.has(key);
   return typeof held === "string" ? held.isWellFormed() : typeof held !== "object" || held === null;

@@ -79,9 +79,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** From here on JavaScript writes an integer with an exponent, which says the same number. */
 const leastExponential = 1e21;
 
-/** Whether JavaScript would write a number of a JSON text as another one: an integer in other digits, or one beyond its range. Some large doubles,
- * for example 58508407207935450, are not exact, but JavaScript writes the same digits again. Of others, as -9223372036854775808,
- * the double is exact, and JavaScript writes other digits. */
+/** Whether JavaScript would write a number of a JSON text as another one: an integer in other digits, or one
+ * beyond its range. Some large doubles, for example 58508407207935450, are not exact, but JavaScript writes
+ * the same digits again. Of others, as -9223372036854775808, the double is exact, and JavaScript writes other
+ * digits. */
 export function isLost(digits: string): boolean {
   const number = Number(digits);
   if (!Number.isFinite(number)) return true;
@@ -232,7 +233,7 @@ function lostDigits(text: string, start: number, end: number): string | undefine
   return isLost(digits) ? digits : undefined;
 }
 
-/** Whether an `e` is followed by at least three characters: all numbers with two digits of exponent are within the range. */
+/** Whether an `e` is followed by at least three characters: with two digits a number is within the range. */
 function hasLongExponent(text: string, start: number, end: number): boolean {
   for (let at = start; at < end - 3; at += 1) if ((text.charCodeAt(at) | 0x20) === 0x65) return true;
   return false;

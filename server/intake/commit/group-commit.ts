@@ -110,8 +110,8 @@ export class GroupCommit {
     );
   }
 
-  /** The same for several requests that are stored together, with an outcome for each. Many of them take turns with other
-   * requests, as the parts of a large request do: eight batches of 7 MB in a row took 400 ms. */
+  /** The same for several requests that are stored together, with an outcome for each. Many of them take
+   * turns with other requests, as the parts of a large request do: eight batches of 7 MB took 400 ms. */
   submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
     const cost = costOfAll(entries) + costOfBytes(bytes);
     const partOf = cost > maxCostPerCommit ? { moved: 0 } : undefined;
