@@ -5,7 +5,7 @@ import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { admitBatch, type ParsedBatch } from "./admission/batch.ts";
-import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./admission/json.ts";
+import { type Invalid, isInvalid, type ParsedBody, parseBody, type Turn } from "./admission/json.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
 import { GroupCommit } from "./commit/group-commit.ts";
 import { type IntakeLimits, Room } from "./commit/room.ts";
@@ -27,6 +27,8 @@ export class Intake {
   readonly #warnings: IngestionWarnings;
   readonly #sources: SourceCounts;
   readonly #bulkLoads: BulkLoads;
+  /** Requests that are admitted in several steps. */
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
     this.room = new Room(ledger, dataDir, limits, nowMs);
@@ -71,10 +73,29 @@ export class Intake {
   }
 
   /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each
-   * item. Rejects when the ledger failed. Then no item is stored. */
-  async batch(batch: ParsedBatch, arrival: Arrival, watched?: WatchedRequest): Promise<readonly Outcome[]> {
+   * item. Rejects when the ledger failed. Then no item is stored.
+   * @param turn awaited between the steps of admission */
+  batch(
+    batch: ParsedBatch,
+    arrival: Arrival,
+    turn: Turn,
+    watched?: WatchedRequest,
+  ): Promise<readonly Outcome[]> {
+    return this.#untilStored(this.#batch(batch, arrival, turn, watched));
+  }
+
+  async #batch(
+    batch: ParsedBatch,
+    arrival: Arrival,
+    turn: Turn,
+    watched: WatchedRequest | undefined,
+  ): Promise<readonly Outcome[]> {
     const warnings = this.#noteTaker(watched);
-    const items = admitBatch(batch, arrival);
+    const items: (Admitted | Invalid)[] = [];
+    for (const slice of admitBatch(batch, arrival)) {
+      items.push(...slice);
+      await turn();
+    }
     const good = items.filter((item): item is Admitted => !isInvalid(item));
     const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good, batch.text.length);
     let next = 0;
@@ -108,9 +129,17 @@ export class Intake {
     source = "sources",
     watcher?: SourcedWatcher,
   ): Promise<readonly SourcedOutcome[]> {
-    return this.#sourced.store(items, arrival, source, this.#noteTaker(watcher), (index, outcome) =>
+    const storing = this.#sourced.store(items, arrival, source, this.#noteTaker(watcher), (index, outcome) =>
       watcher?.decided(index, outcome),
     );
+    return this.#untilStored(storing);
+  }
+
+  /** Has `settled` wait for a request that is admitted in several steps. */
+  #untilStored<Outcomes>(storing: Promise<Outcomes>): Promise<Outcomes> {
+    const stored = storing.finally(() => this.#underWay.delete(stored));
+    this.#underWay.add(stored);
+    return stored;
   }
 
   async #store(
@@ -199,6 +228,6 @@ export class Intake {
 
   /** Resolves when everything that was admitted before the call is on disk, or has failed. */
   async settled(): Promise<void> {
-    await Promise.all([this.#commits.settled(), this.#sourced.settled()]);
+    await Promise.all([this.#commits.settled(), Promise.allSettled(this.#underWay)]);
   }
 }

@@ -6,18 +6,20 @@ export type { Arrival } from "./admission/admit-event.ts";
 export { identifier, isEmailAddress } from "./admission/admit-event.ts";
 export { readBatch } from "./admission/batch.ts";
 export {
+  asObject,
   type Invalid,
   isInvalid,
+  isLargerThan,
   type ParsedBody,
   type ParsedObject,
   parseBody,
+  parseInTurns,
   parseJson,
-  parseObject,
+  type Turn,
   whyTooDeep,
   whyUnstorable,
 } from "./admission/json.ts";
 export {
-  type Kept,
   type KeptValue,
   keptDetail,
   keptValue,
@@ -26,6 +28,7 @@ export {
 } from "./admission/kept-values.ts";
 export { NumberTexts } from "./admission/number-texts.ts";
 export { isPlaceholderId } from "./admission/placeholder-ids.ts";
+export { slicesOf } from "./admission/slices.ts";
 export type {
   SourcedAccount,
   SourcedIdentify,

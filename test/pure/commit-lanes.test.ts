@@ -84,6 +84,24 @@ test("parts of a large request take turns with the others, and begin when nothin
   expect(disk.commits.slice(2)).toEqual([["p1"], ["c"], ["p2"]]);
 });
 
+test("a batch of several megabytes takes turns with other requests, and a small one does not", async () => {
+  const { disk, commits, submit } = begin();
+  const batch = (name: string, items: number, bytes: number) =>
+    commits.submitAll(
+      Array.from({ length: items }, (_, n) => identify(`${name}${n}`)),
+      bytes,
+    );
+  const requests = [
+    batch("large", 600, 8_000_000),
+    batch("larger", 700, 8_000_000),
+    batch("small", 400, 50_000),
+    submit("a"),
+  ];
+  await disk.syncedUntil(Promise.all(requests));
+  const firstOfEach = disk.commits.map((users) => users.filter((user) => !/[1-9]/.test(user)));
+  expect(firstOfEach).toEqual([["small0", "a"], ["large0"], ["larger0"]]);
+});
+
 test("a request that cannot be written is rejected alone, and the others of its group are stored in their order", async () => {
   const { disk, commits, ends, submit } = begin();
   disk.refused.set("u3", refusal("u3 is refused"));

@@ -22,6 +22,8 @@ function jsonTexts(): fc.Arbitrary<string> {
       "1.5",
       "1.50",
       "1e3",
+      "1e400",
+      "-1E+0309",
       "9007199254740993",
       "9007199254740992",
       "123456789012345.6",
@@ -92,6 +94,22 @@ test("the digits of each number are found at its path, and those of no other", (
     options,
   );
   expect(unusual).toBeGreaterThan(500);
+});
+
+test("an integer is lost when JavaScript writes another one, however large it is", () => {
+  const written = (number: number) => (Math.abs(number) < 1e21 ? BigInt(String(number)) : BigInt(number));
+  const digits = fc.oneof(
+    fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }),
+    fc.bigInt({ min: 2n ** 53n - 100n, max: 2n ** 53n + 100n }),
+    fc.double({ min: -1e25, max: 1e25, noNaN: true }).map((number) => BigInt(Math.trunc(number))),
+  );
+  fc.assert(
+    fc.property(digits, (integer) => {
+      expect(isLost(String(integer))).toBe(written(Number(integer)) !== integer);
+    }),
+    options,
+  );
+  expect(["-0", "0", "1e400", "-1e400", "1e-400", "1.50"].filter(isLost)).toEqual(["1e400", "-1e400"]);
 });
 
 test("numbers further inside than the levels that are asked for are left out", () => {
@@ -168,7 +186,7 @@ test("one long number among many short ones costs less than ten times as much as
     const parsed = parseObject(bytes);
     const batch = isInvalid(parsed) ? parsed : readBatch(parsed);
     if (isInvalid(batch)) throw new Error(batch.invalid);
-    return admitBatch(batch, arrival);
+    return [...admitBatch(batch, arrival)].flat();
   };
   const leastMicroseconds = (bytes: Uint8Array) => {
     const costs = Array.from({ length: 10 }, () => {

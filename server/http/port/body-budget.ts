@@ -10,8 +10,12 @@ import { ApiError } from "../../../contract/refusal.ts";
 /** Bodies are held for as long as a commit takes, or a slow connection. */
 const retryAfterSeconds = 2;
 
-/** Of so many bytes a step, such as parsing, takes a millisecond. */
-const largeBytes = 64 * 1024;
+/** Of so many bytes a step, such as parsing, takes 4 ms. */
+const largeBytes = 256 * 1024;
+
+/** After a longer turn of the event loop there is a pause, in which a small request is read and stored. */
+const longTurnMs = 10;
+const pauseAfterMs = 3;
 
 /** The share of the budget that open bodies may hold. */
 const openShare = 1 / 4;
@@ -23,6 +27,7 @@ export class BodyBudget {
   readonly #ofRequests = new Map<Request, number>();
   readonly #open = new Set<Request>();
   #lastTurn: Promise<void> = Promise.resolve();
+  #pausesUntilMs = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -38,8 +43,27 @@ export class BodyBudget {
    * between steps. Small ones need not wait. */
   async turn(request: Request): Promise<void> {
     if (this.heldBy(request) < largeBytes) return;
-    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    this.#lastTurn = this.#lastTurn.then(() => this.#nextTurn());
     await this.#lastTurn;
+  }
+
+  /** A small request takes several turns of the event loop and a sync of the disk. So after a long step, or
+   * the commit of a large batch, there is a pause, in which small ones that came meanwhile are answered. */
+  async #nextTurn(): Promise<void> {
+    // The step before may have handed a batch over, which is written in the next turn of the loop.
+    await this.#loopTurn();
+    await this.#loopTurn();
+    const pauseMs = this.#pausesUntilMs - performance.now();
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
+    void this.#loopTurn();
+  }
+
+  /** One turn of the event loop. A long one is followed by a pause. */
+  async #loopTurn(): Promise<void> {
+    const begunMs = performance.now();
+    await new Promise(setImmediate);
+    const endedMs = performance.now();
+    if (endedMs - begunMs > longTurnMs) this.#pausesUntilMs = endedMs + pauseAfterMs;
   }
 
   /** Of this request. */

@@ -11,6 +11,7 @@ import {
   type Outcome,
   type ParsedObject,
   readBatch,
+  type Turn,
   type WatchedRequest,
 } from "../../intake/intake.ts";
 import { created, failure, tooMany } from "../port/answers.ts";
@@ -22,6 +23,7 @@ export async function storeBatch(
   itemsBucket: TokenBucket,
   body: ParsedObject | Invalid,
   arrival: Arrival,
+  turn: Turn,
   watched?: WatchedRequest,
 ): Promise<Response> {
   const batch = isInvalid(body) ? body : readBatch(body);
@@ -41,7 +43,7 @@ export async function storeBatch(
       : `${errorMessages.neverAllItems} ${perSecond} at once.`;
     return tooMany(message, waitSeconds, perSecond);
   }
-  const answer = batchAnswer(await intake.batch(batch, arrival, watched));
+  const answer = batchAnswer(await intake.batch(batch, arrival, turn, watched));
   const [first] = answer.rejected;
   if (answer.accepted + answer.duplicates > 0 || first === undefined) return created(answer);
   return failure("validation_error", `batch.${first.index}: ${first.message}`);

@@ -1,18 +1,20 @@
 /** The body of a connected source's request, as their clients label and mislabel it. */
 
-import { isJsonObject } from "../../../contract/json.ts";
+import { isJsonObject, objectOf } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import {
+  asObject,
   type Invalid,
   isInvalid,
-  type Kept,
+  isLargerThan,
   type KeptValue,
   keptValue,
   mayLoseValues,
   NumberTexts,
   type ParsedObject,
-  parseJson,
-  parseObject,
+  parseInTurns,
+  slicesOf,
+  type Turn,
   whyTooDeep,
   whyUnstorable,
 } from "../../intake/intake.ts";
@@ -28,43 +30,65 @@ export class SourceBody {
   /** As it can be kept. */
   readonly value: unknown;
   /** What was changed, by the message of the body's `batch`. Of everything else the key is null. */
-  readonly #changed: ReadonlyMap<number | null, readonly KeptValue[]>;
+  readonly #changed: ChangedValues;
 
-  private constructor(bytes: Uint8Array, { value, changed }: Kept<unknown>) {
+  private constructor(bytes: Uint8Array, value: unknown, changed: ChangedValues) {
     this.bytes = bytes;
     this.value = value;
-    const isBatch = isJsonObject(value) && Array.isArray(value.batch);
-    this.#changed = Map.groupBy(changed, ({ path }) =>
-      isBatch && path[0] === "batch" ? Number(path[1]) : null,
-    );
+    this.#changed = changed;
   }
 
   /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a
    * form.
+   * @param turn awaited between the steps
    * @param mayBeAny whether it may be something else than an object
    * @param before the bytes as JSON, where they were parsed already */
-  static parse(
+  static async parse(
     bytes: Uint8Array,
+    turn: Turn,
     { mayBeAny = false, parsed: before }: { mayBeAny?: boolean; parsed?: ParsedObject | undefined } = {},
-  ): SourceBody | Invalid {
-    const parsed = before ?? (mayBeAny ? parseJson(bytes) : parseObject(bytes));
+  ): Promise<SourceBody | Invalid> {
+    const json = before ?? (await parseInTurns(bytes, turn));
+    const parsed = mayBeAny ? json : asObject(json);
     if (isInvalid(parsed)) return parsed;
     const { value, text } = parsed;
     const mayBeLost = mayLoseValues(text);
     const isWalked = mayBeLost || mayBeAny;
     const refused = whyTooMany(value) ?? (isWalked ? whyTooDeep(value) : undefined);
     if (refused !== undefined) return refused;
-    return new SourceBody(
-      bytes,
-      mayBeLost ? keptValue(value, NumberTexts.lost(text)) : { value, changed: [] },
-    );
+    const changed = new Map<number | null, readonly KeptValue[]>();
+    if (!mayBeLost) return new SourceBody(bytes, value, changed);
+    await turn();
+    const lost = NumberTexts.lost(text);
+    await turn();
+    if (!isJsonObject(value) || !Array.isArray(value.batch)) {
+      const kept = keptValue(value, lost);
+      return new SourceBody(bytes, kept.value, changed.set(null, kept.changed));
+    }
+    const { batch, ...envelope } = value;
+    const kept = keptValue(envelope, lost);
+    changed.set(null, kept.changed);
+    const messages: unknown[] = [];
+    for (const slice of slicesOf<unknown>(batch, bytes.byteLength)) {
+      for (const message of slice) {
+        const index = messages.length;
+        // It will be refused. To walk its values would take 40 ms.
+        const isRefused = isTooLarge(message, bytes);
+        const whole = isRefused
+          ? { value: message, changed: [] }
+          : keptValue(message, lost.below("batch", index));
+        messages.push(whole.value);
+        if (whole.changed.length > 0) changed.set(index, whole.changed);
+      }
+      await turn();
+    }
+    return new SourceBody(bytes, { ...objectOf(kept.value), batch: messages }, changed);
   }
 
   /** What was changed of a message so that it can be kept, as far as its translation has it.
    * @param index of the message in the body's `batch` */
   changedIn(translated: Translated, index: number): readonly KeptValue[] {
-    const own = this.#changed.get(index)?.map((one) => ({ ...one, path: one.path.slice(2) })) ?? [];
-    const changed = [...own, ...(this.#changed.get(null) ?? [])].slice(0, maxLookedFor);
+    const changed = [index, null].flatMap((of) => this.#changed.get(of) ?? []).slice(0, maxLookedFor);
     if (changed.length === 0 || !("items" in translated)) return [];
     const kept = JSON.stringify(translated.items);
     return changed
@@ -76,14 +100,20 @@ export class SourceBody {
    * `batch` */
   whyUnstorable(message: unknown): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    // Its size first: looking at 260,000 values takes 40 ms. A message that is too deep cannot be made into a
-    // text again.
-    const mayBeTooLarge = this.bytes.byteLength > limits.bodyBytes && whyTooDeep(message) === undefined;
-    if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
+    if (isTooLarge(message, this.bytes)) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
     }
     return whyUnstorable(message, () => undefined);
   }
+}
+
+type ChangedValues = ReadonlyMap<number | null, readonly KeptValue[]>;
+
+/** Whether a message is refused for its size, which comes first: to look at 260,000 values takes 40 ms. */
+function isTooLarge(message: unknown, body: Uint8Array): boolean {
+  return (
+    body.byteLength > limits.bodyBytes && isJsonObject(message) && isLargerThan(limits.bodyBytes, message)
+  );
 }
 
 /** Why a body has more messages than a request may have, which is looked at before anything is done with

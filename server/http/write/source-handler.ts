@@ -12,6 +12,8 @@ import {
   isInvalid,
   type ParsedObject,
   type Sender,
+  slicesOf,
+  type Turn,
   type WatchedRequest,
 } from "../../intake/intake.ts";
 import { tooMany, unknownToken } from "../port/answers.ts";
@@ -19,7 +21,7 @@ import type { Authorizer, Caller } from "../port/authorize.ts";
 import { inflateBody, readBody, readSentBody } from "../port/body.ts";
 import type { Handler } from "../port/handler.ts";
 import { SourceBody, whyTooMuch } from "./source-body.ts";
-import { storeSourced } from "./source-outcomes.ts";
+import { type KeptItem, storeSourced } from "./source-outcomes.ts";
 import { isWebhook, refusal, type SourceRoute, unwrapped } from "./source-route.ts";
 import { tokenInHead } from "./source-token.ts";
 import { noteServerToken, overLimit, type Received, type WriteParts, whileClosed, writing } from "./write.ts";
@@ -68,7 +70,7 @@ async function openToken(parts: SourceParts, received: Received): Promise<Opened
   if (route.tokenIn === undefined) return unknownTokens.answer(request, connection);
   const bytes = await readOpenBody(parts, received);
   if (bytes instanceof Response) return bytes;
-  const opened = await openBody(route, authorizer, bytes);
+  const opened = await openBody(route, authorizer, bytes, () => parts.bodies.turn(request));
   if (opened !== undefined) {
     parts.bodies.known(request);
     return { ...opened, bytes, isOpenedByBody: true };
@@ -124,13 +126,14 @@ async function openBody(
   { tokenIn }: SourceRoute,
   authorizer: Authorizer,
   bytes: Uint8Array,
+  turn: Turn,
 ): Promise<Pick<Opened, "secret" | "caller"> | undefined> {
   // A body without any token is not parsed.
   const callers = await authorizer.callersIn(bytes);
   const [[secret, caller] = []] = callers;
   if (secret === undefined || caller === undefined) return undefined;
   if (callers.size === 1) return { secret, caller };
-  const body = SourceBody.parse(bytes);
+  const body = await SourceBody.parse(bytes, turn);
   const named = isInvalid(body) ? undefined : tokenIn?.(body.value, authorizer);
   const callerNamed = named === undefined ? undefined : callers.get(named);
   return named === undefined || callerNamed === undefined
@@ -164,8 +167,10 @@ export async function receiveBytes(parts: SourceParts, received: WithBody): Prom
   const { request, watched, secret, bytes, parsed } = received;
   const { route, authorizer } = parts;
   if (!isInvalid(bytes)) watched?.body(bytes);
-  const body = isInvalid(bytes) ? bytes : SourceBody.parse(bytes, { mayBeAny: isWebhook(route), parsed });
-  await parts.bodies.turn(request);
+  const turn = () => parts.bodies.turn(request);
+  const body = isInvalid(bytes)
+    ? bytes
+    : await SourceBody.parse(bytes, turn, { mayBeAny: isWebhook(route), parsed });
   // While a slow body was read, the timezone may have changed or the token may have been revoked.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
@@ -223,6 +228,7 @@ async function store(
   const sent = { organization: organization.id, headers, url, bytes: body.bytes };
   const translated = await route.translate(body.value, { receivedAtMs }, sent);
   if (isInvalid(translated)) return unreadable(parts, caller, translated, sender);
+  if (isWebhook(route)) await parts.bodies.turn(request);
   const tooMuch = isWebhook(route) ? whyTooMuch(translated) : undefined;
   if (tooMuch !== undefined) return unreadable(parts, caller, tooMuch, sender);
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
@@ -231,12 +237,14 @@ async function store(
     return tooMany(errorMessages.tooManyItems, waitSeconds, usage.itemsBucket.perSecond);
   }
   const ofPage = caller.isBrowser ? (route.withVisitors?.(translated) ?? translated) : translated;
-  const items = ofPage.map(({ sent: item, translated: result }, index) => ({
-    sent: item,
-    translated: (isWebhook(route) ? undefined : body.whyUnstorable(item)) ?? result,
-    changed: body.changedIn(result, index),
-  }));
-  await parts.bodies.turn(request);
+  const items: KeptItem[] = [];
+  for (const slice of slicesOf(ofPage, body.bytes.byteLength)) {
+    for (const { sent: item, translated: result } of slice) {
+      const translated = (isWebhook(route) ? undefined : body.whyUnstorable(item)) ?? result;
+      items.push({ sent: item, translated, changed: body.changedIn(translated, items.length) });
+    }
+    await parts.bodies.turn(request);
+  }
   // A translation and a turn take a while. Meanwhile the timezone may have changed or the token may have been
   // revoked. From here to the commit's group the event loop has no turn, so `settled` also waits for this
   // request.

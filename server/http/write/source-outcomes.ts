@@ -62,7 +62,7 @@ export async function storeSourced(
 }
 
 /** An item, and what was changed of it so that it can be kept. */
-interface KeptItem extends TranslatedItem {
+export interface KeptItem extends TranslatedItem {
   readonly changed?: readonly KeptValue[];
 }
 

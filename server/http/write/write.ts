@@ -8,6 +8,7 @@ import { limits } from "../../../contract/limits.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import {
   type Arrival,
+  asObject,
   type Endpoint,
   errorOf,
   type Intake,
@@ -16,7 +17,7 @@ import {
   type LiveView,
   type Outcome,
   type ParsedObject,
-  parseObject,
+  parseInTurns,
   type WatchedRequest,
 } from "../../intake/intake.ts";
 import { type Ledger, OrganizationGone } from "../../ledger/ledger.ts";
@@ -101,8 +102,8 @@ async function write(
     intake.noteRefused(kind, caller.organization.id, "refused_validation", body.invalid);
     return failure("validation_error", body.invalid);
   }
-  const batch = kind === "batch" ? parseObject(body) : undefined;
-  await bodies.turn(request);
+  const turn = () => bodies.turn(request);
+  const batch = kind === "batch" ? asObject(await parseInTurns(body, turn)) : undefined;
   const answerOfSource = batch && ofSource?.({ request, watched, caller, bytes: body, body: batch });
   if (answerOfSource !== undefined) return answerOfSource;
   watched?.body(body);
@@ -119,7 +120,8 @@ async function write(
     isBrowser: current.isBrowser,
   };
   current.usage.lastUsedAtMs = arrival.receivedAtMs;
-  if (batch !== undefined) return storeBatch(intake, current.usage.itemsBucket, batch, arrival, watched);
+  if (batch !== undefined)
+    return storeBatch(intake, current.usage.itemsBucket, batch, arrival, turn, watched);
   const storing =
     kind === "identify" ? intake.identify(body, arrival, watched) : intake.track(body, arrival, watched);
   return answer(await storing);

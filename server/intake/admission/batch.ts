@@ -14,12 +14,14 @@ import { type Arrival, wrong } from "./admit-event.ts";
 import {
   type Invalid,
   isInvalid,
+  isLargerThan,
   type ParsedBody,
   type ParsedObject,
   whyTooDeep,
   whyUnstorable,
 } from "./json.ts";
 import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
+import { slicesOf } from "./slices.ts";
 
 /** A batch with a valid envelope. Its items are not checked yet. */
 export interface ParsedBatch {
@@ -39,17 +41,30 @@ export function readBatch(parsed: ParsedObject): ParsedBatch | Invalid {
   return { items, text: parsed.text };
 }
 
-/** Admits each item of a batch, or returns its problem. An Idempotency-Key counts as key:index. */
-export function admitBatch({ items, text }: ParsedBatch, arrival: Arrival): (Admitted | Invalid)[] {
+/** Admits each item of a batch, or returns its problem. An Idempotency-Key counts as key:index. A large batch
+ * has its items in slices, of which the first may be empty: then the text was read for its numbers. */
+export function* admitBatch(
+  { items, text }: ParsedBatch,
+  arrival: Arrival,
+): Generator<(Admitted | Invalid)[]> {
   const batch = new BatchText(text);
-  const key = arrival.idempotencyKey;
-  return items.map((item, index) => {
-    if (!isJsonObject(item)) return { invalid: "item is not a JSON object: send a JSON object." };
-    const unstorable = batch.whyUnstorable(item, index);
-    if (unstorable !== undefined) return unstorable;
-    const body: ParsedBody = { value: item, unusualDigits: (path) => batch.digitsAt(index, path) };
-    return admitItem(body, key ? { ...arrival, idempotencyKey: `${key}:${index}` } : arrival);
-  });
+  if (batch.readLost()) yield [];
+  let index = -1;
+  for (const slice of slicesOf(items, text.length)) {
+    yield slice.map((item) => {
+      index += 1;
+      return admitItemOf(batch, item, index, arrival);
+    });
+  }
+}
+
+function admitItemOf(batch: BatchText, item: unknown, index: number, arrival: Arrival): Admitted | Invalid {
+  if (!isJsonObject(item)) return { invalid: "item is not a JSON object: send a JSON object." };
+  const unstorable = batch.whyUnstorable(item, index);
+  if (unstorable !== undefined) return unstorable;
+  const body: ParsedBody = { value: item, unusualDigits: (path) => batch.digitsAt(index, path) };
+  const { idempotencyKey: key } = arrival;
+  return admitItem(body, key ? { ...arrival, idempotencyKey: `${key}:${index}` } : arrival);
 }
 
 /** Admits one item, `{"type": "identify" | "track", …}`, or returns its problem. */
@@ -76,14 +91,12 @@ function admitTimedIdentify(body: ParsedBody, arrival: Arrival): Admitted | Inva
 /** The text of a batch. It has the digits of numbers and the size of the body. */
 class BatchText {
   readonly #text: string;
-  readonly #mayRoundIntegers: boolean;
   readonly #mayBeTooLarge: boolean;
   #numbers: NumberTexts | undefined;
   #lost: NumberTexts | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    this.#mayRoundIntegers = mayRoundIntegers(text);
     this.#mayBeTooLarge = Buffer.byteLength(text) > limits.bodyBytes;
   }
 
@@ -94,17 +107,18 @@ class BatchText {
     return this.#numbers.below(...inBatch).at(path);
   }
 
-  #lostOf(index: number): NumberTexts {
-    this.#lost ??= NumberTexts.lost(this.#text).below("batch");
-    return this.#lost.below(index);
+  /** Reads the lost numbers, if there may be any. @returns whether there may be */
+  readLost(): boolean {
+    if (!mayRoundIntegers(this.#text)) return false;
+    this.#lost = NumberTexts.lost(this.#text).below("batch");
+    return true;
   }
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
-    // Its size first, as looking at many values takes longer. `JSON.stringify` fails on a deep value.
-    const mayBeTooLarge = this.#mayBeTooLarge && whyTooDeep(item) === undefined;
-    if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
+    // Its size first, as looking at many values takes longer.
+    if (this.#mayBeTooLarge && isLargerThan(limits.bodyBytes, item)) {
       return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
     }
-    return whyUnstorable(item, () => (this.#mayRoundIntegers ? this.#lostOf(index) : undefined));
+    return whyUnstorable(item, () => this.#lost?.below(index));
   }
 }

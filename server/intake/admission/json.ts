@@ -60,9 +60,38 @@ export interface ParsedObject {
   readonly text: string;
 }
 
+/** JSON of any type, and its text. */
+interface ParsedJson {
+  readonly value: unknown;
+  readonly text: string;
+}
+
 /** Parses a body's JSON object. */
 export function parseObject(bytes: Uint8Array): ParsedObject | Invalid {
-  const parsed = parseJson(bytes);
+  return asObject(parseJson(bytes));
+}
+
+/** Parses a body's JSON, of any type, within the limits of values and keys. */
+export function parseJson(bytes: Uint8Array): ParsedJson | Invalid {
+  return whyTooManyValues(bytes) ?? parseText(bytes);
+}
+
+/** Parses a large body's JSON, of any type, within the limits of values and keys.
+ * @param turn awaited between the steps, of 10 and 30 ms for 7 MB, and after them */
+export async function parseInTurns(bytes: Uint8Array, turn: Turn): Promise<ParsedJson | Invalid> {
+  const tooMany = whyTooManyValues(bytes);
+  if (tooMany !== undefined) return tooMany;
+  await turn();
+  const parsed = parseText(bytes);
+  await turn();
+  return parsed;
+}
+
+/** Resolves when a request may have the processor for its next step. A small one need not wait. */
+export type Turn = () => Promise<void>;
+
+/** Parsed JSON that must be an object. */
+export function asObject(parsed: ParsedJson | Invalid): ParsedObject | Invalid {
   if (isInvalid(parsed)) return parsed;
   const { value, text } = parsed;
   return isJsonObject(value)
@@ -70,10 +99,7 @@ export function parseObject(bytes: Uint8Array): ParsedObject | Invalid {
     : { invalid: "body is not a JSON object: send a JSON object." };
 }
 
-/** Parses a body's JSON, of any type, within the limit of values. */
-export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonly text: string } | Invalid {
-  const tooMany = whyTooManyValues(bytes);
-  if (tooMany !== undefined) return tooMany;
+function parseText(bytes: Uint8Array): ParsedJson | Invalid {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -122,6 +148,35 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   if (levels === 0) return true;
   for (const key in value) if (isDeeperThan(value[key], levels - 1)) return true;
   return false;
+}
+
+/** Whether the JSON text of a value has more bytes than `bytes`. A value that is much larger is not read to
+ * its end. False for a value that is too deep to walk, which is refused for its depth. */
+export function isLargerThan(bytes: number, value: unknown): boolean {
+  const least = leastBytes(value, bytes, bodyLevels);
+  return least > bytes || (!Number.isNaN(least) && Buffer.byteLength(JSON.stringify(value)) > bytes);
+}
+
+/** A size that the JSON text of a value has at least, up to about `enough` bytes. NaN for a value deeper than
+ * `levels`. */
+function leastBytes(value: unknown, enough: number, levels: number): number {
+  if (typeof value === "string") return value.length + 2;
+  const isArray = Array.isArray(value);
+  if (!isArray && !isJsonObject(value)) return 1;
+  if (levels === 0) return Number.NaN;
+  let bytes = 1;
+  if (isArray) {
+    for (const held of value) {
+      bytes += 1 + leastBytes(held, enough, levels - 1);
+      if (bytes > enough) break;
+    }
+    return bytes;
+  }
+  for (const key in value) {
+    bytes += key.length + 4 + leastBytes(value[key], enough, levels - 1);
+    if (bytes > enough) break;
+  }
+  return bytes;
 }
 
 /**

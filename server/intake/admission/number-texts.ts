@@ -40,6 +40,11 @@ export class NumberTexts {
     return found === undefined ? NumberTexts.none : new NumberTexts(found);
   }
 
+  /** Whether there is a number at a key or index, or below it. */
+  has(key: string | number): boolean {
+    return typeof this.#unusual === "object" && this.#unusual[key] !== undefined;
+  }
+
   /** The digits of the number at a path. Undefined if there is no number, or if `String` of it writes the
    * same digits. */
   at(path: readonly string[]): string | undefined {
@@ -78,16 +83,17 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** From here on JavaScript writes an integer with an exponent, which says the same number. */
 const leastExponential = 1e21;
 
-/** Whether JavaScript would write a number as another one: an integer in other digits, or one beyond its
- * range. Some large doubles, for example 58508407207935450, are not exact, but JavaScript writes the same
- * digits again. Of others, as -9223372036854775808, the double is exact, and JavaScript writes other
+/** Whether JavaScript would write a number of a JSON text as another one: an integer in other digits, or one
+ * beyond its range. Some large doubles, for example 58508407207935450, are not exact, but JavaScript writes
+ * the same digits again. Of others, as -9223372036854775808, the double is exact, and JavaScript writes other
  * digits. */
 export function isLost(digits: string): boolean {
   const number = Number(digits);
   if (!Number.isFinite(number)) return true;
   if (!/^-?\d+$/.test(digits)) return false;
-  const written = Math.abs(number) < leastExponential ? BigInt(String(number)) : BigInt(number);
-  return BigInt(digits) !== written;
+  if (Math.abs(number) >= leastExponential) return BigInt(digits) !== BigInt(number);
+  // The digits of zero may be -0. A big integer of each of 440,000 numbers took 200 ms.
+  return number !== 0 && String(number) !== digits;
 }
 
 const longestExactDigits = 15;
@@ -226,13 +232,14 @@ function unusualDigits(text: string, start: number, end: number): string | undef
 
 /** Of 15 characters or fewer only a power of ten that is beyond the range is lost. */
 function lostDigits(text: string, start: number, end: number): string | undefined {
-  if (end - start <= longestExactDigits && !hasExponent(text, start, end)) return undefined;
+  if (end - start <= longestExactDigits && !hasLongExponent(text, start, end)) return undefined;
   const digits = text.slice(start, end);
   return isLost(digits) ? digits : undefined;
 }
 
-function hasExponent(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) if ((text.charCodeAt(at) | 0x20) === 0x65) return true;
+/** Whether an `e` is followed by at least three characters: with two digits a number is within the range. */
+function hasLongExponent(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end - 3; at += 1) if ((text.charCodeAt(at) | 0x20) === 0x65) return true;
   return false;
 }
 

@@ -24,7 +24,7 @@ import {
 } from "../decide/requests.ts";
 import { CommitLane, type LaneEvents } from "./commit-lane.ts";
 import type { Apart } from "./group-store.ts";
-import { costOf } from "./part-cost.ts";
+import { costOf, costOfBytes } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 
 /** At this limit of a lane the disk has stopped, and requests are rejected. Without the limit of bytes, the
@@ -50,6 +50,10 @@ type CommitLedger = Pick<Ledger, "transact" | "groupsAtOnce" | "locksOrganizatio
 
 /** The lane that organizations share. No organization has this id. */
 const shared = 0;
+
+/** A batch of more takes turns with other requests, as the parts of a large request do: eight batches of 7 MB in a
+ * row took 400 ms. 2,000 events of 2 MB together have this cost. */
+const maxCostOfSmallBatch = 5_000;
 
 export class GroupCommit {
   readonly #ledger: CommitLedger;
@@ -112,12 +116,12 @@ export class GroupCommit {
     );
   }
 
-  /** The same for several requests that are stored together, with an outcome for each. */
+  /** Adds several requests that are stored together, and resolves with an outcome for each. */
   submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
-    const cost = costOfAll(entries);
-    return this.#add(
-      { entries, bytes, cost, maxWork: maxWorkOfBatch, partOf: undefined },
-      (outcomes, first) => outcomes.slice(first, first + entries.length).map(asWriteOutcome),
+    const cost = costOfAll(entries) + costOfBytes(bytes);
+    const partOf = cost > maxCostOfSmallBatch ? { moved: 0 } : undefined;
+    return this.#add({ entries, bytes, cost, maxWork: maxWorkOfBatch, partOf }, (outcomes, first) =>
+      outcomes.slice(first, first + entries.length).map(asWriteOutcome),
     );
   }
 

@@ -19,12 +19,17 @@ export function costOf(entry: Decidable): number {
   if (entry.kind === "track" || entry.kind === "identify") return 2;
   if (entry.kind === "alias") return 10;
   if (entry.kind === "account") return 5;
-  if (entry.content.kind === "track") return 2 + entry.bytes / (2 * kibibyte);
+  if (entry.content.kind === "track") return 2 + costOfBytes(entry.bytes);
   const hasVisitor = entry.anonymousId !== undefined || entry.previousId !== undefined;
   return (hasVisitor ? 15 : 10) + (2 * entry.bytes) / kibibyte;
 }
 
+/** The cost of an event's bytes, beside that of the event. */
+export function costOfBytes(bytes: number): number {
+  return bytes / (2 * kibibyte);
+}
+
 /** An item that is not admitted costs as much as an event of the same size, because all of it was read. */
 export function costOfInvalid(item: SourcedItem): number {
-  return 2 + JSON.stringify(item).length / (2 * kibibyte);
+  return 2 + costOfBytes(JSON.stringify(item).length);
 }

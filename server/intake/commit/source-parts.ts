@@ -19,7 +19,6 @@ export interface SourcedWatcher extends NoteTaker {
 
 export class SourcedRequests {
   readonly #commits: Pick<GroupCommit, "submitSourced">;
-  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(commits: Pick<GroupCommit, "submitSourced">) {
     this.#commits = commits;
@@ -32,26 +31,7 @@ export class SourcedRequests {
    * @param source its name, under which warnings are counted. @param warnings gets the warnings about all
    * items
    */
-  store(
-    items: readonly SourcedItem[],
-    arrival: Arrival,
-    source: string,
-    warnings: NoteTaker,
-    decided: (index: number, outcome: SourcedOutcome) => void,
-  ): Promise<readonly SourcedOutcome[]> {
-    const storing = this.#store(items, arrival, source, warnings, decided).finally(() =>
-      this.#underWay.delete(storing),
-    );
-    this.#underWay.add(storing);
-    return storing;
-  }
-
-  /** Resolves when every request that was begun before the call is stored or has failed. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
-  }
-
-  async #store(
+  async store(
     items: readonly SourcedItem[],
     arrival: Arrival,
     source: string,
