@@ -51,8 +51,8 @@ type CommitLedger = Pick<Ledger, "transact" | "groupsAtOnce" | "locksOrganizatio
 /** The lane that organizations share. No organization has this id. */
 const shared = 0;
 
-/** A batch of more takes turns with other requests, as the parts of a large request do: eight batches of 7 MB in a
- * row took 400 ms. 2,000 events of 2 MB together have this cost. */
+/** A batch of more takes turns with other requests, as the parts of a large request do: eight batches of 7 MB
+ * in a row took 400 ms. 2,000 events of 2 MB together have this cost. */
 const maxCostOfSmallBatch = 5_000;
 
 export class GroupCommit {
