@@ -11,12 +11,16 @@ export const EverythingAnswer = Type.Object(
     identity: nullable(Type.Record(Type.String(), Type.Unknown()), {
       description: "The user, with traits and account. Null for an id that was never identified.",
     }),
-    linkedIds: rows("Other ids of the person: a visitor's, or a user's that was never identified."),
+    linkedIds: rows(
+      "Other ids of the person: of an unidentified visitor, or of a user who was never identified.",
+    ),
     heldEvents: rows("Events that wait until the person is identified."),
     ingestionWarnings: rows("Problems of requests that name the person."),
     exclusions: rows("Rules that exclude exactly this person from figures."),
-    accounts: Type.Optional(rows("Accounts that the user belonged to, or whose events they did, by number.")),
-    versions: Type.Optional(rows("Traits and account by time.")),
+    accounts: Type.Optional(
+      rows("Accounts that the user belonged to, or was active in, by internal number."),
+    ),
+    versions: Type.Optional(rows("Earlier and current traits and accounts, by time.")),
     events: Type.Optional(rows("Every event with its properties, contacts among them. The oldest first.")),
     billingEvents: Type.Optional(rows("Reports of billing tools. They stay when raw events are deleted.")),
     subscriptions: Type.Optional(rows("Changes of subscriptions that the user pays for.")),
@@ -29,23 +33,23 @@ export const EverythingAnswer = Type.Object(
     features: Type.Optional(rows("Features of days, from which scores are computed.")),
     segmentChanges: Type.Optional(
       rows(
-        "When the user entered and left segments, by the segment's id. With the cause `first` they were in it when it was evaluated first.",
+        "When the user entered and left segments, by the segment's id. Cause `first`: the user was a member when the segment was first evaluated.",
       ),
     ),
     notes: rows("Notes of team members."),
     tasks: rows("Tasks of team members."),
-    segments: rows("Fixed segments that have the user."),
-    alerts: rows("Alerts of rules about the user, those of controls among them, as in the export of alerts."),
+    segments: rows("Fixed segments that contain the user."),
+    alerts: rows("Alerts about the user, including alerts of a control group, as in the export of alerts."),
     alertStates: rows(
-      "States that alert rules keep of the user: when they fired, until when they rest, the last value.",
+      "What alert rules remember about the user: when they fired, the end of the cooldown, the last value.",
     ),
-    calls: rows("What team members said about the user's row of the call list: a snooze or a verdict."),
-    holdOutEntries: rows("The user's entries into hold-outs, each with the arm that was drawn."),
+    calls: rows("Snoozes and verdicts of team members on the user's row of the call list."),
+    holdOutEntries: rows("The user's draws in hold-outs, each with its arm: treated, control or exempt."),
     messages: rows(
-      "Messages to destinations that name the user: sent in the last 30 days, or waiting. The content has no line about others.",
+      "Messages to destinations that name the user: sent in the last 30 days, or waiting. Lines about other users are left out.",
     ),
-    rejectedEvents: rows("Rows that the warehouse refused."),
-    auditLog: rows("Changes by team members that name the user, by number."),
+    rejectedEvents: rows("Rows about the user that the warehouse rejected."),
+    auditLog: rows("Changes by team members that name the user by internal number."),
   },
-  { description: "Sections without a user are missing for an id that was never identified." },
+  { description: "For an id that was never identified, sections that need a user are left out." },
 );

@@ -32,7 +32,7 @@ export const RuleConditionBody = closedObject(
   {
     kind: Type.Enum([...stateConditions, ...moments], {
       description:
-        "`riskBand`: in this risk band or a higher one. `healthBelow`. `riskUp`, `healthDown`: a change within days. `state`. `inSegment`. `keyEventUnseen`: an event that was done before was not done for days. `usageDown`: the volume of 28 days, against the 28 before. `sourceSilent`: one source, or any. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: once each time.",
+        "What the rule waits for. `riskBand`: the risk band is `band` or higher. `healthBelow`: health is below `below`. `riskUp`: the churn risk rose by `by` within `days`. `healthDown`: health fell by `by` within `days`. `state`: the state is `state`. `inSegment`: a member of `segment`. `keyEventUnseen`: `event` happened before, but not in the last `days`. `usageDown`: use in 28 days is at least `percent` % lower than in the 28 days before. `sourceSilent`: `source` is silent, or any source. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: an alert each time it happens.",
       "x-send": `one of ${[...stateConditions, ...moments].join(", ")}`,
     }),
     band: Type.Optional(Type.Enum(["medium", "high"], { "x-send": "medium or high" })),
@@ -43,7 +43,8 @@ export const RuleConditionBody = closedObject(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: 100,
-        description: "Of riskUp a part of 1: .1 are ten percentage points. Of healthDown points.",
+        description:
+          "For riskUp a part of 1: 0.1 means ten percentage points. For healthDown points of health.",
         "x-send": "a number above 0: up to 1 for riskUp, up to 100 for healthDown",
       }),
     ),
