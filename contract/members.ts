@@ -37,7 +37,7 @@ const email = Type.String({
   minLength: 3,
   maxLength: limits.emailCharacters,
   ...mailAddressRules,
-  "x-send": "an e-mail address, ada@example.com say",
+  "x-send": "an e-mail address such as ada@example.com",
 });
 const name = Type.String({
   ...nameRules,
@@ -66,7 +66,7 @@ const timezone = Type.String({
   minLength: 1,
   maxLength: 100,
   description: "An IANA timezone.",
-  "x-send": "an IANA timezone, Europe/Paris say",
+  "x-send": "an IANA timezone such as Europe/Paris",
 });
 const role = Type.Enum([...roles], { "x-send": `one of ${roles.join(", ")}` });
 const rate = Type.Integer({
@@ -114,7 +114,7 @@ export const PersonChangeBody = closedObject(
     currentPassword: Type.Optional(presentPassword),
     newPassword: Type.Optional(newPassword),
   },
-  { minProperties: 1, "x-send": "at least one of name, email, newPassword" },
+  { minProperties: 1, "x-send": "a JSON object with at least one of name, email, newPassword" },
 );
 export const PersonAnswer = SessionAnswer.properties.person;
 

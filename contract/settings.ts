@@ -181,7 +181,7 @@ export type SettingsChange = Static<typeof SettingsChangeBody>;
 
 const version = Type.Integer({
   minimum: 0,
-  description: "The version of the settings: 0 before the first change, then one more with each change.",
+  description: "The version of the settings: 0 before the first change, plus 1 with each change.",
 });
 
 export const SettingsAnswer = Type.Object({

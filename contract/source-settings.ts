@@ -185,8 +185,8 @@ export const WebhookAnswer = Type.Object({
     description: "Null unless the webhook has a mapping and a secret.",
   }),
   testMode: nullable(testMode, { description: "Null if the webhook has a mapping." }),
-  createdAt: Field.instant("When it was made."),
-  updatedAt: Field.instant("When it was changed last."),
+  createdAt: Field.instant("When the webhook was made."),
+  updatedAt: Field.instant("When the webhook was last changed."),
 });
 
 export const WebhooksAnswer = Type.Object({

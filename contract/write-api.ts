@@ -73,7 +73,7 @@ const AccountAttributes = Type.Object(
     renewsAt: Type.Optional(
       Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" }), Type.Null()], {
         description: "When the contract renews: a date, or a date-time with Z or an offset.",
-        "x-send": "a date, 2027-03-31 say, a date-time with Z or an offset, or null",
+        "x-send": "a date such as 2027-03-31, a date-time with Z or an offset, or null",
       }),
     ),
     contractValue: Type.Optional(
@@ -141,7 +141,7 @@ const timestamp = (description: string) =>
     nullable(Type.String(), {
       description,
       "x-send":
-        "an ISO 8601 date-time with Z or an offset, 2026-05-17T09:30:00Z say, or a date, 2026-05-17 say, of the years 1970 to 2299",
+        "an ISO 8601 date-time with Z or an offset such as 2026-05-17T09:30:00Z, or a date such as 2026-05-17, of the years 1970 to 2299",
     }),
   );
 

@@ -67,8 +67,8 @@ export const DestinationAnswer = Type.Object({
   lastDeliveredAt: nullable(Field.instant("When a message was last delivered. Null before the first.")),
   pending: Field.count("Messages that wait for their next attempt."),
   held: Field.count("Messages that are kept until an owner sends or drops them."),
-  createdAt: Field.instant("When it was made."),
-  updatedAt: Field.instant("When it was changed last."),
+  createdAt: Field.instant("When the destination was made."),
+  updatedAt: Field.instant("When the destination was last changed."),
 });
 
 export const DestinationsAnswer = Type.Object({
@@ -143,7 +143,7 @@ const deliveryFields = {
   id: Type.Integer({ minimum: 1 }),
   destination: Type.Integer({ minimum: 1 }),
   messageId: Field.text("The header webhook-id: the same for every attempt."),
-  type: Field.oneOf(messageTypes, "The kind of message."),
+  type: Field.oneOf(messageTypes, "The type of the message."),
   state: Field.oneOf(deliveryStates, "The outcome so far."),
   attempts: Field.count("Attempts to send the message, since it was last sent again by hand."),
   dueAt: nullable(Field.instant("When the next attempt is due. Null if no attempt follows.")),

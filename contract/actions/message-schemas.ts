@@ -7,14 +7,14 @@ import { senderNames } from "../sources.ts";
 import type { MessageType } from "./destinations.ts";
 import { alertClosings } from "./rules.ts";
 
-const entityKind = Field.oneOf(["user", "account"], "Users or accounts.");
+const entityKind = Field.oneOf(["user", "account"], "Whether the message is about users or accounts.");
 const source = Field.oneOf(senderNames, "api is the write API itself.");
 
 /** @param facts the fields of `data` beside the text and the link */
 function message(type: MessageType, summary: string, facts: Type.TProperties = {}) {
   const schema = Type.Object({
     type: Type.Literal(type),
-    timestamp: Field.instant("When the message was made. It is the same for every attempt to send it."),
+    timestamp: Field.instant("When the message was made. Every attempt to send it has the same timestamp."),
     data: Type.Object({
       text: Field.text("The message as a sentence."),
       link: Field.text("The address of the page with the details."),
@@ -50,8 +50,12 @@ export const messages = {
   "alert.fired": message("alert.fired", "A rule fired for a user, an account or a source.", {
     ...aboutAlert,
     day: Field.day("The day that the alert is about."),
-    before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
-    after: nullable(Field.number("The value on `day`.")),
+    before: nullable(
+      Field.number(
+        "The value before: a churn risk, a health score or a number of events. Null if the condition has no value.",
+      ),
+    ),
+    after: nullable(Field.number("The value on `day`. Null if the condition has no value.")),
     risk: nullable(Field.number("The churn risk on `day`.")),
     expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
     reasons: Type.Array(Type.String(), { description: "The most important first." }),
@@ -59,7 +63,7 @@ export const messages = {
   "alert.resolved": message("alert.resolved", "An alert closed.", {
     ...aboutAlert,
     firedDay: Field.day("The day of the alert."),
-    day: Field.day("The day on which it closed."),
+    day: Field.day("The day on which the alert closed."),
     why: Type.Enum([...alertClosings].filter((why) => why !== "excluded" && why !== "ruleChanged")),
   }),
   "scores.completed": message("scores.completed", "The scores of a day are ready. Sent once a day.", {

@@ -24,7 +24,7 @@ export const RuleScopeBody = closedObject(
     kind: Type.Enum(["users", "accounts"], { "x-send": "users or accounts" }),
     segment: Type.Optional(id),
   },
-  { "x-send": "an object with kind, users or accounts" },
+  { "x-send": "an object with kind, which is users or accounts" },
 );
 
 /** Fields that the kind does not have are refused by `conditionOf`. */
@@ -37,7 +37,7 @@ export const RuleConditionBody = closedObject(
     }),
     band: Type.Optional(Type.Enum(["medium", "high"], { "x-send": "medium or high" })),
     below: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "health, a number up to 100" }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a health score above 0 and up to 100" }),
     ),
     by: Type.Optional(
       Type.Number({
@@ -55,11 +55,11 @@ export const RuleConditionBody = closedObject(
     segment: Type.Optional(id),
     event: Type.Optional(EventName),
     percent: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a percentage up to 100" }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a percentage above 0 and up to 100" }),
     ),
     source: Type.Optional(Type.Enum([...senderNames], { "x-send": `one of ${senderNames.join(", ")}` })),
   },
-  { "x-send": "an object with kind, and the fields of the kind" },
+  { "x-send": "an object with kind and the fields that the kind needs" },
 );
 
 export type SentCondition = Static<typeof RuleConditionBody>;

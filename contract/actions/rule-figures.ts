@@ -56,7 +56,7 @@ export const RuleFiguresAnswer = Type.Object({
         Field.integer("The churn horizon of the experiment, in days. Null before the first alert."),
       ),
       since: Field.day(
-        "The day on which the experiment began. A change of condition, scope, share or churn horizon begins a new one.",
+        "The day on which the experiment began. A change of condition, scope, share or churn horizon begins a new experiment.",
       ),
       treated: Field.count("Users or accounts whose alerts are sent. An account counts once."),
       controls: Field.count("Users or accounts in the control group: their alerts are not sent."),

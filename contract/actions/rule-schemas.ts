@@ -16,7 +16,7 @@ const name = Type.String({
   "x-send": `1 to ${ruleLimits.nameCharacters} characters and no control character`,
 });
 
-const exemptMrr = Type.Number({ minimum: 0, "x-send": "a number from 0 on, in minor units" });
+const exemptMrr = Type.Number({ minimum: 0, "x-send": "a number from 0, in minor units" });
 const exemptions = <Mrr extends TProperties>(mrr: Mrr) =>
   closedObject(
     { segment: Type.Optional(id), ...mrr },
@@ -82,7 +82,7 @@ export const AlertRuleBody = closedObject({
         nullable(exemptMrr, {
           description:
             "Null: no account is exempt because of its MRR. If left out, a new hold-out exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running hold-out.",
-          "x-send": "a number from 0 on, in minor units, or null",
+          "x-send": "a number from 0, in minor units, or null",
         }),
       ),
     }),
@@ -100,7 +100,7 @@ const ruleFields = {
   decidedThrough: nullable(
     Field.day("The last day that the rule has been checked for. Null before the first."),
   ),
-  openAlerts: Field.count("Alerts that are open."),
+  openAlerts: Field.count("Open alerts of the rule."),
   createdAt: Field.instant("When it was made."),
   updatedAt: Field.instant("When it was changed last."),
 };
@@ -124,8 +124,12 @@ const alertFields = {
   entityLabel: Field.text("The name, else the e-mail address, else the id."),
   firedDay: Field.day("The day that the alert is about, in the organization's timezone."),
   firedAt: Field.instant("When the alert was made."),
-  before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
-  after: nullable(Field.number("The value on `firedDay`.")),
+  before: nullable(
+    Field.number(
+      "The value before: a churn risk, a health score or a number of events. Null if the condition has no value.",
+    ),
+  ),
+  after: nullable(Field.number("The value on `firedDay`. Null if the condition has no value.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
   risk: nullable(
     Field.number(
@@ -142,8 +146,10 @@ const alertFields = {
       "The arm of the hold-out. `control`: no message was sent. `exempt`: never in the control group. Null without a hold-out.",
   }),
   isSent: Field.boolean("Whether the alert was in a message to the rule's destinations."),
-  closedDay: nullable(Field.day("When it closed. Null while it is open.")),
-  closedWhy: nullable(Type.Enum([...alertClosings]), { description: "Why it closed." }),
+  closedDay: nullable(Field.day("The day on which the alert closed. Null while it is open.")),
+  closedWhy: nullable(Type.Enum([...alertClosings]), {
+    description: "Why the alert closed. Null while it is open.",
+  }),
   assignee: nullable(Person, {
     description: "The team member who looks after the alert: at first the owner of the user or account.",
   }),
@@ -187,7 +193,7 @@ export const AlertsAnswer = Type.Object({
 });
 
 const snoozedUntil = nullable(Field.day("The day on which the snooze ends. Null: not snoozed."), {
-  "x-send": "a date, 2027-03-31 say, or null",
+  "x-send": "a date such as 2027-03-31, or null",
 });
 const verdict = nullable(Type.Enum([...alertVerdicts]), {
   "x-send": `one of ${alertVerdicts.join(", ")}, or null`,

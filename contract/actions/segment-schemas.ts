@@ -131,7 +131,7 @@ export const SegmentChangesParameters = closedObject({
     Type.String({
       pattern: "^[0-9]{1,15}-[0-9]{1,10}$",
       description: "`next` of the previous page, to get older changes.",
-      "x-send": "the `next` of a page",
+      "x-send": "the `next` of the previous page",
     }),
   ),
 });

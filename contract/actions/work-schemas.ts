@@ -32,8 +32,8 @@ const noteFields = {
   entity,
   text: Type.String(),
   createdBy: person("The author. Null if the author is not a team member."),
-  createdAt: Field.instant("When it was written."),
-  updatedAt: Field.instant("When its text was changed last."),
+  createdAt: Field.instant("When the note was written."),
+  updatedAt: Field.instant("When the text of the note was last changed."),
 };
 export const NoteAnswer = Type.Object(noteFields);
 
@@ -51,7 +51,7 @@ const title = Type.String({
   "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character`,
 });
 const due = nullable(Field.day("The due day. Null: no due day."), {
-  "x-send": "a date, 2027-03-31 say, or null",
+  "x-send": "a date such as 2027-03-31, or null",
 });
 const assignee = nullable(Type.Integer({ minimum: 1, description: "A team member's id." }), {
   "x-send": "the id of a team member, or null",
@@ -88,8 +88,8 @@ const taskFields = {
     "The name of the assignee who left the organization. Null once the task is assigned again.",
   ),
   createdBy: person("The author. Null if the author is not a team member."),
-  createdAt: Field.instant("When it was added."),
-  updatedAt: Field.instant("When it was changed last."),
+  createdAt: Field.instant("When the task was added."),
+  updatedAt: Field.instant("When the task was last changed."),
   doneAt: nullable(Field.instant("When the task was done. Null while it is open.")),
   doneBy: person("The team member who marked the task as done. Null while it is open."),
 };
@@ -200,7 +200,7 @@ export const beforeParameter = Type.Optional(
       "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(alert|task_done|task|note)-[0-9]{1,15})$",
     description:
       "`next` of the previous page: a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
-    "x-send": "the `next` of an answer",
+    "x-send": "the `next` of the previous page",
   }),
 );
 

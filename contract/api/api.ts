@@ -131,7 +131,7 @@ export const FreshnessAnswer = Type.Object({
     },
   ),
   rebuilding: objectOrNull(
-    "While days are computed again, e.g. for a new timezone: figures may still be the old ones. Otherwise null.",
+    "While days are computed again, e.g. for a new timezone: figures may still be from before. Otherwise null.",
     {
       since: Field.instant("Since when days have to be computed again."),
       progress: Type.Number({ minimum: 0, maximum: 1 }),

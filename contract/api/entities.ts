@@ -87,7 +87,9 @@ export const AccountMembersAnswer = Type.Object({
       "False for a user who was active in the account within 90 days and belongs to another account now.",
     ),
     lastActiveDay: nullable(
-      Field.day("The day of the last engagement event in the account within 90 days. Null without one."),
+      Field.day(
+        "The day of the last engagement event in the account. Null if there was none within 90 days.",
+      ),
     ),
     activeDays28: Field.count("Days of the last 28 with an engagement event in the account."),
     share: nullable(

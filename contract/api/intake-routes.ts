@@ -119,7 +119,7 @@ export const intakeRoutes = {
     status: 201,
     answer: members.InvitationCreateAnswer,
   }),
-  "DELETE /api/invitations/:id": intakeRoute.own({ summary: "Take back an invitation", status: 204 }),
+  "DELETE /api/invitations/:id": intakeRoute.own({ summary: "Revoke an invitation", status: 204 }),
   "GET /api/tokens": intakeRoute.manage({
     summary: "Project tokens, without their secrets",
     answer: members.TokensAnswer,

@@ -53,7 +53,7 @@ export const HealthByWeekAnswer = Type.Object({
         "The sum of their churn risks: how many of them are expected to churn. Null without churn risks.",
       ),
     ),
-    meanRisk: nullable(Field.number("expectedChurn / withRisk.")),
+    meanRisk: nullable(Field.number("expectedChurn ÷ withRisk. Null without churn risks.")),
   }),
 });
 
@@ -114,7 +114,7 @@ const Part = Type.Object(
       ),
     ),
   },
-  { description: "The texts of all parts, one after the other, are the sentence." },
+  { description: "A part of the sentence. The texts of all parts, joined, are the sentence." },
 );
 
 export const WeekSummaryParameters = closedObject({ segment: inSegment("entities") });
@@ -127,7 +127,7 @@ export const WeekSummaryAnswer = Type.Object({
   dataStoppedSince,
   sentences: listOf("The most important first.", {
     about: Type.Enum(["data", "active", "lifecycle", "health", "risk", "call"]),
-    tone: Field.oneOf(["good", "bad", "neutral"], "Whether it is good news."),
+    tone: Field.oneOf(["good", "bad", "neutral"], "Whether the sentence is good news."),
     text: Type.String(),
     parts: Type.Array(Part),
     usual: objectOrNull(

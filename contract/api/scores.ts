@@ -44,7 +44,7 @@ export const riskModelText =
   "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `recency`, `period-end`: the days since the last activity, or to the end of the paid period, alone, while no model is clearly better. `base-rate`: everybody has the base rate, from the failure of a model until a model passes the back-test. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Lists are then sorted by activity.";
 
 const isProven = Field.boolean("Whether the model passed the back-test.");
-const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");
+const lacksData = Field.boolean("Whether no model serves because there is too little data to train a model.");
 export const leadsWithRisk = Field.boolean(
   "Whether lists and cards show churn risk first, before health: in two trainings in a row, the share that churned did not rise from the health band healthy over watch to at risk.",
 );
@@ -61,7 +61,7 @@ export const ScoreAnswer = Type.Object({
   ),
   state: State,
   verdict: Verdict,
-  note: nullable(Field.text("Why there is no score.")),
+  note: nullable(Field.text("Why there is no score. Null with a score.")),
   health: Type.Object({
     score: nullable(Field.number("0 to 100.")),
     healthBand: HealthBand,
@@ -122,7 +122,9 @@ export const ScoreAnswer = Type.Object({
   activityRank: objectOrNull(
     "The rank by activity, if no model gives a churn risk. Otherwise null, and if churned.",
     {
-      position: Field.integer("1 for the most active. Equal histories have the same position."),
+      position: Field.integer(
+        "The position, 1 for the most active. Users or accounts with equal histories share a position.",
+      ),
       of: Field.count("Users or accounts that have not churned."),
     },
   ),
@@ -352,7 +354,7 @@ export const ModelAnswer = Type.Object({
     "Whether returnProbability is calibrated: with `bgbb-platt` and `logistic`, once 50 churned users or accounts came back and 50 did not.",
   ),
   isConverged: Type.Boolean(),
-  models: listOf("Every model that could be trained, the prior and both baselines, in the back-test.", {
+  models: listOf("The back-test of every model that could be trained, of the prior and of the baselines.", {
     ...modelMetrics,
     cutoffs: Type.Integer(),
     recencyLogLoss: Type.Number(),

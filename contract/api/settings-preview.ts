@@ -58,7 +58,7 @@ export const SettingsPreviewAnswer = Type.Object({
         aucBefore: metric(
           "The probability that a user or account that stayed had better health than one that churned, with the current settings. Null without both.",
         ),
-        aucAfter: metric("The same probability with the changed settings."),
+        aucAfter: metric("The probability of `aucBefore`, with the changed settings."),
         differenceLow: metric(
           "Lower end of the 95 % interval of aucAfter − aucBefore (DeLong 1988). If 0 is in the interval, neither is better. Null without two of each outcome.",
         ),

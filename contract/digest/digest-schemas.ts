@@ -47,7 +47,7 @@ export const DigestAnswer = Type.Object({
   hasModel: Field.boolean(
     "Whether a model gives churn risks. Without a model nobody enters or leaves high risk.",
   ),
-  lacksData: Field.boolean("Whether there is no model because there is too little data for one."),
+  lacksData: Field.boolean("Whether there is no model because there is too little data to train a model."),
   currency: Field.text("The currency of expected losses. Empty without revenue."),
   hasNews: Field.boolean("Whether the digest has anything to say. If not, it is not sent."),
   entered: moves("Users or accounts that entered high risk since `sinceDay`."),

@@ -17,8 +17,8 @@ const summaries: Readonly<Record<keyof typeof sourcePaths.segment, string>> = {
   group: "The account that a user belongs to, as Segment's clients send it",
   page: "The event page_viewed, as Segment's clients send it",
   screen: "The event screen_viewed, as Segment's clients send it",
-  alias: "Two ids that are one person, as Segment's clients send them",
-  batch: "Several of these calls, each with its type",
+  alias: "Two ids of one person, as Segment's clients send them",
+  batch: "Several Segment calls in one request, each with its type",
 };
 
 const segmentDescription = [
