@@ -9,7 +9,7 @@ export const errorStatus = {
 
 export type ErrorName = keyof typeof errorStatus;
 
-/** The errors of /api: those of the write API and two more. */
+/** The errors of /api: the errors of the write API and two more. */
 export const apiErrorStatus = { ...errorStatus, forbidden: 403, conflict: 409 } as const;
 
 export type ApiErrorName = keyof typeof apiErrorStatus;

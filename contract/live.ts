@@ -11,7 +11,7 @@ export const liveLimits = {
   payloadCharacters: 8 * 1024,
   /** Of an answer; that of a batch names each item that was refused. */
   answerCharacters: 2 * 1024,
-  /** Shown in a second, of those that were stored and of the others each; the rest is counted. */
+  /** Stored items shown in a second, and as many other items; the rest is counted. */
   itemsPerSecond: 60,
   /** Kept for the next watcher. */
   recentItems: 100,

@@ -19,8 +19,8 @@ export const sessionCookie = "rekindle_session";
 /** The cookie of a browser in which a person has signed in: guesses from elsewhere cannot hold it up. */
 export const deviceCookie = "rekindle_device";
 
-/** Its name where people come by https: browsers take a cookie of such a name from this very host only, and
- * by https. */
+/** The name of the session cookie over https: browsers take a cookie with this prefix only from this very
+ * host, and only over https. */
 export const secureSessionCookie = `__Host-${sessionCookie}`;
 
 /** The header, and its value, that every request of a session other than GET and HEAD must have: a form of

@@ -55,7 +55,7 @@ const pathOrTable = (description: string) =>
     },
   );
 
-/** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole
+/** How a webhook's body becomes users and events. Paths start at each item; paths with `$` start at the whole
  * body. */
 export const WebhookMapping = closedObject(
   {

@@ -45,7 +45,8 @@ const Counts = Type.Object({
   ignored: Field.count("Ignored items, which have nothing that is stored."),
 });
 
-/** Stripe's and a webhook's items come when something happens there, the others' when a client sends. */
+/** Items of Stripe and of webhooks come when something happens there; items of other sources when a client
+ * sends. */
 export const SourceAnswer = Type.Object({
   source: Field.oneOf(senderNames, "api is the write API itself: /identify, /track and /batch."),
   state: Field.oneOf(

@@ -44,7 +44,7 @@ const movementFilters = {
       minimum: 1,
       maximum: 100,
       description:
-        "Use fell by at least this many per cent: the 28 days before the newest scores, vs the 28 days before these. Users and accounts without use in the earlier 28 days do not match.",
+        "Use fell by at least this many per cent: the 28 days before the newest scores, vs the 28 days before that period. Users and accounts without use in the earlier 28 days do not match.",
     }),
   ),
   healthFellPoints: Type.Optional(
@@ -105,8 +105,8 @@ const scoreFilters = {
   state: Type.Optional(State),
   healthBand: Type.Optional(HealthBand),
   riskBand: Type.Optional(RiskBand),
-  seenWithinDays: daysOf("Has an engagement event in the last this many days, today included."),
-  notSeenForDays: daysOf("Has no engagement event in the last this many days, today included."),
+  seenWithinDays: daysOf("Active in the last N days, today included: has an engagement event."),
+  notSeenForDays: daysOf("Not active in the last N days, today included: has no engagement event."),
   ...movementFilters,
 };
 

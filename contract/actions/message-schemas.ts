@@ -52,10 +52,10 @@ export const messages = {
     day: Field.day("The day that the alert is about."),
     before: nullable(
       Field.number(
-        "The value before: a churn risk, a health score or a number of events. Null if the condition has no value.",
+        "The value before: a churn risk, a health score or a number of events. Null without a value.",
       ),
     ),
-    after: nullable(Field.number("The value on `day`. Null if the condition has no value.")),
+    after: nullable(Field.number("The value on `day`. Null without a value.")),
     risk: nullable(Field.number("The churn risk on `day`.")),
     expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
     reasons: Type.Array(Type.String(), { description: "The most important first." }),

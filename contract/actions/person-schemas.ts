@@ -22,7 +22,7 @@ export const EverythingAnswer = Type.Object(
     ),
     versions: Type.Optional(rows("Earlier and current traits and accounts, by time.")),
     events: Type.Optional(rows("Every event with its properties, contacts among them. The oldest first.")),
-    billingEvents: Type.Optional(rows("Reports of billing tools. They stay when raw events are deleted.")),
+    billingEvents: Type.Optional(rows("Billing events. They stay when raw events are deleted.")),
     subscriptions: Type.Optional(rows("Changes of subscriptions that the user pays for.")),
     eventsByDay: Type.Optional(rows("Counts of events by day. They stay when raw events are deleted.")),
     activeSpan: Type.Optional(rows("The first and the last day of activity.")),

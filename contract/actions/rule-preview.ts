@@ -86,7 +86,7 @@ export const RulePreviewAnswer = Type.Object({
   ),
   medianLeadDays: nullable(
     Field.number(
-      "Median days from the alert to churn, of mature alerts that were followed by churn. Null without any.",
+      "Median days from the alert to churn, of mature alerts that were followed by churn. Null if no alert was followed by churn.",
     ),
   ),
   flapped: Field.count("Alerts whose condition ended within a week."),

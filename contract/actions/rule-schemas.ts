@@ -126,10 +126,10 @@ const alertFields = {
   firedAt: Field.instant("When the alert was made."),
   before: nullable(
     Field.number(
-      "The value before: a churn risk, a health score or a number of events. Null if the condition has no value.",
+      "The value before: a churn risk, a health score or a number of events. Null without a value.",
     ),
   ),
-  after: nullable(Field.number("The value on `firedDay`. Null if the condition has no value.")),
+  after: nullable(Field.number("The value on `firedDay`. Null without a value.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
   risk: nullable(
     Field.number(

@@ -37,7 +37,7 @@ export const segmentRoutes = {
 export const segmentFigures = {
   "GET /api/segment-sizes": figure({
     summary:
-      "How many users or accounts are in each segment, as last recorded; list them with the parameter `segment` of lists",
+      "How many users or accounts are in each segment, as last recorded; the parameter `segment` of lists shows the members",
     answer: schemas.SegmentSizesAnswer,
     table: "segments",
   }),

@@ -14,7 +14,7 @@ export const WinBackParameters = closedObject({
       minimum: 1,
       maximum: winBackDays,
       description:
-        "Only users or accounts that churned in this many days before the newest scores. Default: the churn horizon, at most 90.",
+        "Lists churn of the last N days before the newest scores. Default: the churn horizon, at most 90.",
     }),
   ),
   owner: ownerFilter,

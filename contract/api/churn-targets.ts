@@ -86,8 +86,8 @@ export function eventsOfTargets(targets: ChurnTargets): string[] {
 
 const suggestedFrom = 10;
 
-/** Whether the target `subscription` suits accounts better than theirs: silence, or a billing event, which
- * tells of one subscription only. @param subscriptions known ones */
+/** Whether the target `subscription` suits accounts better than their current target: silence, or a billing
+ * event, which tells of one subscription only. @param subscriptions known ones */
 export function suitsSubscription({ account }: ChurnTargets, subscriptions: number): boolean {
   const names: readonly string[] = billingEventNames;
   const isOutdone = account.by === "silence" || (account.by === "event" && names.includes(account.event));

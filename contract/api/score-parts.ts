@@ -94,7 +94,7 @@ export const churnDefinition = {
 export const churnFields = {
   returnProbability: nullable(
     Field.number(
-      "For users or accounts that churned by silence: the probability of coming back within the horizon, by BG/BB. Otherwise null, and beyond 26 weeks of silence.",
+      "For users or accounts that churned by silence: the probability of coming back within the horizon, by BG/BB. Null for others, and beyond 26 weeks of silence.",
     ),
   ),
   churnedDay: nullable(

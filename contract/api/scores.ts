@@ -120,7 +120,7 @@ export const ScoreAnswer = Type.Object({
     }),
   ),
   activityRank: objectOrNull(
-    "The rank by activity, if no model gives a churn risk. Otherwise null, and if churned.",
+    "The rank by activity, if no model gives a churn risk. Null if a model gives a churn risk, or if churned.",
     {
       position: Field.integer(
         "The position, 1 for the most active. Users or accounts with equal histories share a position.",
@@ -186,7 +186,7 @@ export const listedScores = {
 /** The place of a churn risk that no model gives, in a row of a list. */
 export const activityPosition = nullable(
   Field.integer(
-    "The position by activity, if no model gives a churn risk: 1 for the most active. Then sort=risk sorts by this position. Otherwise null, and if churned.",
+    "The position by activity, if no model gives a churn risk: 1 for the most active. Then sort=risk sorts by this position. Null if a model gives a churn risk, or if churned.",
   ),
 );
 
@@ -399,7 +399,7 @@ export const MoversParameters = closedObject({
   state: Type.Optional(State),
   since: since(7),
   segment,
-  limit: Parameter.positive(100, 10, "At most this many biggest gains and this many biggest drops."),
+  limit: Parameter.positive(100, 10, "At most this many gains, and at most this many drops."),
 });
 
 const Mover = Type.Object({

@@ -15,7 +15,7 @@ const proof = Type.Object({
   ),
   baseRate: metric("The share that churned."),
   auc: metric(
-    "The probability that a user or account that churned had a higher risk than one that stayed. Null without both.",
+    "AUC: the probability that a user or account that churned had a higher risk than a user or account that stayed. Null without both.",
   ),
   logLoss: metric("The log loss of the model. Null if no model is good enough for this horizon."),
   skill: metric(
@@ -56,7 +56,7 @@ export const SettingsPreviewAnswer = Type.Object({
         count: Field.count("Scores that were judged: at most 8,000 of a day."),
         departures: Field.count("Judged scores of users or accounts that churned."),
         aucBefore: metric(
-          "The probability that a user or account that stayed had better health than one that churned, with the current settings. Null without both.",
+          "AUC: the probability that a user or account that stayed had better health than a user or account that churned, with the current settings. Null without both.",
         ),
         aucAfter: metric("The probability of `aucBefore`, with the changed settings."),
         differenceLow: metric(
