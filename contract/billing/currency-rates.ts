@@ -45,7 +45,7 @@ export function ratesProblem({ reportingCurrency, currencyRates }: Money): strin
     return `currencyRates has ${unknown}, which is no currency of ISO 4217: send codes such as EUR.`;
   }
   if (codes.length > 0 && reportingCurrency === null) {
-    return "currencyRates need a reportingCurrency: send it with them.";
+    return "currencyRates need a reportingCurrency: send both.";
   }
   if (reportingCurrency !== null && Object.hasOwn(currencyRates, reportingCurrency)) {
     return `currencyRates has ${reportingCurrency}, the reporting currency, whose rate is 1: send null for it.`;
