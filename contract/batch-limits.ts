@@ -7,5 +7,5 @@ export const batchBytes = 8 * 1024 * 1024;
 export const batchItems = 2_000;
 export const messageIdMemoryHours = 24;
 
-/** All of them. */
+/** All limits of batches. */
 export const batchLimits = { bodyBytes, batchBytes, batchItems, messageIdMemoryHours } as const;

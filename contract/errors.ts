@@ -9,7 +9,7 @@ export const errorStatus = {
 
 export type ErrorName = keyof typeof errorStatus;
 
-/** The errors of /api: those of the write API and two more. */
+/** The errors of /api: the errors of the write API and two more. */
 export const apiErrorStatus = { ...errorStatus, forbidden: 403, conflict: 409 } as const;
 
 export type ApiErrorName = keyof typeof apiErrorStatus;
@@ -26,28 +26,30 @@ export const errorMessages = {
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
   notSignedIn: "You are not signed in: sign in, or send a read key.",
   sessionAlone: "You are not signed in: sign in. This path takes no read key.",
-  foreignPage: "This request did not come from a page of this service: send it from there, with X-Rekindle.",
+  foreignPage:
+    "This request did not come from a page of this service: send it from such a page, with the header X-Rekindle.",
   settingsChanged: "The settings changed after you read them. Read them again and send the new version.",
   wrongHost:
     "The Host header of this request is not PUBLIC_ADDRESS. Open that address, or set PUBLIC_URL. A proxy has to pass Host on.",
-  twoHosts: "The Host header is there twice: send one.",
+  twoHosts: "The Host header was sent twice: send it once.",
   noSuchOrganization: "There is no such organization.",
   analysisStarting: "analysis is starting; try again in a few seconds",
   noTasksOfSegment:
     "The tasks for users and accounts of a segment cannot be listed now: analysis does not answer. Try again in a few seconds, or leave out segment.",
   noDefaultExemption:
     "The MRR that the hold-out exempts by default cannot be computed now: analysis does not answer. Try again in a few seconds, or send exemptions.mrrAbove.",
-  tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
+  tooManyItems:
+    "Too many requests: the batch exceeds the limit of items per second. Please send fewer items.",
   neverAllItems:
     "Too many requests: the batch has more items than are taken in a second. Please send at most",
   scoredTooSoon:
     "Too many requests: everybody was scored less than a minute ago. Please wait before scoring again.",
   rulePreviewInHand: "Too many requests: another preview of a rule is being computed. Please wait for it.",
   previewInHand: "Too many requests: another preview of settings is being computed. Please wait for it.",
-  tooManyQuestions: "Too many questions at once. Please wait for the answers to the earlier ones.",
+  tooManyQuestions: "Too many requests at once. Please wait for the answers to earlier requests.",
   tooManyUnknownTokens:
     "Too many requests without a valid Project Token come from this address. Please limit the number of requests per second.",
-  tooManyBodies: "Too many requests: their bodies fill the memory for them. Please send again later.",
+  tooManyBodies: "Too many requests: the memory for request bodies is full. Please send again later.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
   organizationHeld:

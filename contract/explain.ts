@@ -95,7 +95,7 @@ function sendByType(schema: unknown): string | undefined {
     return schema.maxItems === undefined ? "a JSON array" : `a JSON array of up to ${schema.maxItems}`;
   }
   if (type === "string") {
-    if (format === "date") return "a date, 2026-01-31 say";
+    if (format === "date") return "a date such as 2026-01-31";
     if (schema.pattern !== undefined) return undefined;
     return maxLength === undefined ? "a text" : `1 to ${maxLength} characters`;
   }

@@ -19,8 +19,8 @@ export const sessionCookie = "rekindle_session";
 /** The cookie of a browser in which a person has signed in: guesses from elsewhere cannot hold it up. */
 export const deviceCookie = "rekindle_device";
 
-/** Its name where people come by https: browsers take a cookie of such a name from this very host only, and
- * by https. */
+/** The name of the session cookie over https: browsers take a cookie with this prefix only from this very
+ * host, and only over https. */
 export const secureSessionCookie = `__Host-${sessionCookie}`;
 
 /** The header, and its value, that every request of a session other than GET and HEAD must have: a form of
@@ -37,7 +37,7 @@ const email = Type.String({
   minLength: 3,
   maxLength: limits.emailCharacters,
   ...mailAddressRules,
-  "x-send": "an e-mail address, ada@example.com say",
+  "x-send": "an e-mail address such as ada@example.com",
 });
 const name = Type.String({
   ...nameRules,
@@ -47,7 +47,7 @@ const name = Type.String({
 const newPassword = Type.String({
   minLength: peopleLimits.passwordMinCharacters,
   maxLength: peopleLimits.passwordMaxCharacters,
-  description: "Neither the e-mail nor one of the most common passwords.",
+  description: "Neither the e-mail address nor one of the most common passwords.",
   "x-send": `${peopleLimits.passwordMinCharacters} to ${peopleLimits.passwordMaxCharacters} characters`,
 });
 /** A password that is only compared has no lower bound. */
@@ -66,7 +66,7 @@ const timezone = Type.String({
   minLength: 1,
   maxLength: 100,
   description: "An IANA timezone.",
-  "x-send": "an IANA timezone, Europe/Paris say",
+  "x-send": "an IANA timezone such as Europe/Paris",
 });
 const role = Type.Enum([...roles], { "x-send": `one of ${roles.join(", ")}` });
 const rate = Type.Integer({
@@ -76,15 +76,18 @@ const rate = Type.Integer({
 });
 const keepEventsDays = nullable(
   Type.Integer({ minimum: 1, maximum: 36_500, "x-send": "a whole number of days from 1 to 36500, or null" }),
-  { description: "Raw events of older days are deleted, and figures kept; null keeps them for ever." },
+  {
+    description:
+      "Raw events older than this many days are deleted; figures are kept. Null: raw events are kept for ever.",
+  },
 );
 
 export const InstallationAnswer = Type.Object({
-  claimed: Field.boolean("Whether anybody has an account yet."),
+  claimed: Field.boolean("Whether the installation has been claimed: it has a first team member."),
   remoteImages: Field.boolean(
     "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
   ),
-  sendsEmail: Field.boolean("Whether it sends e-mail (SMTP_URL)."),
+  sendsEmail: Field.boolean("Whether the installation sends e-mail (SMTP_URL)."),
 });
 
 export const ClaimBody = closedObject({ code, name, email, password: newPassword });
@@ -111,7 +114,7 @@ export const PersonChangeBody = closedObject(
     currentPassword: Type.Optional(presentPassword),
     newPassword: Type.Optional(newPassword),
   },
-  { minProperties: 1, "x-send": "at least one of name, email, newPassword" },
+  { minProperties: 1, "x-send": "a JSON object with at least one of name, email, newPassword" },
 );
 export const PersonAnswer = SessionAnswer.properties.person;
 
@@ -123,13 +126,16 @@ export const InvitationLookupAnswer = Type.Object({
 });
 export const InvitationAcceptBody = closedObject({
   code,
-  name: Type.Optional({ ...name, description: "Makes an account. Left out by a person who has one." }),
+  name: Type.Optional({
+    ...name,
+    description: "The name of a new team member. Leave it out if the e-mail address can already sign in.",
+  }),
   password: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: peopleLimits.passwordMaxCharacters,
       description:
-        "Of the account. A new one needs at least 10 characters. Needless for a person who is signed in.",
+        "The password to sign in with. For a new team member at least 10 characters. Not needed if already signed in.",
       "x-send": "the password",
     }),
   ),
@@ -141,17 +147,17 @@ export const OrganizationCreateAnswer = Type.Object({ id });
 
 const organizationFields = {
   name: Type.String(),
-  timezone: Field.text("IANA name; days are this zone's."),
-  requestsPerSecond: Field.integer("That each project token may send."),
-  itemsPerSecond: Field.integer("Of batches, that each project token may send."),
+  timezone: Field.text("The IANA timezone of all days."),
+  requestsPerSecond: Field.integer("Requests a second that each project token may send."),
+  itemsPerSecond: Field.integer("Items a second that each project token may send in batches."),
   keepEventsDays,
 };
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
-  maxRequestsPerSecond: Field.integer("Highest value that owners may set in this installation."),
-  maxItemsPerSecond: Field.integer("Highest value that owners may set in this installation."),
-  today: Field.day("The day that it is in the timezone."),
+  maxRequestsPerSecond: Field.integer("The highest value that owners may set in this installation."),
+  maxItemsPerSecond: Field.integer("The highest value that owners may set in this installation."),
+  today: Field.day("The current day in the organization's timezone."),
   createdAt: Field.instant("When it was created."),
 });
 export const OrganizationChangeBody = closedObject(
@@ -160,7 +166,7 @@ export const OrganizationChangeBody = closedObject(
     timezone: Type.Optional(timezone),
     requestsPerSecond: Type.Optional(rate),
     itemsPerSecond: Type.Optional(
-      nullable(rate, { description: "null is ten times the requests, and at least 10,000." }),
+      nullable(rate, { description: "Null: ten times requestsPerSecond, and at least 10,000." }),
     ),
     keepEventsDays: Type.Optional(keepEventsDays),
   },
@@ -172,21 +178,21 @@ export const OrganizationChangeBody = closedObject(
 
 export const MembersAnswer = Type.Object({
   members: objects({
-    id: Type.Integer({ minimum: 1, description: "The person's." }),
+    id: Type.Integer({ minimum: 1, description: "The team member's id." }),
     name: Type.String(),
     email: Type.String(),
     role: Type.Enum([...roles]),
-    joinedAt: Field.instant("When the person joined the organization."),
-    lastSeenAt: nullable(Field.instant("When the person was last here, to the hour.")),
+    joinedAt: Field.instant("When the team member joined the organization."),
+    lastSeenAt: nullable(Field.instant("When the team member was last active, to the hour. Null if never.")),
   }),
-  invitations: listOf("Those that can still be accepted.", {
+  invitations: listOf("Invitations that can still be accepted. Empty for other roles than owner.", {
     id,
     email: Type.String(),
     role: Type.Enum([...roles]),
     createdAt: Field.instant("When it was made."),
-    expiresAt: Field.instant("When its link stops working."),
-    invitedBy: nullable(Field.text("A name."), {
-      description: "Null: the command line.",
+    expiresAt: Field.instant("When the invitation's link stops working."),
+    invitedBy: nullable(Field.text("The name of the team member who invited."), {
+      description: "Null: invited on the command line.",
     }),
   }),
 });
@@ -194,7 +200,8 @@ export const MemberChangeBody = closedObject({ role });
 export const MemberRemovalParameters = closedObject({
   readKeys: Parameter.Enum(["revoke", "keep"], {
     default: "revoke",
-    description: "The member's read keys: revoke them, or move them to the owner who removes the member.",
+    description:
+      "What happens with the team member's read keys: revoke them, or keep them and move them to the owner who removes the team member.",
   }),
 });
 /** A change that is done has nothing more to say. */
@@ -203,34 +210,37 @@ export const MemberAnswer = Type.Object({ id, role: Type.Enum([...roles]) });
 export const InvitationCreateBody = closedObject({ email, role });
 export const InvitationCreateAnswer = Type.Object({
   id,
-  link: Field.text("Shown this once, to be sent to the invited person."),
-  notMailedBecause: Field.textOrNull("Null when the link was also sent by e-mail; otherwise why it was not."),
+  link: Field.text("The link to send to the invited person. It is shown only once."),
+  notMailedBecause: Field.textOrNull("Why the link was not sent by e-mail. Null if it was sent."),
 });
 
 const credential = {
   id,
   name: Type.String(),
-  lastFour: Field.text("All that is kept of the secret that can be read."),
+  lastFour: Field.text("The last four characters of the secret. The rest is not stored in readable form."),
   createdAt: Field.instant("When it was created."),
-  lastUsedAt: nullable(Field.instant("When it was last used.")),
-  revokedAt: nullable(Field.instant("When it was revoked; null while it lives.")),
-  madeBy: objectOrNull("The person who made it, or the owner who kept it. Null: the command line.", {
-    id,
-    name: Type.String(),
-  }),
+  lastUsedAt: nullable(Field.instant("When it was last used. Null if never.")),
+  revokedAt: nullable(Field.instant("When it was revoked. Null while it is valid.")),
+  madeBy: objectOrNull(
+    "The team member who made it, or the owner who kept it. Null: made on the command line.",
+    {
+      id,
+      name: Type.String(),
+    },
+  ),
 };
 /** `server` does all that the write API says. `browser` is for a token in a page, which is public. */
 export const tokenScopes = ["server", "browser"] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 const scope = Type.Enum([...tokenScopes], {
   description:
-    "`server` may do all that this API says. `browser` is for pages: it takes track and identify. Of a user who exists it " +
-    "changes neither the e-mail nor isAccountOwner nor the account; it joins no two identified users; webhooks refuse it.",
+    "`server`: may do everything in the write API. `browser`: for pages, may send track and identify. For an existing user it " +
+    "changes neither the e-mail address nor isAccountOwner nor the account; it never merges two identified users; webhooks refuse it.",
   "x-send": `one of ${tokenScopes.join(", ")}`,
 });
 const joinsAccounts = Type.Boolean({
   description:
-    "Only of the scope `browser`, and only an owner may say so: pages may give an account that exists to a user whom the same visit has made known within 24 hours.",
+    "Only for the scope `browser`, and only set by an owner: pages may assign an existing account to a user who was first identified in the same visit, within 24 hours.",
   "x-send": "true or false",
 });
 export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope, joinsAccounts }) });
@@ -241,7 +251,7 @@ export const TokenCreateBody = closedObject({
 });
 export const TokenCreateAnswer = Type.Object({
   id,
-  token: Field.text("Shown this once."),
+  token: Field.text("The secret. It is shown only once."),
 });
 
 /** The rights that a read key may have beside `read`, which every one has. */
@@ -257,7 +267,7 @@ export const ReadKeysAnswer = Type.Object({
 export const ReadKeyCreateBody = closedObject({ name, rights });
 export const ReadKeyCreateAnswer = Type.Object({
   id,
-  readKey: Field.text("Shown this once."),
+  readKey: Field.text("The secret. It is shown only once."),
 });
 
 export const AuditLogParameters = closedObject({
@@ -266,22 +276,22 @@ export const AuditLogParameters = closedObject({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "Older than the entry with this id.",
+      description: "Only entries older than the entry with this id.",
     }),
   ),
 });
 export const AuditLogAnswer = Type.Object({
   entries: listOf("The newest first.", {
     id,
-    at: Field.instant("When it was changed."),
+    at: Field.instant("When the change was made."),
     person: objectOrNull(
-      "Null: the command line, a read key or the service itself; `detail.by` says which.",
+      "The team member who made the change. Null: the command line, a read key or the service itself; `detail.by` says which.",
       { id, name: Type.String() },
     ),
     action: Type.Enum([...auditActions]),
-    summary: Field.text("In words."),
+    summary: Field.text("The change in words."),
     detail: Type.Record(Type.String(), Type.Unknown(), {
-      description: "Subject of the change; `from` and `to` where a value was changed.",
+      description: "What was changed, with `from` and `to` if a value was changed.",
     }),
   }),
 });

@@ -1,5 +1,5 @@
 /** Queries of page addresses from before version 1.0, when some parameters and values had other names. Saved
- * views and bookmarks keep such queries. They are translated when they are read. */
+ * views and bookmarks keep these queries. They are translated when they are read. */
 
 const names: ReadonlyMap<string, string> = new Map([
   ["colour", "healthBand"],
@@ -17,7 +17,8 @@ const values: ReadonlyMap<string, string> = new Map([
   ["kind=parked_refused", "held_refused"],
 ]);
 
-/** The same query in the names of today. Where a parameter has both its names, the one of today counts. */
+/** A query with today's names of parameters and values. If a parameter has both its names, today's name
+ * counts. */
 export function currentQuery(query: string): string {
   const given = [...new URLSearchParams(query)];
   if (!given.some(([name, value]) => names.has(name) || values.has(`${name}=${value}`))) return query;

@@ -1,7 +1,7 @@
 /**
  * An organization's settings, on which its scores and figures depend: what they are before anything is set,
- * what can be changed, and how changes are told. A change is a JSON merge patch (RFC 7396): what is not sent
- * stays, lists are replaced whole, and null puts back what an organization starts with.
+ * what can be changed, and how changes are listed. A change is a JSON merge patch (RFC 7396): what is not
+ * sent stays, lists are replaced whole, and null puts back what an organization starts with.
  */
 import Type, { type Static } from "typebox";
 import { ChurnTarget, SentChurnTarget, silence } from "./api/churn-targets.ts";
@@ -26,7 +26,7 @@ export const settingsLimits = {
 
 const churnHorizonDays = Type.Enum([7, 14, 28, 56, 84], {
   description:
-    "H, the churn horizon. Predictions are about this many days, and users who are idle for so long are inactive, or churned with the target `silence`.",
+    "The churn horizon in days. Churn risk is the probability of churn within the horizon. Users or accounts that are idle for the horizon are inactive, or churned with the churn target `silence`.",
   "x-send": "7, 14, 28, 56 or 84",
 });
 
@@ -36,14 +36,14 @@ const part = (description: string) =>
 const healthParts = {
   engagement: part("Weight of the engagement score."),
   outlook: part("Weight of 100 / (1 + odds of the churn risk / (2 × odds of the base rate))."),
-  momentum: part("Weight of the momentum."),
+  momentum: part("Weight of momentum."),
   adoption: part("Weight of the share of key events used in 90 days."),
 };
 
 const healthWeightsOptions = {
   additionalProperties: false,
   description:
-    "Percentages of the parts of health. With the weights of `healthTraits` they add up to 100. A part that a user or an account lacks leaves its percentage to the others.",
+    "Weights of the parts of health, in per cent. Together with the weights of `healthTraits` they add up to 100. If a user or an account lacks a part, the other parts share its weight.",
   "x-send": "an object with engagement, outlook, momentum and adoption, each from 0 to 100",
 } as const;
 
@@ -57,7 +57,8 @@ const eventWeight = Type.Number({
 const eventWeightsOptions = {
   maxProperties: settingsLimits.eventWeights,
   propertyNames: EventName,
-  description: "By event name, what an event counts for in the volume of engagement; 1 unless set.",
+  description:
+    "The weight of events in the volume of engagement, by event name. Events that are not listed have the weight 1.",
   "x-send": `an object of at most ${settingsLimits.eventWeights} event names and their weights`,
 } as const;
 
@@ -71,28 +72,28 @@ const eventNames = (maxItems: number, description: string) =>
 
 const passiveEvents = eventNames(
   settingsLimits.passiveEvents,
-  "Events that are done to a user (e.g. an e-mail was sent): they are no engagement and count in no figure about people. They stay in event counts, timelines and exports.",
+  "Passive events: they are done to a user (e.g. an e-mail was sent), so they are no engagement and count in no figure about users. They stay in event counts, timelines and exports.",
 );
 
 const keyEvents = eventNames(
   settingsLimits.keyEvents,
-  "The events that make up adoption; none means that adoption is no part of health.",
+  "Key events, which make up adoption. If empty, adoption is no part of health.",
 );
 
 const churnTargetsOptions = {
   additionalProperties: false,
   description:
-    "The churn targets of users and of accounts: when they have churned. A target that is sent replaces the one before.",
+    "When a user and when an account has churned. A churn target that is sent replaces the previous churn target.",
   "x-send": "an object with user, account or both, each a churn target",
 } as const;
 
 const ordinaryEvents = eventNames(
   settingsLimits.ordinaryEvents,
-  "Events that do not mean that a user has left, although their names suggest it. They count as activity.",
+  "Events that do not mean that a user has left, although their names suggest so. They count as activity.",
 );
 
 const weekStart = Type.Enum([1, 7], {
-  description: "The first day of a week: 1 is Monday, 7 Sunday.",
+  description: "The first day of a week: 1 for Monday, 7 for Sunday.",
   "x-send": "1 for Monday or 7 for Sunday",
 });
 
@@ -139,7 +140,7 @@ export const SettingsChangeBody = Type.Object(
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
-          "The version that the change is based on. Another current version is answered 409 `conflict`, with it.",
+          "The version that the change is based on. If it is not the current version, the answer is 409 `conflict` with the current version.",
         "x-send": "the version that GET /api/settings answered",
       }),
     ),
@@ -150,7 +151,7 @@ export const SettingsChangeBody = Type.Object(
     eventWeights: changed(
       Type.Record(Type.String(), nullable(eventWeight), {
         ...eventWeightsOptions,
-        description: `${eventWeightsOptions.description} Names not sent keep theirs; null makes it 1 again.`,
+        description: `${eventWeightsOptions.description} Events that are not sent keep their weight; null sets a weight back to 1.`,
       }),
     ),
     passiveEvents: changed(passiveEvents),
@@ -164,14 +165,14 @@ export const SettingsChangeBody = Type.Object(
     currencyRates: changed(
       Type.Record(Type.String(), nullable(CurrencyRate), {
         ...currencyRatesOptions,
-        description: `${currencyRatesOptions.description} Currencies not sent keep theirs; null takes a rate away.`,
+        description: `${currencyRatesOptions.description} Currencies that are not sent keep their rate; null removes a rate.`,
       }),
     ),
   },
   {
     additionalProperties: false,
     minProperties: 1,
-    description: "A setting that is not sent stays; null puts its default back (RFC 7396).",
+    description: "A setting that is not sent stays as it is; null sets it back to its default (RFC 7396).",
     "x-send": `a JSON object with at least one of ${Object.keys(defaultSettings).join(", ")}`,
   },
 );
@@ -180,27 +181,31 @@ export type SettingsChange = Static<typeof SettingsChangeBody>;
 
 const version = Type.Integer({
   minimum: 0,
-  description: "0 before the first change, then one more with each.",
+  description: "The version of the settings: 0 before the first change, plus 1 with each change.",
 });
 
 export const SettingsAnswer = Type.Object({
   version,
-  changedAt: nullable(Field.instant("When the last change was made; null before the first.")),
-  changedBy: nullable(Field.text("Author of the change; null before the first.")),
+  changedAt: nullable(Field.instant("When the last change was made. Null before the first change.")),
+  changedBy: nullable(Field.text("Author of the last change. Null before the first change.")),
   settings: SettingsValues,
 });
 
 export const SettingsHistoryParameters = closedObject({
   limit: Parameter.positive(settingsLimits.historyVersions, 20, "At most this many versions."),
   before: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Older than this version." }),
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Only versions older than this version.",
+    }),
   ),
 });
 
 /** One setting that a change moved. */
 export const SettingChange = Type.Object({
-  setting: Field.text("`churnHorizonDays` or `eventWeights.report_created`, say."),
-  from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
+  setting: Field.text("The name of the setting, e.g. `churnHorizonDays` or `eventWeights.report_created`."),
+  from: Type.Unknown({ description: "The value before. Null for an event that had no weight set." }),
   to: Type.Unknown(),
 });
 
@@ -210,9 +215,9 @@ const restoring = (whose: string) =>
 export const SettingsHistoryAnswer = Type.Object({
   versions: listOf("The newest first.", {
     version,
-    changedAt: Field.instant("When it was changed."),
+    changedAt: Field.instant("When the change was made."),
     changedBy: Field.text(
-      "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
+      "The author: `command line`, `read key` with the key's id, or the team member's name with the id as `(person 3)`.",
     ),
     changes: Type.Array(SettingChange),
     restoring: restoring("this version"),
@@ -226,13 +231,14 @@ export const SettingsRestoreBody = closedObject(
   {
     to: Type.Integer({
       ...versionNumber,
-      description: "The version whose settings become the current ones; 0 is that of the defaults.",
+      description: "The version whose settings become the current settings. 0: the defaults.",
       "x-send": "a version that GET /api/settings/history answered, or 0",
     }),
     version: Type.Optional(
       Type.Integer({
         ...versionNumber,
-        description: "The current version. Another current version is answered 409 `conflict`, with it.",
+        description:
+          "The version that the restore is based on. If it is not the current version, the answer is 409 `conflict` with the current version.",
         "x-send": "the version that GET /api/settings answered",
       }),
     ),

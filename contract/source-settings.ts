@@ -55,13 +55,13 @@ const pathOrTable = (description: string) =>
     },
   );
 
-/** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole
+/** How a webhook's body becomes users and events. Paths start at each item; paths with `$` start at the whole
  * body. */
 export const WebhookMapping = closedObject(
   {
-    items: Type.Optional(path("of the list of items, or of the one item. Without it the body is the item.")),
+    items: Type.Optional(path("of the list of items, or of a single item. Default: the body is the item.")),
     userId: Type.Optional(path("of the user's id.")),
-    anonymousId: Type.Optional(path("of an id that the tool gave before it knew the user.")),
+    anonymousId: Type.Optional(path("of an id of a visitor who was not identified yet.")),
     email: Type.Optional(path("of the user's e-mail address.")),
     event: Type.Optional(
       Type.Union(
@@ -72,21 +72,22 @@ export const WebhookMapping = closedObject(
           }),
         ],
         {
-          description: "The event's name: where it is, or a fixed text. Without it nothing is an event.",
+          description: "The event's name: a path, or a fixed text. Without a name, items are no events.",
           "x-send": 'an object {"path": …} or {"text": …}',
         },
       ),
     ),
     isActivity: Type.Optional(
       Type.Boolean({
-        description: "Whether the user did it: false for what happens without the user. True when left out.",
+        description:
+          "Whether the event is an activity of the user. False: it happens without the user. Default: true.",
         "x-send": "true or false",
       }),
     ),
     timestamp: Type.Optional(
-      path("of the time: RFC 3339, or seconds or milliseconds since 1970. Without it the time of arrival."),
+      path("of the time: RFC 3339, or seconds or milliseconds since 1970. Default: the time of arrival."),
     ),
-    messageId: Type.Optional(path("of an id of the message: what comes twice is stored once.")),
+    messageId: Type.Optional(path("of an id of the message. Messages with the same id are stored once.")),
     account: Type.Optional(
       closedObject(
         {
@@ -109,7 +110,7 @@ export const reservedWebhookNames = ["stripe", "try"] as const;
 
 const webhookName = Type.String({
   pattern: "^[a-z0-9][a-z0-9_-]{0,39}$",
-  description: "Its name in the address to which it is sent.",
+  description: "The webhook's name, which is part of its address.",
   "x-send": "1 to 40 small letters, digits, hyphens and underscores",
 });
 
@@ -118,8 +119,7 @@ export const webhookPresets = ["paddle", "chargebee", "revenuecat", "lemonsqueez
 export type WebhookPreset = (typeof webhookPresets)[number];
 
 const preset = Type.Enum([...webhookPresets], {
-  description:
-    "The billing tool that sends, instead of a mapping: its events become those of subscriptions and payments.",
+  description: "The billing tool that sends, in place of a mapping: its events become billing events.",
   "x-send": `one of ${webhookPresets.join(", ")}`,
 });
 
@@ -127,7 +127,7 @@ const secret = Type.String({
   maxLength: sourceSettingLimits.webhookSecretCharacters,
   pattern: "^[!-~][ -~]{6,}[!-~]$",
   description:
-    "Verified from now on. Paddle: the secret key of the destination. LemonSqueezy, Polar: the signing secret. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header. With a mapping: the key of `signature`.",
+    "The secret with which requests are verified from now on. Paddle: the secret key of the destination. LemonSqueezy, Polar: the signing secret. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header. With a mapping: the key of the HMAC of `signature`.",
   "x-send": `8 to ${sourceSettingLimits.webhookSecretCharacters} characters of ASCII, as the tool has them`,
 });
 
@@ -158,7 +158,7 @@ export type HeaderSignature = Static<typeof HeaderSignature>;
 /** How requests of a webhook with a mapping are signed. */
 export const WebhookSignature = Type.Union([Type.Literal("standard-webhooks"), HeaderSignature], {
   description:
-    "How the tool signs, for a webhook with a mapping: `standard-webhooks` (webhook-id, webhook-timestamp, webhook-signature), or a header with an HMAC of the body. Requests that are not signed so with `secret` are refused.",
+    "How the tool signs, for a webhook with a mapping: `standard-webhooks` (webhook-id, webhook-timestamp, webhook-signature), or a header with an HMAC of the body. Requests without a valid signature by `secret` are refused.",
   "x-send": '"standard-webhooks", or an object {"header": …, "algorithm": …, "encoding": …, "prefix": …}',
 });
 export type WebhookSignature = Static<typeof WebhookSignature>;
@@ -169,7 +169,7 @@ export type TestMode = (typeof testModes)[number];
 
 const testMode = Type.Enum([...testModes], {
   description:
-    "Purchases of the tool's test mode, sandbox or simulator: `ignore` stores nothing and counts the warning `test_mode_ignored`; `take` stores them as if they were money, for a first look.",
+    "Purchases of the tool's test mode, sandbox or simulator: `ignore` stores nothing and counts the warning `test_mode_ignored`; `take` stores them like real purchases, for a first look.",
   "x-send": `one of ${testModes.join(", ")}`,
 });
 
@@ -179,12 +179,14 @@ export const WebhookAnswer = Type.Object({
   mapping: nullable(WebhookMapping, { description: "Null if the webhook has a preset." }),
   preset: nullable(preset, { description: "Null if the webhook has a mapping." }),
   secret: nullable(Type.Object({ lastFour: Type.String() }), {
-    description: "Never shown again but for its last four characters. Null: requests are not verified.",
+    description: "Only the last four characters are shown again. Null: requests are not verified.",
   }),
-  signature: nullable(WebhookSignature, { description: "Null unless a webhook with a mapping is verified." }),
+  signature: nullable(WebhookSignature, {
+    description: "Null unless the webhook has a mapping and a secret.",
+  }),
   testMode: nullable(testMode, { description: "Null if the webhook has a mapping." }),
-  createdAt: Field.instant("When it was made."),
-  updatedAt: Field.instant("When it was changed last."),
+  createdAt: Field.instant("When the webhook was made."),
+  updatedAt: Field.instant("When the webhook was last changed."),
 });
 
 export const WebhooksAnswer = Type.Object({
@@ -227,11 +229,11 @@ export const WebhookTryBody = closedObject({
 /** One item of a sample, and what would come of it. */
 const TriedItem = Type.Object({
   sent: Type.Unknown({ description: "The item as it was sent." }),
-  invalid: nullable(Field.text("Why it cannot be taken; null when it can.")),
-  ignored: nullable(Field.text("Why it says nothing to us; null when it does.")),
+  invalid: nullable(Field.text("Why the item is invalid. Null if it is valid.")),
+  ignored: nullable(Field.text("Why the item is ignored. Null if it is not ignored.")),
   items: objects({
     type: Type.Enum(["identify", "track", "alias", "account"]),
-    at: Field.instant("When it was, or holds from."),
+    at: Field.instant("The time of the event, or from which the traits are true."),
     messageId: nullable(Type.String()),
     userId: nullable(Type.String()),
     anonymousId: nullable(Type.String()),
@@ -252,8 +254,8 @@ const TriedItem = Type.Object({
 export type TriedItem = Static<typeof TriedItem>;
 
 export const WebhookTryAnswer = Type.Object({
-  invalid: Field.textOrNull("Why the body as a whole cannot be read; null when it can."),
-  items: Type.Array(TriedItem, { description: "The first 20." }),
+  invalid: Field.textOrNull("Why the body as a whole cannot be read. Null if it can be read."),
+  items: Type.Array(TriedItem, { description: "The first 20 items." }),
 });
 
 /** The treatment of an unmatched customer of Stripe. */
@@ -261,18 +263,20 @@ const unknownCustomers = ["create", "wait"] as const;
 
 const unknownCustomersField = Type.Enum([...unknownCustomers], {
   description:
-    "A customer whom no user is known to be: `wait` keeps what is said for 30 days, until a user with the customer's e-mail address or named by a checkout or metadata is known; `create` makes a user of the customer's id.",
+    "What happens with an unmatched customer, who belongs to no known user. `wait`: holds the customer's items for 30 days, until a user with the customer's e-mail address, or named by a checkout or metadata, is known. `create`: creates a user with the customer's id.",
   "x-send": `one of ${unknownCustomers.join(", ")}`,
 });
 
 export const StripeSettingsAnswer = Type.Object({
   signingSecrets: listOf(
-    "Never shown again but for their last four characters. Without one, signatures are not looked at.",
+    "Only the last four characters of each secret are shown again. Without a signing secret, signatures are not verified.",
     { lastFour: Type.String() },
   ),
   unknownCustomers: unknownCustomersField,
   testMode,
-  updatedAt: nullable(Field.instant("When it was changed last."), { description: "Null while nothing was." }),
+  updatedAt: nullable(Field.instant("When it was changed last."), {
+    description: "Null before the first change.",
+  }),
 });
 
 export const StripeSettingsChangeBody = closedObject(
@@ -286,7 +290,8 @@ export const StripeSettingsChangeBody = closedObject(
         }),
         {
           maxItems: sourceSettingLimits.signingSecrets,
-          description: "All that are accepted from now on; an empty list stops looking at signatures.",
+          description:
+            "All signing secrets that are accepted from now on. Empty: signatures are not verified.",
           "x-send": `at most ${sourceSettingLimits.signingSecrets} signing secrets`,
         },
       ),

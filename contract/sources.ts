@@ -39,65 +39,72 @@ export const sourceLimits = {
 
 const Counts = Type.Object({
   accepted: Field.count("Items that were stored."),
-  held: Field.count("Items of people who are not identified yet: they wait for 30 days."),
-  duplicate: Field.count("Items that were stored before."),
-  rejected: Field.count("Items that were refused, each with its reason in the live view."),
-  ignored: Field.count("Items that say nothing that is kept here."),
+  held: Field.count("Held items: their users are not identified yet. They are held for 30 days."),
+  duplicate: Field.count("Items that were already stored."),
+  rejected: Field.count("Items that were rejected. The live view has the reason for each item."),
+  ignored: Field.count("Ignored items, which have nothing that is stored."),
 });
 
-/** Stripe's and a webhook's items come when something happens there, the others' when a client sends. */
+/** Items of Stripe and of webhooks come when something happens there; items of other sources when a client
+ * sends. */
 export const SourceAnswer = Type.Object({
   source: Field.oneOf(senderNames, "api is the write API itself: /identify, /track and /batch."),
   state: Field.oneOf(
     ["never_sent", "sending", "silent", "retired"],
-    "silent: nothing that could be taken has come for much longer than its own rhythm explains. retired: somebody said that it was removed.",
+    "silent: no accepted item has come for much longer than usual. retired: a team member marked the source as removed.",
   ),
-  firstSentAt: nullable(Field.instant("When its first item came.")),
-  lastSentAt: nullable(Field.instant("When its latest item came, taken or not.")),
-  silentSince: nullable(Field.instant("Its last item that was taken, while it is silent; else null.")),
-  retiredAt: nullable(Field.instant("While it is retired; its next item ends that.")),
-  rhythm: Field.textOrNull(
-    "How often it usually sends, in words; null while less than a week is known of it.",
+  firstSentAt: nullable(Field.instant("When the source's first item came. Null if never.")),
+  lastSentAt: nullable(Field.instant("When the source's latest item came, accepted or not. Null if never.")),
+  silentSince: nullable(
+    Field.instant("When the last accepted item came, if the source is silent. Otherwise null."),
   ),
+  retiredAt: nullable(
+    Field.instant(
+      "When the source was retired. Null if it is not retired; its next item undoes a retirement.",
+    ),
+  ),
+  rhythm: Field.textOrNull("How often the source usually sends, in words. Null in its first week."),
   silentFrom: nullable(
-    Field.instant("When it will count as silent if nothing comes; null while no claim is made."),
+    Field.instant("When the source will count as silent if nothing comes. Null if that cannot be said."),
   ),
   share: nullable(Type.Number({ minimum: 0, maximum: 1 }), {
     description:
-      "Its part of what the organization sends: the mean over the days of its last 4 weeks. Null before its first item was taken.",
+      "The source's share of all items of the organization, 0 to 1: the mean over the days of its last 4 weeks. Null before its first accepted item.",
   }),
-  freezesScores: Field.boolean("Whether scores wait because it is silent."),
+  freezesScores: Field.boolean("Whether scores wait because the source is silent."),
   day: Counts,
   week: Counts,
   hours: Type.Array(Type.Integer({ minimum: 0 }), {
     description:
-      "Items that were taken in each of the last 168 hours, the oldest first; the last is not over.",
+      "Accepted items in each of the last 168 hours, the oldest hour first. The last hour is not over.",
   }),
 });
 
 export const SourcesAnswer = Type.Object({
-  sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
+  sources: Type.Array(SourceAnswer, {
+    description: "All sources, whether they have sent or not, always in the same order.",
+  }),
   imported: Type.Object({
     rows: Field.count("Rows of files that `rekindle import` has stored."),
-    lastAt: nullable(Field.instant("When it last stored some.")),
+    lastAt: nullable(Field.instant("When `rekindle import` last stored rows. Null if never.")),
   }),
   held: Type.Object({
-    people: Field.count("People who are not identified yet, of whom something was said."),
-    items: Field.count("Their items, held until an identify or an alias names them."),
-    oldestAt: nullable(Field.instant("When the oldest of it came.")),
+    people: Field.count("Unidentified visitors with held items."),
+    items: Field.count("Held items, which wait until an identify or an alias names their user."),
+    oldestAt: nullable(Field.instant("When the oldest held item came. Null if none is held.")),
     droppedFull: Field.count(
-      "Items that were dropped since the beginning because a person, or everybody, had too many.",
+      "Held items that were dropped so far, because a visitor, or the organization, had too many.",
     ),
     droppedExpired: Field.count(
-      "Items that were dropped since the beginning because nobody was named in 30 days.",
+      "Held items that were dropped so far, because their user was not identified within 30 days.",
     ),
     links: Field.count(
-      "Ids that an alias says are somebody's who is not identified yet; without a word for 30 days they are forgotten.",
+      "Ids that an alias has linked to an unidentified visitor. They are forgotten after 30 days without a new item.",
     ),
   }),
 });
 
 export const SourceRetiredAnswer = Type.Object({
   source: Type.Enum([...senderNames]),
-  retiredAt: Field.instant("When it was retired. Its next item undoes it."),
+  retiredAt: Field.instant("When the source was retired. Its next item undoes the retirement."),
 });

@@ -12,10 +12,11 @@ const page = Type.Enum([...viewPages], { "x-send": `one of ${viewPages.join(", "
 const name = Type.String({
   ...nameRules,
   maxLength: viewLimits.nameCharacters,
-  description: "One view of a page has it.",
+  description: "Unique among the views of a page.",
   "x-send": `1 to ${viewLimits.nameCharacters} characters and no control character`,
 });
-const queryText = "Of the page's address, after the question mark; without `search`, which may name a user.";
+const queryText =
+  "The query of the page's address, after the question mark, without `search`, which may name a user.";
 const query = Type.String({
   maxLength: viewLimits.queryCharacters,
   pattern: "^[^\\s?#]*$",
@@ -28,15 +29,15 @@ export const ViewAnswer = Type.Object({
   page: Type.Enum([...viewPages]),
   name: Type.String(),
   query: Field.text(queryText),
-  createdBy: nullable(Field.text("A name."), {
-    description: "Null when the person is not there any more.",
+  createdBy: nullable(Field.text("The name of the author."), {
+    description: "Null if the author has left.",
   }),
   createdAt: Field.instant("When it was saved."),
   updatedAt: Field.instant("When it was changed last."),
 });
 
 export const ViewsAnswer = Type.Object({
-  views: Type.Array(ViewAnswer, { description: "By page and name." }),
+  views: Type.Array(ViewAnswer, { description: "Sorted by page and name." }),
 });
 
 export const ViewCreateBody = closedObject({ page, name, query });

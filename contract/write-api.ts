@@ -12,7 +12,7 @@ import { timestampAliases } from "./timestamp-aliases.ts";
 const identifier = (description: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: limits.identifierCharacters }), Type.Number()], {
     description,
-    "x-send": `a non-empty string of at most ${limits.identifierCharacters} characters, or a number that a string says in the same digits`,
+    "x-send": `a non-empty string of at most ${limits.identifierCharacters} characters, or a number whose digits a string keeps exactly`,
   });
 
 const uri = (description: string) =>
@@ -27,7 +27,7 @@ const reservedTrait = (description: string) =>
 const messageId = Type.Optional(
   nullable(Type.String({ minLength: 1, maxLength: limits.messageIdCharacters }), {
     description:
-      "Identifies this message among those of its kind: an identify and a track may have the same one. The same one within 24 hours is answered 201 and stored once. The Idempotency-Key header means the same; the body wins.",
+      "Identifies this message, so that sending it again does not store it twice: within 24 hours, another message of the same type with this messageId is answered 201 and not stored. An identify and a track may share a messageId. The Idempotency-Key header does the same; if both are sent, messageId counts.",
     "x-send": `a string of 1 to ${limits.messageIdCharacters} characters`,
   }),
 );
@@ -48,7 +48,7 @@ const Traits = Type.Object(
   },
   {
     description:
-      "Customer traits, merged one level deep into those stored: keys not sent are kept, a null overwrites.",
+      "Customer traits, merged one level deep into the stored traits: keys that are not sent are kept, a null overwrites.",
     "x-send": "a JSON object",
   },
 );
@@ -66,14 +66,14 @@ const AccountAttributes = Type.Object(
   {
     owner: Type.Optional(
       nullable(Type.String({ ...nameRules, maxLength: limits.emailCharacters }), {
-        description: "E-mail address, or name, of the team member who looks after the account.",
+        description: "E-mail address or name of the team member who looks after the account.",
         "x-send": `an e-mail address or a name of at most ${limits.emailCharacters} characters, or null`,
       }),
     ),
     renewsAt: Type.Optional(
       Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" }), Type.Null()], {
         description: "When the contract renews: a date, or a date-time with Z or an offset.",
-        "x-send": "a date, 2027-03-31 say, a date-time with Z or an offset, or null",
+        "x-send": "a date such as 2027-03-31, a date-time with Z or an offset, or null",
       }),
     ),
     contractValue: Type.Optional(
@@ -85,7 +85,7 @@ const AccountAttributes = Type.Object(
   },
   {
     description:
-      "Beyond the specification: attributes of the account, merged one level deep into those stored. Keys not sent are kept, a null overwrites.",
+      "Beyond the specification: attributes of the account, merged one level deep into the stored attributes. Keys that are not sent are kept, a null overwrites.",
     "x-send": "a JSON object",
   },
 );
@@ -101,7 +101,7 @@ const AccountBody = Type.Object(
     properties: Type.Optional(nullable(AccountAttributes, { "x-send": "a JSON object" })),
   },
   {
-    description: "Account or workspace the user belongs to. Null: the user leaves the account.",
+    description: "Account or workspace that the user belongs to. Null: the user leaves the account.",
     "x-send": "an object with id and name, or null",
   },
 );
@@ -141,7 +141,7 @@ const timestamp = (description: string) =>
     nullable(Type.String(), {
       description,
       "x-send":
-        "an ISO 8601 date-time with Z or an offset, 2026-05-17T09:30:00Z say, or a date, 2026-05-17 say, of the years 1970 to 2299",
+        "an ISO 8601 date-time with Z or an offset such as 2026-05-17T09:30:00Z, or a date such as 2026-05-17, of the years 1970 to 2299",
     }),
   );
 
@@ -156,21 +156,19 @@ export const EventName = Type.String({
 
 export const TrackBody = Type.Object(
   {
-    userId: identifier("The userId of a user who was identified before."),
+    userId: identifier("The userId of a user who has been identified."),
     event: EventName,
     properties: Type.Optional(
       nullable(Type.Object({}), {
         description:
-          "Free-form metadata of the event. With a subscriptionId, or an amount of a payment, an event of these names is a billing event: subscription_started, subscription_changed, subscription_canceled, subscription_paused, subscription_resumed, cancellation_scheduled, cancellation_withdrawn, trial_started, trial_converted, trial_ending, payment_succeeded, payment_failed, payment_refunded, payment_disputed. Its properties are checked: amount and amountAfterDiscount (whole minor units), currency (ISO 4217), interval (day, week, month or year, with a number before it if it is not 1), quantity, plan, currentPeriodEnd, trialEndsAt, endsAt, discountEndsAt, invoiceId, reason, feedback. accountId names the account that pays. Billing events are no activity, and browser tokens cannot send them.",
+          "Free-form metadata of the event. Events with the following names are billing events if they have a subscriptionId or, for payments, an amount: subscription_started, subscription_changed, subscription_canceled, subscription_paused, subscription_resumed, cancellation_scheduled, cancellation_withdrawn, trial_started, trial_converted, trial_ending, payment_succeeded, payment_failed, payment_refunded, payment_disputed. The properties of a billing event are checked: amount and amountAfterDiscount (whole minor units), currency (ISO 4217), interval (day, week, month or year, with a number before it unless the number is 1), quantity, plan, currentPeriodEnd, trialEndsAt, endsAt, discountEndsAt, invoiceId, reason, feedback. accountId names the account that pays. Billing events are no activity, and browser tokens cannot send them.",
         "x-send": "a JSON object",
       }),
     ),
     timestamp: timestamp(
       "When the event happened: a date-time with Z or an offset, or a date, which is the start of that day in the organization's timezone. Default: now.",
     ),
-    ...Object.fromEntries(
-      timestampAliases.map((alias) => [alias, timestamp("Means the same as timestamp.")]),
-    ),
+    ...Object.fromEntries(timestampAliases.map((alias) => [alias, timestamp("Another name of timestamp.")])),
     messageId,
   },
   { "x-send": "a JSON object with userId and event" },
@@ -179,13 +177,13 @@ export const TrackBody = Type.Object(
 const itemType = (type: "identify" | "track") =>
   Type.Literal(type, { description: "Type of the item.", "x-send": '"identify" or "track"' });
 
-/** An identify among the items of a batch: it may say when it was true. */
+/** An identify among the items of a batch, with an optional time from which its traits are true. */
 export const BatchIdentify = Type.Object(
   {
     type: itemType("identify"),
     ...IdentifyBody.properties,
     timestamp: timestamp(
-      "When this was true. Traits that were said later win over it. Default, and at the latest: now.",
+      "When these traits were true. Traits with a later timestamp win. Default, and latest possible: now.",
     ),
   },
   { "x-send": "a JSON object with type, userId and email" },
@@ -200,7 +198,8 @@ export const BatchBody = Type.Object({
   batch: Type.Array(Type.Union([BatchIdentify, BatchTrack]), {
     minItems: 1,
     maxItems: limits.batchItems,
-    description: "Stored in this order. A bad item is rejected alone.",
+    description:
+      "Items are stored in this order. An invalid item is rejected, and the other items are stored.",
     "x-send": `an array of 1 to ${limits.batchItems} items`,
   }),
 });
@@ -208,18 +207,18 @@ export const BatchBody = Type.Object({
 export const SuccessBody = Type.Object({ success: Type.Literal(true) });
 
 const errorFields = {
-  message: Type.String({ description: "For a person: which field failed, why, and what to send." }),
+  message: Type.String({ description: "For people: which field failed, why, and what to send." }),
   statusCode: Type.Integer({ description: "Equals the HTTP status." }),
-  name: Type.Enum(Object.keys(errorStatus), { description: "For a program: branch on it." }),
+  name: Type.Enum(Object.keys(errorStatus), { description: "For programs: the kind of error." }),
 };
 
 export const BatchSuccessBody = Type.Object({
   success: Type.Literal(true),
-  accepted: Type.Integer({ description: "Items that are stored now." }),
-  duplicates: Type.Integer({ description: "Items that were stored before, by their messageId." }),
+  accepted: Type.Integer({ description: "Items that were stored." }),
+  duplicates: Type.Integer({ description: "Items that were already stored, by their messageId." }),
   rejected: Type.Array(
     Type.Object({
-      index: Type.Integer({ description: "Of the item, from 0." }),
+      index: Type.Integer({ description: "Index of the item in the batch, from 0." }),
       ...errorFields,
     }),
   ),
@@ -234,9 +233,9 @@ export type ErrorAnswer = Static<typeof ErrorBody>;
 /** Every error of /api. */
 export const ApiErrorBody = Type.Object({
   ...errorFields,
-  name: Type.Enum(Object.keys(apiErrorStatus), { description: "For a program: branch on it." }),
+  name: Type.Enum(Object.keys(apiErrorStatus), { description: "For programs: the kind of error." }),
   version: Type.Optional(
-    Type.Integer({ minimum: 0, description: "Of `conflict` alone: the current version." }),
+    Type.Integer({ minimum: 0, description: "Only with `conflict`: the current version." }),
   ),
 });
 

@@ -17,10 +17,10 @@ export function alertRuleCommand(): Command {
     list(),
     create(),
     change(),
-    setPaused("pause", "Pause an alert rule: it is not decided"),
+    setPaused("pause", "Pause an alert rule: it makes no alerts until it is resumed"),
     setPaused(
       "resume",
-      "Resume an alert rule: its next decision takes the present state over without alerts",
+      "Resume an alert rule: users and accounts that match now get no alert; only new matches do",
     ),
     remove(),
     preview(),

@@ -15,9 +15,9 @@ export function digestCommand(): Command {
   return apiCommand<{ readonly period: DigestPeriod }, Digest>({
     words: "digest",
     description:
-      "Print what entered and left high risk, what was done about alerts, and what changed; nothing is sent",
+      "Print who entered and left high risk, what was done about alerts, and what changed; nothing is sent",
     options: [
-      new Option("--period <period>", "daily: since yesterday. weekly: of the last 7 days")
+      new Option("--period <period>", "daily: changes since yesterday. weekly: changes of the last 7 days")
         .choices(digestPeriods)
         .default("weekly"),
     ],

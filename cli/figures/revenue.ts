@@ -22,8 +22,8 @@ interface Options extends OfOrganization {
 
 const helpTexts = [
   "Amounts of json are in minor units, such as cents. Those of csv are in units: 2225.00.",
-  "A segment of accounts has its accounts, and the users of them who pay without an account.",
-  "A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
+  "A segment of accounts matches its accounts, and users of these accounts who pay without an account.",
+  "A segment of users matches its users who pay without an account, and all accounts with at least one member in the segment.",
 ];
 
 export function revenueCommand(): Command {

@@ -10,19 +10,19 @@ const { endDays, leastPayers } = callListLimits;
 export const CallListParameters = closedObject({
   list: Parameter.Enum([...callLists], {
     default: "call",
-    description: `call: whom to call. With ${leastPayers} payers or more these are payers, else accounts, else users. non_payers: with ${leastPayers} payers or more, those that pay nothing. set_aside: those that are kept off the list for now, because they are controls of a hold-out, snoozed or handled.`,
+    description: `call: whom to call: payers if there are at least ${leastPayers}, else accounts, else users. non_payers: users or accounts that pay nothing; empty below ${leastPayers} payers. set_aside: users or accounts that are off the list for now, because they are in a control group, snoozed or handled.`,
   }),
   segment: inSegment("entities"),
-  limit: Parameter.positive(callListLimits.rows, callListLimits.byDefault, "At most this many."),
+  limit: Parameter.positive(callListLimits.rows, callListLimits.byDefault, "At most this many rows."),
 });
 
 const minorUnits = "In minor units of the currency: cents of USD.";
 
 export const CallListAnswer = Type.Object({
   day: scoredDay,
-  currency: Field.text("Of all amounts: the reporting currency."),
+  currency: Field.text("The currency of all amounts: the reporting currency."),
   rows: listOf(
-    "The highest rankValue first. Rows without one follow: by class, then by MRR. Those who have been silent for three quarters of the horizon of a silence target come last.",
+    "The highest rankValue first. Rows without a rankValue follow, by class and then by MRR. With the churn target `silence`, users and accounts that were idle for three quarters of the churn horizon come last.",
     {
       kind: Type.Enum(["user", "account"]),
       accountId: Field.textOrNull("Null for a user."),
@@ -30,39 +30,45 @@ export const CallListAnswer = Type.Object({
       name: Field.text("The name, else the e-mail address, else the id."),
       mrr: nullable(
         Field.money(
-          `MRR now; contractValue ÷ 12 for a payer without a subscription, whose plan is "by contract". ${minorUnits}`,
+          `Current MRR. For a payer without a subscription it is contractValue ÷ 12. ${minorUnits}`,
         ),
         { description: "Null without revenue, and for a payer whose currency has no rate." },
       ),
-      plan: Field.textOrNull('Of the subscription with the highest MRR; "by contract" by contractValue.'),
+      plan: Field.textOrNull(
+        'The plan of the subscription with the highest MRR; "by contract" if MRR comes from contractValue.',
+      ),
       class: Field.oneOf(
         callClasses,
-        `The first that holds. end_scheduled: an end is scheduled within ${endDays} days. payment_overdue: a payment is overdue. high_risk: the churn risk is high. unused: it pays, and was not active for a churn horizon. falling: use fell by half or more in 28 days, from at least 20 events, or health fell by 15 points within a week.`,
+        `The first class that applies. end_scheduled: a subscription is scheduled to end within ${endDays} days. payment_overdue: a payment is overdue. high_risk: the risk band is high. unused: pays, but was not active for a churn horizon. falling: use fell by half or more in 28 days, from at least 20 events, or health fell by 15 points within a week.`,
       ),
-      reason: Field.text("Why, in one sentence."),
+      reason: Field.text("Why it is on the list, in one sentence."),
       rankValue: nullable(
         Field.expectedMoney(
-          `MRR that ends within ${endDays} days as scheduled, and churn risk × the other MRR. ${minorUnits}`,
+          `MRR that is scheduled to end within ${endDays} days, plus churn risk × the remaining MRR. ${minorUnits}`,
         ),
         {
           description:
-            "Null unless the churn target is `subscription` and a model serves, and without a churn risk or a scheduled end.",
+            "Null unless the churn target is `subscription`, a model serves, and there is a churn risk or a scheduled end.",
         },
       ),
       expectedLoss: nullable(
         Field.expectedMoney(
-          `MRR that ends within the churn horizon as scheduled, and churn risk × the other MRR. ${minorUnits}`,
+          `MRR that is scheduled to end within the churn horizon, plus churn risk × the remaining MRR. ${minorUnits}`,
         ),
-        { description: "Null as rankValue." },
+        { description: "Null whenever rankValue is null." },
       ),
-      endsOn: nullable(Field.day("The first day on which a subscription ends as scheduled.")),
-      renewsOn: nullable(Field.day("The attribute renewsAt, else the next end of a period.")),
+      endsOn: nullable(
+        Field.day("The day of the first scheduled end of a subscription. Null without a scheduled end."),
+      ),
+      renewsOn: nullable(Field.day("The attribute `renewsAt`, else the next end of a billing period.")),
       owner: ownerFields.owner,
-      lastContactDays: nullable(Field.count("Days since the last contact. Null without one.")),
-      openTask: Field.textOrNull("The title of the open task that is due first."),
+      lastContactDays: nullable(Field.count("Days since the last contact. Null without a contact.")),
+      openTask: Field.textOrNull("The title of the open task that is due first. Null without an open task."),
       ...controlField,
-      snoozedUntil: nullable(Field.day("The day on which it is on the list again. Null for others.")),
+      snoozedUntil: nullable(
+        Field.day("The day on which the row is on the list again. Null if it is not snoozed."),
+      ),
     },
   ),
-  note: Field.textOrNull("Why rows have no rankValue. Null where they have."),
+  note: Field.textOrNull("Why rows have no rankValue. Null if they have rankValues."),
 });

@@ -8,7 +8,7 @@ export const destinationRoutes = {
     answer: destinations.DestinationsAnswer,
   }),
   "POST /api/destinations": intakeRoute.own({
-    summary: "Add a destination; its secret is shown this once",
+    summary: "Add a destination; its secret is shown only once",
     body: destinations.DestinationCreateBody,
     status: 201,
     answer: destinations.DestinationCreateAnswer,
@@ -24,7 +24,7 @@ export const destinationRoutes = {
   }),
   "POST /api/destinations/:id/secret": intakeRoute.own({
     summary:
-      "Make a new secret, shown this once; messages are signed with the one before as well until the next one is made",
+      "Make a new secret, shown only once; messages are also signed with the previous secret until the next change",
     status: 201,
     answer: destinations.SecretChangeAnswer,
   }),
@@ -39,12 +39,12 @@ export const destinationRoutes = {
     answer: destinations.HeldAnswer,
   }),
   "GET /api/deliveries": keyRoute.read({
-    summary: "Messages that were sent, and those that wait",
+    summary: "The log of deliveries: messages that were sent, and messages that wait",
     query: destinations.DeliveriesParameters,
     answer: destinations.DeliveriesAnswer,
   }),
   "POST /api/deliveries/:id/again": intakeRoute.own({
-    summary: "Send a message again that failed or was delivered, with the same id",
+    summary: "Send a failed or delivered message again, with the same message id",
     status: 204,
   }),
 } as const;

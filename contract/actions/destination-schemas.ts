@@ -15,7 +15,7 @@ const name = Type.String({
   ...nameRules,
   maxLength: destinationLimits.nameCharacters,
   description:
-    "Unique in the organization. `Digest of member 3` is the destination of a member's own digest. Owners pause, resume and delete it. It does not count towards the limit of destinations.",
+    "Unique in the organization. The destination `Digest of member 3` sends the own digest of the team member with id 3. Owners can pause, resume and delete it. It does not count towards the limit of destinations.",
   "x-send": `1 to ${destinationLimits.nameCharacters} characters and no control character`,
 });
 
@@ -23,20 +23,20 @@ const address = Type.String({
   minLength: 1,
   maxLength: destinationLimits.addressCharacters,
   description:
-    "An https address, or an e-mail address. The recipient of e-mail gets a link and has to agree. The same e-mail address again, before the recipient agreed, sends the link again. The address of Slack is a secret, so it is never shown again.",
+    "An https address, or an e-mail address. The recipient of an e-mail address gets a link by e-mail, and has to agree by it. Sending the address again before the recipient has agreed sends the link again. A Slack address is a secret, so it is never shown again.",
   "x-send": "an https:// address, or an e-mail address",
 });
 
 const notices = Type.Array(Type.Enum([...noticeTypes]), {
   uniqueItems: true,
   description:
-    "Messages about the whole organization that it gets, beside alerts of rules that name it. With source.silent it also gets source.resumed.",
+    "Messages about the whole organization that the destination gets, in addition to alerts of rules that name it. With source.silent it also gets source.resumed.",
   "x-send": `a list of ${noticeTypes.join(", ")}`,
 });
 
 const sendsEmails = Type.Boolean({
   description:
-    "Whether messages about users have their e-mail addresses. They leave the installation with them.",
+    "Whether messages about users contain their e-mail addresses. The addresses leave the installation with the messages.",
   "x-send": "true or false",
 });
 
@@ -50,7 +50,7 @@ export const DestinationAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   kind,
   name,
-  address: Field.textOrNull("For owners. Null for Slack, because its address is a secret."),
+  address: Field.textOrNull("Shown to owners only. Null for Slack, because its address is a secret."),
   host: Field.text("The host of the address, or the domain of the e-mail address."),
   notices,
   sendsEmails,
@@ -58,13 +58,17 @@ export const DestinationAnswer = Type.Object({
     destinationStates,
     "unconfirmed: the recipient has not agreed yet. disabled: 20 attempts failed within 5 days or more, the receiver answered 410, or the recipient unsubscribed.",
   ),
-  stoppedBecause: Field.textOrNull("Why the service paused or disabled it. Otherwise null."),
-  failingSince: nullable(Field.instant("The time of the first failed attempt since the last success.")),
-  lastDeliveredAt: nullable(Field.instant("When a message was last delivered.")),
+  stoppedBecause: Field.textOrNull("Why the service paused or disabled the destination. Otherwise null."),
+  failingSince: nullable(
+    Field.instant(
+      "The time of the first failed attempt since the last success. Null while attempts succeed.",
+    ),
+  ),
+  lastDeliveredAt: nullable(Field.instant("When a message was last delivered. Null before the first.")),
   pending: Field.count("Messages that wait for their next attempt."),
   held: Field.count("Messages that are kept until an owner sends or drops them."),
-  createdAt: Field.instant("When it was made."),
-  updatedAt: Field.instant("When it was changed last."),
+  createdAt: Field.instant("When the destination was made."),
+  updatedAt: Field.instant("When the destination was last changed."),
 });
 
 export const DestinationsAnswer = Type.Object({
@@ -72,7 +76,7 @@ export const DestinationsAnswer = Type.Object({
 });
 
 const secret = Field.textOrNull(
-  "The secret by which a receiver verifies, shown this once. Null but for a webhook.",
+  "The secret with which a webhook's receiver verifies messages, shown only once. Null for Slack and e-mail.",
 );
 
 export const DestinationCreateBody = closedObject({
@@ -111,7 +115,7 @@ export const AgreeBody = closedObject({
 });
 export const AgreeAnswer = Type.Object({
   address: Field.text("The e-mail address."),
-  state: Field.oneOf(destinationStates, "Now."),
+  state: Field.oneOf(destinationStates, "The state now."),
 });
 
 export const SecretChangeAnswer = Type.Object({ secret });
@@ -125,11 +129,13 @@ export const HeldBody = closedObject({
 export const HeldAnswer = Type.Object({ messages: Field.count("Messages that were sent or dropped.") });
 
 export const DeliveriesParameters = closedObject({
-  destination: Type.Optional(Type.Integer({ minimum: 1, description: "Only deliveries to it." })),
+  destination: Type.Optional(
+    Type.Integer({ minimum: 1, description: "Only deliveries to the destination with this id." }),
+  ),
   state: Type.Optional(Type.Enum([...deliveryStates])),
-  limit: Parameter.positive(200, 50, "At most this many."),
+  limit: Parameter.positive(200, 50, "At most this many deliveries."),
   before: Type.Optional(
-    Type.Integer({ minimum: 1, description: "To read on: the id of the last delivery before." }),
+    Type.Integer({ minimum: 1, description: "The id of the last delivery of the previous page." }),
   ),
 });
 
@@ -137,20 +143,20 @@ const deliveryFields = {
   id: Type.Integer({ minimum: 1 }),
   destination: Type.Integer({ minimum: 1 }),
   messageId: Field.text("The header webhook-id: the same for every attempt."),
-  type: Field.oneOf(messageTypes, "The kind of message."),
+  type: Field.oneOf(messageTypes, "The type of the message."),
   state: Field.oneOf(deliveryStates, "The outcome so far."),
-  attempts: Field.count("Attempts to send it, since it was last sent again by hand."),
-  dueAt: nullable(Field.instant("When the next attempt is due. Null when there is none.")),
+  attempts: Field.count("Attempts to send the message, since it was last sent again by hand."),
+  dueAt: nullable(Field.instant("When the next attempt is due. Null if no attempt follows.")),
   attemptedAt: nullable(Field.instant("When the last attempt ended.")),
-  status: nullable(Field.integer("The status of the last answer. Null without one.")),
+  status: nullable(Field.integer("The HTTP status of the last answer. Null without an answer.")),
   said: Field.textOrNull(
-    `The last answer's first ${destinationLimits.answerBytes} bytes, or why there was none; for owners.`,
+    `The first ${destinationLimits.answerBytes} bytes of the last answer, or why there was no answer. Shown to owners only.`,
   ),
-  createdAt: Field.instant("When it was decided."),
+  createdAt: Field.instant("When the message was made."),
 };
 
 export const DeliveryAnswer = Type.Object(deliveryFields);
 
 export const DeliveriesAnswer = Type.Object({
-  deliveries: listOf(`The newest first, of ${destinationLimits.keptDays} days.`, deliveryFields),
+  deliveries: listOf(`The newest first, from the last ${destinationLimits.keptDays} days.`, deliveryFields),
 });

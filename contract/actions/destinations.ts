@@ -2,7 +2,7 @@
  * schema. */
 
 export const destinationLimits = {
-  /** Of those that owners manage, without members' own digests. */
+  /** Destinations that owners manage; team members' own digests do not count. */
   perOrganization: 20,
   nameCharacters: 80,
   addressCharacters: 2_000,
@@ -12,7 +12,8 @@ export const destinationLimits = {
   answerBytes: 4_096,
   /** E-mails of an organization that ask a recipient to agree, in 24 hours. */
   askedPerDay: 20,
-  /** The same of one member's own digest. They do not count for the organization. */
+  /** E-mails a day that ask one team member to agree to the own digest. They do not count for the
+   * organization. */
   ownAskedPerDay: 3,
   /** Changes of the period of one member's own digest, in 24 hours. */
   ownChangesPerDay: 20,

@@ -12,29 +12,31 @@ import { ownerFilter } from "./work-schemas.ts";
 const flag = (description: string) => Type.Optional(Field.boolean(description));
 
 const toCallText =
-  "Not churned, by event or by silence, and either the risk band is high or health fell by 15 points or more against the scores of 7 days before the newest. Lists leave out controls of a hold-out. GET /api/call-list says whom to call first.";
+  "Not churned, and either the risk band is high or health fell by 15 points or more in the 7 days before the newest scores. Lists leave out users and accounts of a control group. GET /api/call-list ranks whom to call first.";
 
-/** How health went since the earlier scores. */
+/** How health changed since the comparison date. */
 const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;
 
-/** By how scores went: the same for users and accounts. */
+/** Conditions on changes of scores, for users and for accounts. */
 const movementFilters = {
-  isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
+  isPresent: flag(
+    "True: has a health score and has not churned. False: has no health score, or has churned.",
+  ),
   healthBandBefore: Type.Optional(
     Field.oneOf(
       [...HealthBand.enum, "present"],
-      "Only those whose health had this health band in the scores that changes are told against (`since` or `comparedWithDays`). `present` is any but churned and none.",
+      "Health band at the comparison date (`since` or `comparedWithDays`). `present`: every health band but `churned` and `none`.",
     ),
   ),
   moved: Type.Optional(
     Field.oneOf(
       moves,
-      "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
+      "How health changed since the comparison date. `changed`: another health band. `worse`, `better`: a lower or a higher band, among at_risk, watch and healthy. `fell`, `rose`: a lower or a higher health score, of users and accounts that are active and had not churned. `churned`: not churned then, churned now. `returned`: churned then, not churned now.",
     ),
   ),
   comparedWithDays: Type.Optional(
     Type.Enum([...comparedDays], {
-      description: `The earlier scores of \`moved\` and \`healthBandBefore\` are those of so many days before the newest: ${comparedDays.join(" or ")}. Default: 28.`,
+      description: `The comparison date of \`moved\` and \`healthBandBefore\`, in days before the newest scores: ${comparedDays.join(" or ")}. Default: 28.`,
     }),
   ),
   usageFellPercent: Type.Optional(
@@ -42,7 +44,7 @@ const movementFilters = {
       minimum: 1,
       maximum: 100,
       description:
-        "Only those whose use of the 28 days before the newest scores is lower by at least so many per cent than that of the 28 days before. Without use before there is nothing to fall.",
+        "Use fell by at least this many per cent: the 28 days before the newest scores, vs the 28 days before that period. Users and accounts without use in the earlier 28 days do not match.",
     }),
   ),
   healthFellPoints: Type.Optional(
@@ -50,33 +52,33 @@ const movementFilters = {
       minimum: 1,
       maximum: 100,
       description:
-        "Only those whose health fell by at least so many points in `healthFellDays`. What another model, scale or settings changed is no fall.",
+        "Health fell by at least this many points in `healthFellDays`. A fall that comes from another model, another scale or other settings does not count.",
     }),
   ),
   healthFellDays: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 28,
-      description: "With healthFellPoints: within so many days before the newest scores. Default: 28.",
+      description: "With healthFellPoints: days before the newest scores in which health fell. Default: 28.",
     }),
   ),
-  toCall: flag(`True: only those with a high risk or a sharp fall. False: only the others. ${toCallText}`),
+  toCall: flag(`Whether to call. ${toCallText}`),
 } as const;
 
 /** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */
 const stages = ["new", "returning", "resurrected", "dormant"] as const;
 
-/** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them
- * out. */
+/** Conditions on the activity of users on given days. Excluded users count in no figure, so they never
+ * match. */
 const activityFilters = {
   activeFrom: Parameter.optionalDay(
-    "Only users with an engagement event on this day or later, up to `activeTo`; send both.",
+    "Only users with an engagement event from this day to `activeTo`. Send both parameters.",
   ),
-  activeTo: Parameter.optionalDay("The last of these days."),
+  activeTo: Parameter.optionalDay("The last day of the period that begins on `activeFrom`."),
   lifecycle: Type.Optional(
     Field.oneOf(
       stages,
-      "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
+      "With activeFrom and activeTo, by activity in that period and in the 7 days before it. `new`: first engagement event ever in the period. `returning`: active in both. `resurrected`: active in the period, not in the 7 days before, but earlier. `dormant`: active in the 7 days before, not in the period.",
     ),
   ),
 } as const;
@@ -86,7 +88,7 @@ const activityFilters = {
 export const namingFilters = {
   account: Parameter.optionalName("Only users of the account with this id."),
   activeInAccount: Parameter.optionalName(
-    "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
+    "With activeFrom and activeTo: only users with an engagement event in the account with this id. They may belong to another account now.",
   ),
 } as const;
 
@@ -97,14 +99,14 @@ const daysOf = (description: string) =>
 const scoreFilters = {
   verdict: Type.Optional(
     Type.Union([Verdict, Type.Literal("not_churned")], {
-      description: "`not_churned`: all but `churned` and `account_churned`.",
+      description: "`not_churned`: every verdict but `churned` and `account_churned`.",
     }),
   ),
   state: Type.Optional(State),
   healthBand: Type.Optional(HealthBand),
   riskBand: Type.Optional(RiskBand),
-  seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
-  notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
+  seenWithinDays: daysOf("Active in the last N days, today included: has an engagement event."),
+  notSeenForDays: daysOf("Not active in the last N days, today included: has no engagement event."),
   ...movementFilters,
 };
 
@@ -124,22 +126,23 @@ const traitConditions = (what: "users" | "accounts", trait: "trait" | "attribute
       {
         // Each is looked for in the traits of every user.
         maxItems: segmentLimits.traits,
-        description: `Several ${trait}s at once, as JSON, each as above: only ${what} of whom all are true.`,
+        description: `Conditions on several ${trait}s, as JSON: \`[{"trait": "plan", "match": "is", "value": "pro"}]\`. Only ${what} that meet all of them.`,
       },
     ),
   );
 
 /** The parameters of a list for one trait, beside `traits`. */
 export const oneTrait = (what: "users" | "accounts", trait: "trait" | "attribute") => ({
-  trait: Parameter.optionalName(`Only ${what} whose ${trait} of this name …`),
+  trait: Parameter.optionalName(`Only ${what} whose ${trait} with this name meets \`match\` and \`value\`.`),
   match: Parameter.Enum([...traitMatches], {
     default: "is",
-    description: `… is the value, is not (also without the ${trait}), contains it whatever the case, is absent or empty, or is there.`,
+    description: `How the ${trait} is compared. is: equals \`value\`. isNot: differs from \`value\`, or is missing. contains: contains \`value\`, in upper or lower case. isEmpty: is missing or empty. isNotEmpty: is neither.`,
   }),
   value: Type.Optional(
     Type.String({
       maxLength: 256,
-      description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
+      description:
+        "The value to compare with. Numbers, booleans, lists and objects are compared as JSON, cut off after 256 characters.",
     }),
   ),
 });
@@ -149,18 +152,18 @@ const EventCondition = closedObject({
   match: Type.Optional(
     Field.oneOf(
       ["atLeast", "fewerThan"],
-      "Default: atLeast. With `fewerThan` those without the event count.",
+      "Default: atLeast. `fewerThan` also matches users and accounts that never had the event.",
     ),
   ),
   times: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: "Default: 1." })),
-  days: Type.Integer({ minimum: 1, maximum: 3_650, description: "So many days, the last of them today." }),
+  days: Type.Integer({ minimum: 1, maximum: 3_650, description: "Days to look back, today included." }),
 });
 
 const eventConditions = (whose: string) =>
   Type.Optional(
     Type.Array(EventCondition, {
       maxItems: segmentLimits.events,
-      description: `How often ${whose}, as JSON: \`[{"event": "report_exported", "times": 3, "days": 28}]\` for at least 3 times within the 28 days that end today; with \`"match": "fewerThan"\` and without \`times\`, not once. Several are all true. Passive events count when they are named.`,
+      description: `How often ${whose}, as JSON: \`[{"event": "report_exported", "times": 3, "days": 28}]\` means at least 3 times in 28 days, today included. With \`"match": "fewerThan"\` and without \`times\`: not once. All conditions have to be true. A condition may also name a passive event.`,
     }),
   );
 
@@ -173,7 +176,7 @@ const segmentConditions = (description: string) =>
   Type.Optional(
     Type.Array(SegmentCondition, {
       maxItems: segmentLimits.segments,
-      description: `Membership of segments by their ids, as JSON: \`[{"segment": 3}, {"segment": 4, "match": "isNotIn"}]\`. ${description}`,
+      description: `Membership in segments by their ids, as JSON: \`[{"segment": 3}, {"segment": 4, "match": "isNotIn"}]\`. ${description}`,
     }),
   );
 
@@ -185,7 +188,7 @@ export const userFilters = {
   ...billingFilters,
   owner: ownerFilter,
   events: eventConditions("the user did an event"),
-  segments: segmentConditions("A user is in a segment of accounts when the user's account is."),
+  segments: segmentConditions("A user is in a segment of accounts if the user's account is in the segment."),
 };
 
 /** Conditions on accounts. */
@@ -194,7 +197,7 @@ export const accountFilters = {
   ...scoreFilters,
   ...billingFilters,
   owner: ownerFilter,
-  events: eventConditions("an event was done that carries the account"),
+  events: eventConditions("an event was done in the account"),
   segments: segmentConditions("Only segments of accounts."),
 };
 

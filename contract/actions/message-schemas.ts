@@ -7,17 +7,17 @@ import { senderNames } from "../sources.ts";
 import type { MessageType } from "./destinations.ts";
 import { alertClosings } from "./rules.ts";
 
-const entityKind = Field.oneOf(["user", "account"], "Users or accounts.");
+const entityKind = Field.oneOf(["user", "account"], "Whether the message is about users or accounts.");
 const source = Field.oneOf(senderNames, "api is the write API itself.");
 
 /** @param facts the fields of `data` beside the text and the link */
 function message(type: MessageType, summary: string, facts: Type.TProperties = {}) {
   const schema = Type.Object({
     type: Type.Literal(type),
-    timestamp: Field.instant("When the message was decided: the same for every attempt."),
+    timestamp: Field.instant("When the message was made. Every attempt to send it has the same timestamp."),
     data: Type.Object({
       text: Field.text("The message as a sentence."),
-      link: Field.text("The address of the page to read on."),
+      link: Field.text("The address of the page with the details."),
       ...facts,
     }),
   });
@@ -36,7 +36,9 @@ const aboutAlert = {
       id: Field.textOrNull("userId or accountId."),
       name: Field.text("The name, else the id. It is never an e-mail address."),
       email: Type.Optional(
-        Field.textOrNull("Of a user, where the destination asks for e-mail addresses. Otherwise left out."),
+        Field.textOrNull(
+          "The user's e-mail address, if the destination asks for e-mail addresses. Otherwise left out.",
+        ),
       ),
     }),
     Type.Object({ kind: Type.Literal("source"), source: Type.String() }),
@@ -47,17 +49,21 @@ const aboutAlert = {
 export const messages = {
   "alert.fired": message("alert.fired", "A rule fired for a user, an account or a source.", {
     ...aboutAlert,
-    day: Field.day("The day that it is about."),
-    before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
-    after: nullable(Field.number("The value of the day.")),
-    risk: nullable(Field.number("The churn risk of the day.")),
+    day: Field.day("The day that the alert is about."),
+    before: nullable(
+      Field.number(
+        "The value before: a churn risk, a health score or a number of events. Null without a value.",
+      ),
+    ),
+    after: nullable(Field.number("The value on `day`. Null without a value.")),
+    risk: nullable(Field.number("The churn risk on `day`.")),
     expectedLoss: nullable(Field.expectedMoney("Churn risk × MRR, in minor units. Null without revenue.")),
     reasons: Type.Array(Type.String(), { description: "The most important first." }),
   }),
   "alert.resolved": message("alert.resolved", "An alert closed.", {
     ...aboutAlert,
     firedDay: Field.day("The day of the alert."),
-    day: Field.day("The day on which it closed."),
+    day: Field.day("The day on which the alert closed."),
     why: Type.Enum([...alertClosings].filter((why) => why !== "excluded" && why !== "ruleChanged")),
   }),
   "scores.completed": message("scores.completed", "The scores of a day are ready. Sent once a day.", {
@@ -66,26 +72,28 @@ export const messages = {
       Type.Object({
         kind: entityKind,
         scored: Field.count("Users or accounts with a score."),
-        highRisk: nullable(Field.count("Those at high risk. Null when no model gives a churn risk.")),
+        highRisk: nullable(
+          Field.count("Users or accounts at high risk. Null when no model gives a churn risk."),
+        ),
       }),
     ),
   }),
   "source.silent": message("source.silent", "A source that usually sends has sent nothing for too long.", {
     source,
-    since: Field.instant("When it was last heard of."),
+    since: Field.instant("When the source last sent something."),
   }),
   "source.resumed": message(
     "source.resumed",
-    "A source sends again. Sent to destinations that were told of its silence.",
-    { source, since: Field.instant("As in the message of its silence.") },
+    "A source sends again. Sent to destinations that got `source.silent`.",
+    { source, since: Field.instant("The same time as in the message `source.silent`.") },
   ),
   "model.changed": message("model.changed", "Churn risks come from another model than the day before.", {
     kind: entityKind,
     from: nullable(Type.Enum([...riskModels]), {
-      description: "The model before. Null when none gave churn risks.",
+      description: "The model before. Null if no model gave churn risks.",
     }),
     to: nullable(Type.Enum([...riskModels]), {
-      description: "The model now. Null when none gives churn risks.",
+      description: "The model now. Null if no model gives churn risks.",
     }),
   }),
   digest: message("digest", "The digest of a day or a week. Sent at 07:00 if there is anything to say.", {
@@ -97,14 +105,14 @@ export const messages = {
         "Users or accounts that entered high risk. Null without churn risks, or without earlier scores.",
       ),
     ),
-    left: nullable(Field.count("Users or accounts that left high risk. Null whenever `entered` is.")),
+    left: nullable(Field.count("Users or accounts that left high risk. Null whenever `entered` is null.")),
     rows: Type.Array(
       Type.Object({
         name: Field.text(
-          "Of a user or an account, or what the line is about. It is never an e-mail address.",
+          "The name of a user or an account, or what the line is about. It is never an e-mail address.",
         ),
         text: Field.text("The line."),
-        link: Field.text("The address of the page to read on."),
+        link: Field.text("The address of the page with the details."),
       }),
       { description: "The most important first." },
     ),

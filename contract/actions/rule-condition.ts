@@ -24,7 +24,7 @@ export const RuleScopeBody = closedObject(
     kind: Type.Enum(["users", "accounts"], { "x-send": "users or accounts" }),
     segment: Type.Optional(id),
   },
-  { "x-send": "an object with kind, users or accounts" },
+  { "x-send": "an object with kind, which is users or accounts" },
 );
 
 /** Fields that the kind does not have are refused by `conditionOf`. */
@@ -32,18 +32,19 @@ export const RuleConditionBody = closedObject(
   {
     kind: Type.Enum([...stateConditions, ...moments], {
       description:
-        "`riskBand`: in this risk band or a higher one. `healthBelow`. `riskUp`, `healthDown`: a change within days. `state`. `inSegment`. `keyEventUnseen`: an event that was done before was not done for days. `usageDown`: the volume of 28 days, against the 28 before. `sourceSilent`: one source, or any. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: once each time.",
+        "What the rule waits for. `riskBand`: the risk band is `band` or higher. `healthBelow`: health is below `below`. `riskUp`: the churn risk rose by `by` within `days`. `healthDown`: health fell by `by` within `days`. `state`: the state is `state`. `inSegment`: a member of `segment`. `keyEventUnseen`: `event` happened before, but not in the last `days`. `usageDown`: use in 28 days is at least `percent` % lower than in the 28 days before. `sourceSilent`: `source` is silent, or any source. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: an alert each time it happens.",
       "x-send": `one of ${[...stateConditions, ...moments].join(", ")}`,
     }),
     band: Type.Optional(Type.Enum(["medium", "high"], { "x-send": "medium or high" })),
     below: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "health, a number up to 100" }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a health score above 0 and up to 100" }),
     ),
     by: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: 100,
-        description: "Of riskUp a part of 1: .1 are ten percentage points. Of healthDown points.",
+        description:
+          "For riskUp a part of 1: 0.1 means ten percentage points. For healthDown points of health.",
         "x-send": "a number above 0: up to 1 for riskUp, up to 100 for healthDown",
       }),
     ),
@@ -54,11 +55,11 @@ export const RuleConditionBody = closedObject(
     segment: Type.Optional(id),
     event: Type.Optional(EventName),
     percent: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a percentage up to 100" }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 100, "x-send": "a percentage above 0 and up to 100" }),
     ),
     source: Type.Optional(Type.Enum([...senderNames], { "x-send": `one of ${senderNames.join(", ")}` })),
   },
-  { "x-send": "an object with kind, and the fields of the kind" },
+  { "x-send": "an object with kind and the fields that the kind needs" },
 );
 
 export type SentCondition = Static<typeof RuleConditionBody>;

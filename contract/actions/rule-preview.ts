@@ -10,7 +10,7 @@ export const RulePreviewBody = closedObject({
   cooldownDays: Type.Optional(
     nullable(Type.Integer({ minimum: 1, maximum: ruleLimits.days }), {
       description:
-        "Days from an alert on in which the rule does not fire again for the entity. Null: the churn horizon.",
+        "Days after an alert in which the rule does not fire again for the same user or account. Null: the churn horizon.",
       "x-send": `1 to ${ruleLimits.days} days, or null`,
     }),
   ),
@@ -26,62 +26,68 @@ const share = (description: string) => nullable(Field.share(description));
 export const RulePreviewAnswer = Type.Object({
   fromDay: nullable(
     Field.day(
-      "The first scored day of the preview, which is taken over without alerts. With a condition on the churn risk: the first day that had one. Null without such a day.",
+      "The first scored day of the preview. Users and accounts that match on this day get no alert. With a condition on the churn risk: the first day that had a churn risk. Null if there is no such day.",
     ),
   ),
-  toDay: nullable(Field.day("The last one.")),
-  scoredDays: Field.count("Scored days between them. Days on which scores waited are none."),
+  toDay: nullable(Field.day("The last scored day of the preview. Null without a first day.")),
+  scoredDays: Field.count(
+    "Scored days of the preview. Days on which scores waited for data are not counted.",
+  ),
   daysWithoutRisk: Field.count(
-    "With a condition on the churn risk: scored days that had no churn risk. They are not judged, and no churn of these days counts as missed.",
+    "With a condition on the churn risk: scored days without a churn risk. On these days no alert fires, and churn does not count as missed.",
   ),
   horizonDays: Field.integer("The churn horizon."),
   fired: Field.count("Alerts that would have fired."),
-  entities: Field.count("Users, or accounts, with an alert."),
-  open: Field.count("Alerts that would be open now. Those of a moment stay open."),
+  entities: Field.count("Users or accounts with an alert."),
+  open: Field.count(
+    "Alerts that would be open now. Alerts of `paymentFailed`, `cancellationScheduled` and `lastOwnerRemoved` stay open.",
+  ),
   insideNow: Field.count(
-    "Users, or accounts, that are inside now: they fire with includeCurrent. Segments are as of the start of the last scored day.",
+    "Users or accounts that match now: with `includeCurrent` they get an alert. Segments are as of the start of the last scored day.",
   ),
   insideBySettings: Field.count(
-    "Times that an entity came inside only because the model, the bands or the settings changed: no alerts.",
+    "How often a user or account began to match only because the model, the bands or the settings changed. They get no alert.",
   ),
-  weeks: listOf("Weeks from Monday, the first one first.", {
-    monday: Field.day("Its first day."),
+  weeks: listOf("Weeks from Monday, the oldest first.", {
+    monday: Field.day("The first day of the week."),
     fired: Field.count("Alerts of the week."),
   }),
   precision: Type.Object(
     {
       steps: Field.oneOf(
         ["daily", "weekly"],
-        "weekly: fewer than 20 alerts of the scored days are mature, so the rule was decided on the Mondays of a year.",
+        "daily: every scored day was checked. weekly: fewer than 20 alerts of the scored days are mature, so the Mondays of a year were checked instead.",
       ),
       mature: Field.count(
-        "Alerts whose horizon is over, without an outage in it. One of an entity and horizon counts.",
+        "Alerts whose churn horizon is over and had no outage. At most one alert per user (or account) and churn horizon is counted.",
       ),
-      churned: Field.count("Those of them that had churned at the end of the horizon."),
-      rate: share("The share of them. Null without a mature alert."),
+      churned: Field.count("Users or accounts that had churned at the end of the horizon."),
+      rate: share("churned ÷ mature. Null without a mature alert."),
       interval,
     },
     { description: "How many alerts were followed by churn." },
   ),
   baseRate: Type.Object(
     {
-      count: Field.count("Users, or accounts, that could churn, on the Mondays of the same days."),
-      churned: Field.count("Those of them that had churned at the end of the horizon."),
-      rate: share("The share of them. Null without one."),
+      count: Field.count("Users or accounts that could churn, counted on each Monday of the period."),
+      churned: Field.count("Users or accounts that had churned at the end of the horizon."),
+      rate: share("churned ÷ count. Null if count is 0."),
     },
     {
       description:
-        "The same of all in the scope, with an alert or without. Members of a segment are those of each Monday.",
+        "How many of all users or accounts in the scope churned, with or without an alert. A segment has the members of each Monday.",
     },
   ),
   churnedEntities: Field.count(
-    "Times that an entity churned, at least a horizon after the first day. With a segment as scope: that was in it within the horizon before.",
+    "How often a user or account churned, from a churn horizon after `fromDay` on. With a segment as scope: only users or accounts that were in the segment within the horizon before.",
   ),
   missed: Field.count(
-    "Those of them without an alert in the horizon before, and without an older one that was still open. Who was inside when the rule began, or came inside by settings, is not missed.",
+    "How many of `churnedEntities` had no alert in the churn horizon before, and no older alert that was still open. Users and accounts that matched when the rule began, or because settings changed, are not counted as missed.",
   ),
   medianLeadDays: nullable(
-    Field.number("From the alert to the day of churn, of mature alerts that churned. Null without one."),
+    Field.number(
+      "Median days from the alert to churn, of mature alerts that were followed by churn. Null if no alert was followed by churn.",
+    ),
   ),
   flapped: Field.count("Alerts whose condition ended within a week."),
 });

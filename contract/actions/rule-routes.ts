@@ -17,7 +17,7 @@ export const ruleRoutes = {
     answer: rules.AlertRuleAnswer,
   }),
   "PUT /api/alert-rules/:id": keyRoute.manage({
-    summary: "Change an alert rule; another condition or scope makes a new version",
+    summary: "Change an alert rule; a change of condition or scope makes a new version",
     body: rules.AlertRuleBody,
     answer: rules.AlertRuleAnswer,
   }),
@@ -26,24 +26,24 @@ export const ruleRoutes = {
     status: 204,
   }),
   "POST /api/alert-rules/:id/pause": keyRoute.manage({
-    summary: "Pause an alert rule: it is not decided",
+    summary: "Pause an alert rule: it makes no alerts until it is resumed",
     answer: rules.AlertRuleAnswer,
   }),
   "POST /api/alert-rules/:id/resume": keyRoute.manage({
-    summary: "Resume an alert rule: its next decision takes the present state over without alerts",
+    summary: "Resume an alert rule: users and accounts that match now get no alert; only new matches do",
     answer: rules.AlertRuleAnswer,
   }),
   "PATCH /api/alerts/:id": keyRoute.manage({
-    summary: "Assign an alert, snooze it, say that it was handled or not useful, or write a note",
+    summary: "Assign or snooze an alert, mark it as handled or not useful, or write a note",
     body: rules.AlertChangeBody,
     answer: rules.AlertAnswer,
   }),
   "PATCH /api/users/:userId/call": keyRoute.manage({
-    summary: "Snooze a user on the call list, or say that the call was handled or not useful",
+    summary: "Snooze a user on the call list, or mark the call as handled or not useful",
     ...changeCall,
   }),
   "PATCH /api/accounts/:accountId/call": keyRoute.manage({
-    summary: "Snooze an account on the call list, or say that the call was handled or not useful",
+    summary: "Snooze an account on the call list, or mark the call as handled or not useful",
     ...changeCall,
   }),
 } as const;
@@ -57,18 +57,17 @@ export const alertFigures = {
     table: "alerts",
   }),
   "GET /api/alert-rules/figures": analysisRoute.read({
-    summary:
-      "Figures of alert rules: alerts by week, and how many of those whose churn horizon is over were followed by churn",
+    summary: "How alert rules perform: alerts by week, and the share of alerts that were followed by churn",
     answer: RuleFiguresAnswer,
   }),
   "GET /api/alert-rules/default-exemption": analysisRoute.read({
     summary:
-      "The MRR above which a hold-out exempts accounts by default: at most the highest tenth of paying accounts exceed it",
+      "The MRR above which accounts are exempt from a hold-out by default: at most a tenth of paying accounts exceed it",
     answer: rules.DefaultExemptionAnswer,
   }),
   "POST /api/alert-rules/preview": analysisRoute.manage({
     summary:
-      "How an alert rule would have done in the last 90 days: its alerts by week, and how many were followed by churn. Segments are evaluated as of each past day. Nothing is saved",
+      "How an alert rule would have performed in the last 90 days: alerts by week, and the share of alerts that were followed by churn. Segments are evaluated as of each past day. Nothing is saved",
     body: RulePreviewBody,
     answer: RulePreviewAnswer,
   }),

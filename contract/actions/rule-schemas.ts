@@ -12,17 +12,17 @@ const id = Type.Integer({ minimum: 1 });
 const name = Type.String({
   ...nameRules,
   maxLength: ruleLimits.nameCharacters,
-  description: "One rule of the organization has it.",
+  description: "Unique among the organization's alert rules.",
   "x-send": `1 to ${ruleLimits.nameCharacters} characters and no control character`,
 });
 
-const exemptMrr = Type.Number({ minimum: 0, "x-send": "a number from 0 on, in minor units" });
+const exemptMrr = Type.Number({ minimum: 0, "x-send": "a number from 0, in minor units" });
 const exemptions = <Mrr extends TProperties>(mrr: Mrr) =>
   closedObject(
     { segment: Type.Optional(id), ...mrr },
     {
       description:
-        "Left out before the draw of the hold-out: a segment, and accounts with a higher MRR in minor units. They get their messages.",
+        "Who never gets into the control group: the members of a segment, and accounts with an MRR above `mrrAbove`, in minor units. Their alerts are always sent.",
       "x-send": "an object with segment, mrrAbove, both or none",
     },
   );
@@ -33,19 +33,19 @@ const settings = {
   condition: RuleConditionBody,
   cooldownDays: nullable(days(ruleLimits.days), {
     description:
-      "Days from an alert on in which the rule does not fire again for the same user or account, and in which the alert stays open. Null: the churn horizon. An alert about a source ends when the source sends again; null is a day.",
+      "Days after an alert in which the rule does not fire again for the same user or account, and in which the alert stays open. Null: the churn horizon. For `sourceSilent`: an alert closes when the source sends again, and null means one day.",
     "x-send": `a whole number from 1 to ${ruleLimits.days}, or null`,
   }),
   cap: Type.Integer({
     minimum: 0,
     maximum: ruleLimits.maxCap,
     description:
-      "Alerts a day that are in messages, those with the highest expected loss first. All alerts are in the list.",
+      "At most this many alerts a day are sent in messages, the highest expected loss first. The list has all alerts.",
     "x-send": `a whole number from 0 to ${ruleLimits.maxCap}`,
   }),
   when: Type.Enum([...ruleTimes], {
     description:
-      "When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get theirs at once.",
+      "When messages go to Slack and e-mail: at 08:00 in the organization's timezone, or at once. Messages to webhooks always go at once.",
     "x-send": `one of ${ruleTimes.join(", ")}`,
   }),
   destinations: Type.Array(id, {
@@ -57,12 +57,12 @@ const settings = {
     minimum: 0,
     maximum: ruleLimits.maxHoldOutShare,
     description:
-      "The share of entries without messages. They are in no list before the churn horizon is over. 0: no hold-out.",
+      "This share of alerts is held back as a control group: no message, and in no list until the churn horizon is over. 0: no control group.",
     "x-send": `a number from 0 to ${ruleLimits.maxHoldOutShare}`,
   }),
   exemptions: exemptions({ mrrAbove: Type.Optional(exemptMrr) }),
   includeCurrent: Type.Boolean({
-    description: "Whether users or accounts that are inside when the rule is saved fire.",
+    description: "Whether users and accounts that already match when the rule is saved get an alert.",
     "x-send": "true or false",
   }),
 };
@@ -81,8 +81,8 @@ export const AlertRuleBody = closedObject({
       mrrAbove: Type.Optional(
         nullable(exemptMrr, {
           description:
-            "Null exempts no MRR. Left out: a hold-out that begins exempts the MRR that at most the highest tenth of paying accounts exceed (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a hold-out that goes on.",
-          "x-send": "a number from 0 on, in minor units, or null",
+            "Null: no account is exempt because of its MRR. If left out, a new hold-out exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running hold-out.",
+          "x-send": "a number from 0, in minor units, or null",
         }),
       ),
     }),
@@ -93,12 +93,14 @@ export const AlertRuleBody = closedObject({
 const ruleFields = {
   id,
   ...settings,
-  isPaused: Field.boolean("A paused rule is not decided."),
+  isPaused: Field.boolean("A paused rule makes no alerts."),
   version: Field.integer(
-    "Grows with each change of condition or scope. Open alerts stay with the older version.",
+    "Grows with each change of condition or scope. Open alerts keep the version that they fired with.",
   ),
-  decidedThrough: nullable(Field.day("The last day that was decided. Null before the first.")),
-  openAlerts: Field.count("Alerts that are open."),
+  decidedThrough: nullable(
+    Field.day("The last day that the rule has been checked for. Null before the first."),
+  ),
+  openAlerts: Field.count("Open alerts of the rule."),
   createdAt: Field.instant("When it was made."),
   updatedAt: Field.instant("When it was changed last."),
 };
@@ -106,7 +108,7 @@ export const AlertRuleAnswer = Type.Object(ruleFields);
 export const DefaultExemptionAnswer = Type.Object({
   mrrAbove: nullable(
     Field.money(
-      "In minor units of the reporting currency. Of paying users where no account pays. Null without payers.",
+      "In minor units of the reporting currency. If no account pays, it is computed from paying users. Null without payers.",
     ),
   ),
 });
@@ -116,46 +118,57 @@ const Person = Type.Object({ id, name: Type.String() });
 const alertFields = {
   id,
   rule: Type.Object({ id, name: Type.String() }, { description: "The rule that fired." }),
-  version: Field.integer("Of the rule."),
+  version: Field.integer("The version of the rule."),
   entityKind: Type.Enum(["user", "account", "source"]),
   entityId: Field.text("userId or accountId, or the name of the source."),
   entityLabel: Field.text("The name, else the e-mail address, else the id."),
-  firedDay: Field.day("The day that it is about, in the organization's timezone."),
-  firedAt: Field.instant("When it was decided."),
-  before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
-  after: nullable(Field.number("The value of the day.")),
+  firedDay: Field.day("The day that the alert is about, in the organization's timezone."),
+  firedAt: Field.instant("When the alert was made."),
+  before: nullable(
+    Field.number(
+      "The value before: a churn risk, a health score or a number of events. Null without a value.",
+    ),
+  ),
+  after: nullable(Field.number("The value on `firedDay`. Null without a value.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
   risk: nullable(
     Field.number(
-      "The churn risk of the day; in lists of open alerts that of a payer now. 1 of a scheduled end.",
+      "The churn risk on `firedDay`. In lists of open alerts, a payer's current churn risk. 1 for a scheduled end.",
     ),
   ),
   expectedLoss: nullable(
     Field.expectedMoney(
-      "Churn risk × MRR, in minor units; in lists of open alerts that of a payer now, where MRR counts in full that ends as scheduled. Of a scheduled end the MRR that ends. Null without revenue.",
+      "Churn risk × MRR, in minor units. In lists of open alerts, a payer's current value, in which MRR that is scheduled to end counts in full. For a scheduled end: the MRR that ends. Null without revenue.",
     ),
   ),
   arm: nullable(Type.Enum([...alertArms]), {
-    description: "Of the hold-out. A control had no message. Null without a hold-out.",
+    description:
+      "The arm of the hold-out. `control`: no message was sent. `exempt`: never in the control group. Null without a hold-out.",
   }),
-  isSent: Field.boolean("Whether it was in a message to the destinations of the rule."),
-  closedDay: nullable(Field.day("When it closed. Null while it is open.")),
-  closedWhy: nullable(Type.Enum([...alertClosings]), { description: "Why it closed." }),
+  isSent: Field.boolean("Whether the alert was in a message to the rule's destinations."),
+  closedDay: nullable(Field.day("The day on which the alert closed. Null while it is open.")),
+  closedWhy: nullable(Type.Enum([...alertClosings]), {
+    description: "Why the alert closed. Null while it is open.",
+  }),
   assignee: nullable(Person, {
-    description: "The team member who looks after it: first the owner of the user or the account.",
+    description: "The team member who looks after the alert: at first the owner of the user or account.",
   }),
-  snoozedUntil: nullable(Field.day("The day on which it is open again.")),
-  verdict: nullable(Type.Enum([...alertVerdicts]), { description: "The word of a team member about it." }),
-  verdictBy: nullable(Person, { description: "Null when that was not a team member." }),
-  verdictAt: nullable(Field.instant("When that was said.")),
-  note: Field.textOrNull("A text of a team member."),
+  snoozedUntil: nullable(Field.day("The day on which the snooze ends. Null: not snoozed.")),
+  verdict: nullable(Type.Enum([...alertVerdicts]), {
+    description: "What a team member said about the alert. Null without a verdict.",
+  }),
+  verdictBy: nullable(Person, {
+    description: "The team member who gave the verdict. Null if it was not a team member.",
+  }),
+  verdictAt: nullable(Field.instant("When the verdict was given.")),
+  note: Field.textOrNull("A note of a team member."),
 };
 export const AlertAnswer = Type.Object(alertFields);
 
 export const AlertsParameters = closedObject({
   state: Parameter.Enum([...alertStates], {
     default: "open",
-    description: "open: not closed, not snoozed, and not judged yet. handled: judged.",
+    description: "open: not closed, not snoozed and without a verdict. handled: with a verdict.",
   }),
   rule: Type.Optional(Type.Integer({ minimum: 1, description: "Only alerts of this rule." })),
   user: Parameter.optionalName("Only alerts about the user with this id."),
@@ -165,7 +178,8 @@ export const AlertsParameters = closedObject({
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",
       "x-send": "me, nobody, or the id of a team member",
-      description: "Only alerts of the team member with this id; me: one's own; nobody: those without.",
+      description:
+        "Only alerts that are assigned to the team member with this id; me: to the signed-in team member; nobody: to nobody.",
     }),
   ),
   ...Parameter.page,
@@ -173,13 +187,13 @@ export const AlertsParameters = closedObject({
 export const AlertsAnswer = Type.Object({
   total: Field.count("Alerts on all pages together."),
   alerts: listOf(
-    "The highest expected loss first, then the highest risk. Controls are not among them before the churn horizon is over.",
+    "The highest expected loss first, then the highest risk. Alerts of the control group are left out until the churn horizon is over.",
     alertFields,
   ),
 });
 
-const snoozedUntil = nullable(Field.day("The day on which it is open again."), {
-  "x-send": "a date, 2027-03-31 say, or null",
+const snoozedUntil = nullable(Field.day("The day on which the snooze ends. Null: not snoozed."), {
+  "x-send": "a date such as 2027-03-31, or null",
 });
 const verdict = nullable(Type.Enum([...alertVerdicts]), {
   "x-send": `one of ${alertVerdicts.join(", ")}, or null`,

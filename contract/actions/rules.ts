@@ -22,7 +22,7 @@ export const ruleLimits = {
   keptDays: 730,
 } as const;
 
-/** The entities of a rule: users or accounts, those of a segment if one is named. */
+/** The users or accounts that a rule is about: all, or the members of a segment. */
 export interface RuleScope {
   readonly kind: "users" | "accounts";
   /** The id of a segment of this kind. */
@@ -39,11 +39,11 @@ export type StateCondition =
   | { readonly kind: "healthBelow"; readonly below: number }
   /** The churn risk rose by so much: .1 are ten percentage points. */
   | { readonly kind: "riskUp"; readonly by: number; readonly days: number }
-  /** Health fell by so many points. */
+  /** Health fell by this many points. */
   | { readonly kind: "healthDown"; readonly by: number; readonly days: number }
   | { readonly kind: "state"; readonly state: (typeof ruleStates)[number] }
   | { readonly kind: "inSegment"; readonly segment: number }
-  /** An event that the entity had done before was not done for so many days. */
+  /** An event that the entity had done before was not done for this many days. */
   | { readonly kind: "keyEventUnseen"; readonly event: string; readonly days: number }
   /** Events of 28 days against the 28 days before. */
   | { readonly kind: "usageDown"; readonly percent: number }
@@ -81,7 +81,7 @@ export interface RuleExemptions {
 }
 
 /** When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get
- * theirs at once. */
+ * messages at once. */
 export const ruleTimes = ["08:00", "at once"] as const;
 export type RuleTime = (typeof ruleTimes)[number];
 
@@ -97,7 +97,7 @@ export interface AlertRuleSettings {
   readonly when: RuleTime;
   /** Ids of destinations. */
   readonly destinations: readonly number[];
-  /** The share of entries without messages, to compare with. 0: none. */
+  /** The share of alerts that is held back as a control group. 0: no control group. */
   readonly holdOutShare: number;
   readonly exemptions: RuleExemptions;
   readonly isPaused: boolean;

@@ -9,7 +9,7 @@ const maxBodyBytes = segmentLimits.bodyBytes;
 /** Answered by intake. */
 export const segmentRoutes = {
   "GET /api/segments": keyRoute.read({
-    summary: "Segments: named filters over users or accounts, and fixed lists of them",
+    summary: "Segments: saved filters and fixed lists of users or accounts",
     answer: schemas.SegmentsAnswer,
   }),
   "POST /api/segments": keyRoute.manage({
@@ -29,7 +29,7 @@ export const segmentRoutes = {
     summary: "Delete a segment that no other segment and no alert rule uses",
     status: 204,
     conflict:
-      "Another segment has it in its filter, or an alert rule has it in its scope, condition or exemptions. The message names them.",
+      "Another segment or an alert rule uses the segment: in a filter, a scope, a condition or exemptions. The message names it.",
   }),
 } as const;
 
@@ -37,7 +37,7 @@ export const segmentRoutes = {
 export const segmentFigures = {
   "GET /api/segment-sizes": figure({
     summary:
-      "How many users or accounts are in each segment, as last recorded; the parameter `segment` of lists says who",
+      "How many users or accounts are in each segment, as last recorded; the parameter `segment` of lists shows the members",
     answer: schemas.SegmentSizesAnswer,
     table: "segments",
   }),
@@ -54,12 +54,12 @@ export const segmentFigures = {
     table: "changes",
   }),
   "POST /api/segments/preview": analysisRoute.manage({
-    summary: "How many users or accounts a filter would have as a segment. Nothing is saved",
+    summary: "How many users or accounts match a filter. Nothing is saved",
     body: schemas.SegmentPreviewBody,
     answer: schemas.SegmentPreviewAnswer,
   }),
   "POST /api/retention/segment": analysisRoute.manage({
-    summary: `Save the users of a retention cell as a fixed segment: those who were active, or those who were not. At most ${segmentLimits.cellUsers} users`,
+    summary: `Save the users of a retention cell as a fixed segment: users who were active, or users who were not. At most ${segmentLimits.cellUsers} users`,
     query: RetentionCellParameters,
     body: schemas.SegmentOfCellBody,
     status: 201,

@@ -8,7 +8,7 @@ import { segmentCauses, segmentHistoryLimits, segmentKinds, segmentLimits } from
 const name = Type.String({
   ...nameRules,
   maxLength: segmentLimits.nameCharacters,
-  description: "One segment of the organization has it.",
+  description: "Unique among the organization's segments.",
   "x-send": `1 to ${segmentLimits.nameCharacters} characters and no control character`,
 });
 
@@ -40,7 +40,7 @@ export const SegmentChangeBody = closedObject(
 export const SegmentPreviewBody = closedObject({ kind, filter: FilterSchema });
 
 export const SegmentPreviewAnswer = Type.Object({
-  members: Field.count("Users or accounts that are in it now, without excluded users."),
+  members: Field.count("Users or accounts that match now, without excluded users."),
 });
 
 export const SegmentSizesAnswer = Type.Object({
@@ -49,7 +49,7 @@ export const SegmentSizesAnswer = Type.Object({
     kind: Type.Enum([...segmentKinds]),
     name: Type.String(),
     members: nullable(
-      Field.count("Users or accounts that were in it when it was last evaluated, without excluded users."),
+      Field.count("Users or accounts in the segment when it was last evaluated, without excluded users."),
       {
         description: "Null for some seconds after the segment was made or changed.",
       },
@@ -62,22 +62,22 @@ const segmentFields = {
   kind: Type.Enum([...segmentKinds]),
   name: Type.String(),
   filter: nullable(FilterSchema, { description: "Null for a fixed segment." }),
-  fixed: nullable(Field.count("Users or accounts of a fixed segment, excluded ones among them."), {
+  fixed: nullable(Field.count("Users or accounts in a fixed segment, including excluded users."), {
     description: "Null for a segment with a filter.",
   }),
-  usedBy: listOf("Segments whose filters have this one.", {
+  usedBy: listOf("Segments whose filters use this segment.", {
     id: Type.Integer({ minimum: 1 }),
     name: Type.String(),
   }),
-  createdBy: nullable(Field.text("A name."), {
-    description: "Null when the person is not there any more, or was none.",
+  createdBy: nullable(Field.text("The name of the author."), {
+    description: "Null if the author has left, or was not a team member.",
   }),
   createdAt: Field.instant("When it was saved."),
   updatedAt: Field.instant("When it was changed last."),
 };
 
 const unknownIds = Type.Array(Type.String(), {
-  description: "Ids that were sent and mean no user, or no account. They are left out.",
+  description: "Ids of the request that belong to no user or account. They are left out of the segment.",
 });
 
 export const SegmentAnswer = Type.Object(segmentFields);
@@ -87,7 +87,7 @@ export const SegmentSavedAnswer = Type.Object({ ...segmentFields, unknownIds });
 export const SegmentsAnswer = Type.Object({ segments: listOf("By name.", segmentFields) });
 
 const causeText =
-  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions, settings, another owner, an erasure of others, or days without data. first: members of the first evaluation.";
+  "Why members changed. change: their own data, or the time that passed. edit: the segment, or a segment in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions, settings, another owner, an erasure of other users, or days without data. first: already a member at the first evaluation.";
 
 const ofSegment = {
   segment: Type.Object({
@@ -95,11 +95,11 @@ const ofSegment = {
     kind: Type.Enum([...segmentKinds]),
     name: Type.String(),
   }),
-  firstEvaluatedAt: nullable(Field.instant("When its members were recorded first."), {
-    description: "Null while they have not been.",
+  firstEvaluatedAt: nullable(Field.instant("When the members of the segment were first recorded."), {
+    description: "Null before the first evaluation.",
   }),
   lastEvaluatedAt: nullable(
-    Field.instant("When its members, or what decides on them, were different last."),
+    Field.instant("When the members of the segment, or the data that decide on them, last changed."),
     {
       description: "Null before the first evaluation.",
     },
@@ -107,27 +107,31 @@ const ofSegment = {
 };
 
 export const SegmentHistoryParameters = closedObject({
-  days: Parameter.positive(segmentHistoryLimits.days, 90, "So many days, which end today."),
+  days: Parameter.positive(segmentHistoryLimits.days, 90, "Days to show, today included."),
 });
 
 export const SegmentHistoryAnswer = Type.Object({
   ...ofSegment,
-  days: listOf("In order. Days without an evaluation are left out: while data has stopped there is none.", {
+  days: listOf("By day. Days without an evaluation are left out, such as days on which data had stopped.", {
     day: Field.day("A day in the organization's timezone."),
     size: Field.count("Members at the last evaluation of the day, without excluded users."),
-    entered: Field.count("Users or accounts that entered. Members of the first evaluation did not."),
-    left: Field.count("Users or accounts that left. Erased ones are not counted."),
+    entered: Field.count("Users or accounts that entered, without members of the first evaluation."),
+    left: Field.count("Users or accounts that left, without erased users and accounts."),
     causes: Type.Array(Type.Enum([...segmentCauses]), { description: causeText }),
   }),
 });
 
 export const SegmentChangesParameters = closedObject({
-  limit: Parameter.positive(segmentHistoryLimits.changes, segmentHistoryLimits.changes, "At most this many."),
+  limit: Parameter.positive(
+    segmentHistoryLimits.changes,
+    segmentHistoryLimits.changes,
+    "At most this many changes.",
+  ),
   before: Type.Optional(
     Type.String({
       pattern: "^[0-9]{1,15}-[0-9]{1,10}$",
-      description: "`next` of a page, for the changes before it.",
-      "x-send": "the `next` of a page",
+      description: "`next` of the previous page, to get older changes.",
+      "x-send": "the `next` of the previous page",
     }),
   ),
 });
@@ -137,9 +141,9 @@ export const SegmentChangesAnswer = Type.Object({
   changes: listOf("The newest first, without members of the first evaluation.", {
     entityId: Field.text("The userId or the accountId."),
     entityLabel: Field.text("A name, else an e-mail address, else the id."),
-    at: Field.instant("When the evaluation noticed it."),
-    change: Field.oneOf(["entered", "left"], "Whether they became a member."),
+    at: Field.instant("When the evaluation noticed the change."),
+    change: Field.oneOf(["entered", "left"], "entered: became a member. left: is no member any more."),
     cause: Field.oneOf([...segmentCauses], causeText),
   }),
-  next: Field.textOrNull("To be sent as `before` for older changes; null at the end."),
+  next: Field.textOrNull("Send it as `before` to get older changes. Null on the last page."),
 });

@@ -3,7 +3,7 @@
 export const segmentLimits = {
   perOrganization: 200,
   nameCharacters: 80,
-  /** Segments in the filter of a segment, of which those have segments in their filters, and so on. */
+  /** How deep filters may use segments whose filters use segments. */
   levels: 3,
   /** Ids that a request sends for a fixed segment. */
   fixedIds: 20_000,
@@ -36,6 +36,6 @@ export const segmentHistoryLimits = { days: 365, changes: 100 } as const;
 export const segmentKinds = ["users", "accounts"] as const;
 export type SegmentKind = (typeof segmentKinds)[number];
 
-/** Days between the scores of a condition and those that they are compared with. A segment means the same on
+/** Days from the comparison date to the newest scores, in conditions. A segment means the same on
  * each day. */
 export const comparedDays = [7, 28] as const;

@@ -4,7 +4,7 @@ import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../
 import { kindParameter, scoredDay } from "../api/score-parts.ts";
 import { ownerFields, ownerFilter } from "./work-schemas.ts";
 
-/** Most days that are looked back. */
+/** The most days that the list looks back. */
 export const winBackDays = 90;
 
 export const WinBackParameters = closedObject({
@@ -14,7 +14,7 @@ export const WinBackParameters = closedObject({
       minimum: 1,
       maximum: winBackDays,
       description:
-        "Churned within so many days before the newest scores. Default: the churn horizon, at most 90.",
+        "Lists churn of the last N days before the newest scores. Default: the churn horizon, at most 90.",
     }),
   ),
   owner: ownerFilter,
@@ -24,30 +24,37 @@ export const WinBackParameters = closedObject({
 
 export const WinBackAnswer = Type.Object({
   day: scoredDay,
-  days: Type.Integer({ description: "The days that were looked back." }),
-  reportingCurrency: nullable(Type.String(), { description: "Of `lastMrr`. Null without subscriptions." }),
+  days: Type.Integer({ description: "How many days the list looks back." }),
+  reportingCurrency: nullable(Type.String(), {
+    description: "The currency of `lastMrr`. Null without subscriptions.",
+  }),
   total: Field.count("On all pages together."),
   lastMrr: nullable(
-    Field.money("Of all together, without those in a currency without a rate. Null without subscriptions."),
+    Field.money(
+      "The sum of `lastMrr` on all pages, in minor units, without MRR in a currency that has no rate. Null without subscriptions.",
+    ),
   ),
-  churned: listOf("The highest `lastMrr` first, then the one that churned last.", {
+  churned: listOf("The highest `lastMrr` first, then the latest churn.", {
     id: Field.text("userId or accountId."),
     label: Field.text("A name, else an e-mail address, else the id."),
     churnedDay: Field.day(
-      "The day on which it left, as `churnedDay` of its score: of the event, of the trait's value or of the subscription's end; by silence the day on which the churn horizon was over.",
+      "The day of churn, as `churnedDay` of the score: the day of the churn event, of the trait's value or of the subscription's end. With the churn target `silence`: the day on which the churn horizon was over.",
     ),
-    lastSeenDay: nullable(Field.day("Of the last engagement event.")),
+    lastSeenDay: nullable(
+      Field.day("The day of the last engagement event. Null without an engagement event."),
+    ),
     lastMrr: nullable(
       Field.money(
-        "The last MRR, in minor units: of subscriptions that go on, or ended within these days and a churn horizon before. Null if it never paid, or in a currency without a rate.",
+        "The last MRR, in minor units: of current subscriptions, and of subscriptions that ended within `days` plus a churn horizon. Null if it never paid, or paid in a currency that has no rate.",
       ),
     ),
-    plan: Field.textOrNull("Of the subscription with the highest MRR."),
+    plan: Field.textOrNull("The plan of the subscription with the highest MRR."),
     reason: Field.textOrNull(
-      "The newer one of the trait or attribute `churnReason` and of what the billing tool said. Reasons of before the last return are left out.",
+      "Why it churned: the trait or attribute `churnReason`, or the reason from the billing tool, whichever is newer. Reasons from before the last return are left out.",
     ),
     reasonFrom: nullable(Type.Enum(["team", "billing"]), {
-      description: "team: the trait or attribute, which an application may send as well.",
+      description:
+        "team: the trait or attribute `churnReason`, which an application may send as well. billing: the billing tool. Null without a reason.",
     }),
     ...ownerFields,
   }),

@@ -12,25 +12,25 @@ const setOwner = { body: work.OwnerBody, status: 204 } as const;
 
 export const workRoutes = {
   "POST /api/users/:userId/contacts": keyRoute.manage({
-    summary: "Mark a user as contacted: an event `contacted`, which is no engagement and is in the timeline",
+    summary: "Mark a user as contacted: adds the passive event `contacted` to the timeline",
     body: work.ContactBody,
     maxBodyBytes,
     status: 204,
   }),
   "PATCH /api/users/:userId/owner": keyRoute.manage({
-    summary: "Set the owner of a user: the trait `owner`, with a version",
+    summary: "Set the owner of a user: a new value of the trait `owner`",
     ...setOwner,
   }),
   "PATCH /api/accounts/:accountId/owner": keyRoute.manage({
-    summary: "Set the owner of an account: the attribute `owner`, with a version",
+    summary: "Set the owner of an account: a new value of the attribute `owner`",
     ...setOwner,
   }),
   "PATCH /api/users/:userId/churn-reason": keyRoute.manage({
-    summary: "Say why a user left: the trait `churnReason`, with a version",
+    summary: "Say why a user left: a new value of the trait `churnReason`",
     ...setChurnReason,
   }),
   "PATCH /api/accounts/:accountId/churn-reason": keyRoute.manage({
-    summary: "Say why an account left: the attribute `churnReason`, with a version",
+    summary: "Say why an account left: a new value of the attribute `churnReason`",
     ...setChurnReason,
   }),
   "GET /api/users/:userId/notes": keyRoute.read({ summary: "Notes on a user", ...notes }),
@@ -61,7 +61,7 @@ export const workRoutes = {
     ...addTask,
   }),
   "GET /api/tasks": keyRoute.read({
-    summary: "Tasks across all users and accounts: open, due, overdue or done, of a team member or of nobody",
+    summary: "Tasks of all users and accounts: open, due, overdue or done, of one team member or unassigned",
     query: work.TasksParameters,
     answer: work.TasksAnswer,
   }),

@@ -31,16 +31,16 @@ const noteFields = {
   id: Type.Integer({ minimum: 1 }),
   entity,
   text: Type.String(),
-  createdBy: person("The author; null when that is not a team member."),
-  createdAt: Field.instant("When it was written."),
-  updatedAt: Field.instant("When its text was changed last."),
+  createdBy: person("The author. Null if the author is not a team member."),
+  createdAt: Field.instant("When the note was written."),
+  updatedAt: Field.instant("When the text of the note was last changed."),
 };
 export const NoteAnswer = Type.Object(noteFields);
 
 export const NotesParameters = closedObject({
-  limit: Parameter.positive(200, 50, "At most this many."),
+  limit: Parameter.positive(200, 50, "At most this many rows."),
   before: Type.Optional(
-    Type.Integer({ minimum: 1, description: "To read on: the id of the last note before." }),
+    Type.Integer({ minimum: 1, description: "The id of the last note of the previous page." }),
   ),
 });
 export const NotesAnswer = Type.Object({ notes: listOf("The newest first.", noteFields) });
@@ -50,8 +50,8 @@ const title = Type.String({
   maxLength: workLimits.taskTitleCharacters,
   "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character`,
 });
-const due = nullable(Field.day("By when. Null when it is not said."), {
-  "x-send": "a date, 2027-03-31 say, or null",
+const due = nullable(Field.day("The due day. Null: no due day."), {
+  "x-send": "a date such as 2027-03-31, or null",
 });
 const assignee = nullable(Type.Integer({ minimum: 1, description: "A team member's id." }), {
   "x-send": "the id of a team member, or null",
@@ -67,7 +67,12 @@ export const TaskChangeBody = closedObject(
     title: Type.Optional(title),
     due: Type.Optional(due),
     assignee: Type.Optional(assignee),
-    isDone: Type.Optional(Type.Boolean({ description: "False opens it again.", "x-send": "true or false" })),
+    isDone: Type.Optional(
+      Type.Boolean({
+        description: "True: the task is done. False: the task is open again.",
+        "x-send": "true or false",
+      }),
+    ),
   },
   { minProperties: 1, "x-send": "a JSON object with at least one of title, due, assignee, isDone" },
 );
@@ -76,23 +81,23 @@ const taskFields = {
   id: Type.Integer({ minimum: 1 }),
   entity,
   title: Type.String(),
-  due: nullable(Field.day("In the organization's timezone. Null when it is not said.")),
-  isOverdue: Field.boolean("Whether it is open, and its day is over."),
-  assignee: person("The team member who shall do it."),
+  due: nullable(Field.day("The due day in the organization's timezone. Null: no due day.")),
+  isOverdue: Field.boolean("Whether the task is open and its due day is over."),
+  assignee: person("The team member who has to do the task. Null: nobody."),
   formerAssignee: Field.textOrNull(
-    "The name of the assignee who left the organization. Null once it is assigned again.",
+    "The name of the assignee who left the organization. Null once the task is assigned again.",
   ),
-  createdBy: person("Null when that was not a team member."),
-  createdAt: Field.instant("When it was added."),
-  updatedAt: Field.instant("When it was changed last."),
-  doneAt: nullable(Field.instant("When it was done; null while it is open.")),
-  doneBy: person("The team member who marked it as done."),
+  createdBy: person("The author. Null if the author is not a team member."),
+  createdAt: Field.instant("When the task was added."),
+  updatedAt: Field.instant("When the task was last changed."),
+  doneAt: nullable(Field.instant("When the task was done. Null while it is open.")),
+  doneBy: person("The team member who marked the task as done. Null while it is open."),
 };
 export const TaskAnswer = Type.Object(taskFields);
 
 export const EntityTasksAnswer = Type.Object({
   tasks: listOf(
-    "Open ones by their day, those without one last; then done ones, the latest first.",
+    "Open tasks by due day, tasks without a due day last. Then done tasks, the latest first.",
     taskFields,
   ),
 });
@@ -108,20 +113,23 @@ export const TasksParameters = closedObject({
       pattern: "^(me|nobody|[0-9]{1,15})$",
       "x-send": "me, nobody, or the id of a team member",
       description:
-        "Only tasks of the team member with this id; me: one's own; nobody: those without an assignee.",
+        "Only tasks that are assigned to the team member with this id; me: to the signed-in team member; nobody: to nobody.",
     }),
   ),
-  limit: Parameter.positive(200, 50, "At most this many."),
+  limit: Parameter.positive(200, 50, "At most this many rows."),
   offset: Parameter.Integer({
     minimum: 0,
     maximum: 100_000,
     default: 0,
-    description: "So many are passed over.",
+    description: "Rows to skip.",
   }),
 });
 export const TasksAnswer = Type.Object({
   total: Field.count("Tasks on all pages together."),
-  tasks: listOf("Open ones by their day, those without one last; done ones, the latest first.", taskFields),
+  tasks: listOf(
+    "Open tasks by due day, tasks without a due day last. Done tasks: the latest first.",
+    taskFields,
+  ),
 });
 
 export const OwnerBody = closedObject({
@@ -144,7 +152,7 @@ export const ChurnReasonBody = closedObject({
 
 /** How an owner is found. */
 export const ownerText =
-  "The team member whose e-mail address or name is the trait `owner` of a user, or the attribute `owner` of an account. A user without one has that of the account.";
+  "The owner is the team member whose e-mail address or name is the trait `owner` of a user, or the attribute `owner` of an account. A user without the trait has the owner of the account.";
 
 /** The owner of a user or an account in lists. */
 export const ownerFields = {
@@ -156,7 +164,7 @@ export const ownerFields = {
 export const controlField = {
   controlUntil: nullable(
     Field.day(
-      "The last day on which it is a control of an alert rule's hold-out. Until then it is on no list of those to be called. A user of such an account is a control as well. Null for others.",
+      "The last day in the control group of an alert rule. Until then no call list has the user or account. Users of an account in a control group are in the control group as well. Null: in no control group.",
     ),
   ),
 };
@@ -166,7 +174,7 @@ export const ownerFilter = Type.Optional(
   Type.String({
     pattern: "^(me|nobody|[0-9]{1,15})$",
     "x-send": "me, nobody, or the id of a team member",
-    description: `Only those whose owner has this id; me: one's own; nobody: those without an owner. ${ownerText}`,
+    description: `Only users or accounts whose owner is the team member with this id; me: the signed-in team member; nobody: without an owner. ${ownerText}`,
   }),
 );
 
@@ -175,7 +183,7 @@ export const ContactBody = closedObject(
     timestamp: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: "When the user was contacted: a day, or a date-time. Without it: now.",
+        description: "When the user was contacted: a day, or a date-time. Default: now.",
         "x-send": "a date, or an ISO 8601 date-time",
       }),
     ),
@@ -191,13 +199,13 @@ export const beforeParameter = Type.Optional(
     pattern:
       "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(alert|task_done|task|note)-[0-9]{1,15})$",
     description:
-      "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
-    "x-send": "the `next` of an answer",
+      "`next` of the previous page: a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
+    "x-send": "the `next` of the previous page",
   }),
 );
 
 export const ContactsParameters = closedObject({
-  limit: Parameter.positive(1_000, 50, "At most this many."),
+  limit: Parameter.positive(1_000, 50, "At most this many contacts."),
   before: beforeParameter,
 });
 export const ContactsAnswer = Type.Object({
@@ -205,11 +213,15 @@ export const ContactsAnswer = Type.Object({
     id: Field.text("The event's own id."),
     timestamp: Field.instant("When the user was contacted."),
     day: Field.day("In the organization's timezone."),
-    kind: nullable(Type.Enum([...contactKinds]), { description: "Null when it was not said." }),
-    by: Field.textOrNull("The team member, or what the event says."),
-    text: Field.textOrNull("A text about it."),
+    kind: nullable(Type.Enum([...contactKinds]), {
+      description: "How the user was contacted. Null if unknown.",
+    }),
+    by: Field.textOrNull(
+      "Who contacted the user: the team member, or the name in the event. Null if unknown.",
+    ),
+    text: Field.textOrNull("A note about the contact."),
     userId: Type.String(),
     userLabel: Field.text("The user's name, else e-mail address, else id."),
   }),
-  next: Field.textOrNull("To be sent as `before` for older ones; null at the end."),
+  next: Field.textOrNull("Send it as `before` to get older contacts. Null on the last page."),
 });

@@ -26,7 +26,8 @@ export const analysisRoutes = {
   ...alertFigures,
   ...digestFigures,
   "GET /api/freshness": figure({
-    summary: "How far figures are to be trusted at this moment",
+    summary:
+      "How fresh figures are: what is loaded, what is still being computed, and which sources are silent",
     answer: common.FreshnessOnlyAnswer,
   }),
   "GET /api/users": figure({
@@ -49,7 +50,7 @@ export const analysisRoutes = {
   }),
   "GET /api/users/:userId/everything": analysisRoute.own({
     summary:
-      "Everything that is stored about a person, as a file for an access request; the audit log remembers it",
+      "Everything that is stored about a person, as a file for an access request; the audit log records the request",
     answer: EverythingAnswer,
     isDocument: true,
   }),
@@ -65,9 +66,12 @@ export const analysisRoutes = {
     answer: ContactsAnswer,
     table: "contacts",
   }),
-  "GET /api/latest-event": figure({ summary: "The last event of anybody", answer: lists.LatestEventAnswer }),
+  "GET /api/latest-event": figure({
+    summary: "The latest event of any user",
+    answer: lists.LatestEventAnswer,
+  }),
   "GET /api/traits": figure({
-    summary: "Which traits users have, or attributes accounts, and which values of them",
+    summary: "Traits of users, or attributes of accounts, with their most frequent values",
     query: figures.TraitsParameters,
     answer: figures.TraitsAnswer,
     table: "traits",
@@ -79,13 +83,13 @@ export const analysisRoutes = {
     table: "accounts",
   }),
   "GET /api/accounts/:accountId": figure({
-    summary: "An account with its members",
+    summary: "An account with its account members",
     query: lists.AccountParameters,
     answer: lists.AccountAnswer,
     table: "users",
   }),
   "DELETE /api/accounts/:accountId": analysisRoute.erase({
-    summary: "Erase an account; its members stay, in no account",
+    summary: "Erase an account; its users stay, without an account",
     answer: common.AccountErasureAnswer,
   }),
   "GET /api/accounts/:accountId/timeline": analysisRoute.read({
@@ -113,31 +117,31 @@ export const analysisRoutes = {
     table: "periods",
   }),
   "GET /api/events": figure({
-    summary: "The names of events, how often and by how many people each was done",
+    summary: "Names of events, with how often and by how many users each event was done",
     query: figures.EventNamesParameters,
     answer: figures.EventNamesAnswer,
     table: "events",
   }),
   "GET /api/properties": figure({
-    summary: "The names of the properties that events have",
+    summary: "Names of the properties of events",
     query: figures.PropertyNamesParameters,
     answer: figures.PropertyNamesAnswer,
     table: "properties",
   }),
   "GET /api/events-over-time": figure({
-    summary: "How often events were done, and by how many people, by day, week or month",
+    summary: "How often events were done, and by how many users, by day, week or month",
     query: figures.EventsOverTimeParameters,
     answer: figures.EventsOverTimeAnswer,
     table: "periods",
   }),
   "GET /api/adoption": figure({
-    summary: "Which events are used by how many, and how soon",
+    summary: "How many users do each event, and how soon after their first activity",
     query: figures.AdoptionParameters,
     answer: figures.AdoptionAnswer,
     table: "events",
   }),
   "GET /api/usage-intervals": figure({
-    summary: "How long users usually stay away, and the churn horizon that advises",
+    summary: "Gaps between active days of users, and the recommended churn horizon",
     query: figures.UsageIntervalsParameters,
     answer: figures.UsageIntervalsAnswer,
     table: "intervals",
@@ -155,7 +159,7 @@ export const analysisRoutes = {
     table: "events",
   }),
   "GET /api/accounts/:accountId/activity": figure({
-    summary: "How many events there were in an account on each day",
+    summary: "How many events an account had on each day",
     query: entities.ActivityParameters,
     answer: entities.AccountActivityAnswer,
     table: "days",
@@ -167,7 +171,7 @@ export const analysisRoutes = {
     table: "events",
   }),
   "GET /api/accounts/:accountId/members": figure({
-    summary: "The members of an account, and who carries it",
+    summary: "The account members of an account, and each member's share of its use",
     query: entities.AccountMembersParameters,
     answer: entities.AccountMembersAnswer,
     table: "members",
@@ -185,13 +189,13 @@ export const analysisRoutes = {
     table: "subscriptions",
   }),
   "GET /api/plans": figure({
-    summary: "The plans of subscriptions that go on",
+    summary: "The plans of current subscriptions",
     query: payers.PlansParameters,
     answer: payers.PlansAnswer,
     table: "plans",
   }),
   "GET /api/model/changes": figure({
-    summary: "On which days another model began to serve",
+    summary: "On which days another model of churn risk began to serve",
     query: entities.ModelChangesParameters,
     answer: entities.ModelChangesAnswer,
     table: "changes",
@@ -219,7 +223,7 @@ export const analysisRoutes = {
     answer: common.SelectedAnswer,
   }),
   "GET /api/exclusions": analysisRoute.read({
-    summary: "Users that are left out of figures",
+    summary: "Exclusion rules: which users are excluded from figures",
     answer: common.ExclusionsAnswer,
     table: "rules",
   }),
@@ -229,12 +233,12 @@ export const analysisRoutes = {
     answer: common.ExclusionPreviewAnswer,
   }),
   "POST /api/exclusions": analysisRoute.manage({
-    summary: "Leave users out of figures",
+    summary: "Add a rule that excludes users from figures",
     query: common.ExclusionParameters,
     answer: common.ExclusionAnswer,
   }),
   "DELETE /api/exclusions/:id": analysisRoute.manage({
-    summary: "Remove a rule that leaves users out",
+    summary: "Remove an exclusion rule",
     answer: common.DoneAnswer,
   }),
   "GET /api/health-check": analysisRoute.read({
@@ -242,7 +246,7 @@ export const analysisRoutes = {
     answer: common.HealthCheckAnswer,
   }),
   "GET /api/call-list": figure({
-    summary: "Whom to call first, and why: the one ranking of pages, digest and messages",
+    summary: "Whom to call first, and why: the ranking of pages, digest and messages",
     query: CallListParameters,
     answer: CallListAnswer,
     table: "rows",
@@ -254,7 +258,7 @@ export const analysisRoutes = {
     table: "sentences",
   }),
   "GET /api/health-by-week": figure({
-    summary: "How many had which health, and how many were expected to churn, week by week",
+    summary: "Users or accounts in each health band, and how many were expected to churn, week by week",
     query: overview.HealthByWeekParameters,
     answer: overview.HealthByWeekAnswer,
     table: "weeks",
@@ -278,7 +282,7 @@ export const analysisRoutes = {
     table: "groups",
   }),
   "GET /api/retention/people": figure({
-    summary: "The people behind a cell of the retention cohorts",
+    summary: "The users behind a cell of the retention cohorts",
     query: retention.RetentionPeopleParameters,
     answer: retention.RetentionPeopleAnswer,
     table: "people",
@@ -290,7 +294,7 @@ export const analysisRoutes = {
     table: "periods",
   }),
   "GET /api/revenue/cohorts": figure({
-    summary: "MRR that cohorts of payers kept, with intervals",
+    summary: "MRR that cohorts of payers kept, with 95 % intervals",
     query: revenue.RevenueCohortsParameters,
     answer: revenue.RevenueCohortsAnswer,
     table: "cells",
@@ -302,17 +306,17 @@ export const analysisRoutes = {
     table: "atRisk",
   }),
   "GET /api/win-back": figure({
-    summary: "Users or accounts that churned lately, by the money that they paid, with reasons",
+    summary: "Users or accounts that churned lately, the highest last MRR first, with churn reasons",
     query: WinBackParameters,
     answer: WinBackAnswer,
     table: "churned",
   }),
   "POST /api/scores": analysisRoute.manage({
-    summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",
+    summary: "Score all users and accounts now, at most once a minute; they are also scored every night",
     answer: scores.ScoreNowAnswer,
   }),
   "GET /api/users/:userId/score": figure({
-    summary: "A user's scores, and why",
+    summary: "A user's scores, and the reasons for them",
     query: scores.ScoreParameters,
     answer: scores.ScoreAnswer,
   }),
@@ -323,7 +327,7 @@ export const analysisRoutes = {
     table: "days",
   }),
   "GET /api/accounts/:accountId/score": figure({
-    summary: "An account's scores, and why",
+    summary: "An account's scores, and the reasons for them",
     query: scores.ScoreParameters,
     answer: scores.ScoreAnswer,
   }),
@@ -346,7 +350,7 @@ export const analysisRoutes = {
     table: "scores",
   }),
   "GET /api/score-summary": figure({
-    summary: "How many have which health, and how that moved",
+    summary: "Users or accounts in each health band and risk band, and moves between health bands",
     query: scores.SummaryParameters,
     answer: scores.SummaryAnswer,
     table: "counts",
@@ -358,7 +362,7 @@ export const analysisRoutes = {
     table: "movers",
   }),
   "GET /api/model": figure({
-    summary: "The model of churn risk: which, why, and how good it was",
+    summary: "The model of churn risk that serves, why, and how well it predicted in the back-test",
     query: scores.ModelParameters,
     answer: scores.ModelAnswer,
     table: "models",
@@ -399,7 +403,8 @@ export const analysisRoutes = {
     answer: sources.SourcesAnswer,
   }),
   "POST /api/sources/:source/retire": analysisRoute.manage({
-    summary: "Say that a source was removed: scores no longer wait for it. Its next item undoes it",
+    summary:
+      "Mark a source as removed: scores no longer wait for it. The next item of the source undoes this",
     answer: sources.SourceRetiredAnswer,
   }),
 } as const;

@@ -31,16 +31,16 @@ export const warningKinds = [
 /** By what users can be excluded from figures. */
 export const exclusionKinds = ["user", "email_domain", "email", "trait", "account"] as const;
 
-/** Beside an event's name. */
+/** The field beside an event's name. */
 export const eventLabel = Field.textOrNull(
-  "The name as a connected source sent it, with its white space; null where it is the name itself.",
+  "The name as a connected source sent it, with white space. Null if it equals the event's name.",
 );
 
 export const NoParameters = closedObject({});
 
 const exclusionKind = Field.oneOf(
   exclusionKinds,
-  "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
+  "What `value` is compared with. user: the userId. email_domain: the domain of the e-mail address. email: the e-mail address; * stands for any text. trait: the value of the trait `key`. account: the id of the user's account.",
 );
 const ruleText = (description: string) => Type.String({ maxLength: 1_000, description });
 
@@ -58,7 +58,7 @@ export const ExclusionAnswer = Type.Object(exclusionRule);
 export const saidByPagesField = {
   saidByPages: Type.Array(Type.String(), {
     description:
-      "What a browser token said last, which everybody can read in a page: `account` of a user; `name`, `avatar` and attributes of an account, these as `traits.tier`. A value that a server says takes its place.",
+      "Fields whose last value came with a browser token, which everybody can read in a page: `account` of a user; `name`, `avatar` and attributes (such as `traits.tier`) of an account. A later value from a server takes the field off this list.",
   }),
 };
 
@@ -75,9 +75,9 @@ export const UserAnswer = Type.Object({
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
   ...ownerFields,
   isOwnerOfAccount: Field.boolean(
-    "Whether the owner is that of the account: the user has none of their own.",
+    "Whether the owner is the account's owner, because the user has no trait `owner`.",
   ),
-  unknownOwner: Field.textOrNull("The trait `owner`, where it means no team member."),
+  unknownOwner: Field.textOrNull("The trait `owner`, if it matches no team member. Otherwise null."),
   ...controlField,
   ...saidByPagesField,
   firstIdentifiedAt: Field.instant("When the user was identified first."),
@@ -89,21 +89,21 @@ export const UserAnswer = Type.Object({
 export const EraseParameters = closedObject({
   withAccount: Parameter.Boolean({
     default: false,
-    description: "Whether to erase the user's account, too, when it has no other member.",
+    description: "Whether to erase the user's account, too, if it has no other member.",
   }),
 });
 
 const erasureFields = {
-  erasedAt: Field.instant("When nothing was left."),
-  rejectedEvents: Field.count("Rows that the warehouse had rejected."),
-  inboxRows: Field.count("Rows that were still kept on their way to the warehouse."),
-  seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
+  erasedAt: Field.instant("When the erasure was complete."),
+  rejectedEvents: Field.count("Rejected events that were erased."),
+  inboxRows: Field.count("Rows that were erased on their way to the warehouse."),
+  seconds: Type.Number({ minimum: 0, description: "Seconds from the request to the end of the erasure." }),
 };
 
 /** The receipt for the erasure of an account. */
 export const AccountErasureAnswer = Type.Object({
   accountId: Type.String(),
-  members: Field.count("Users who were in the account. They stay, in no account."),
+  members: Field.count("Users who were in the account. They stay, without an account."),
   events: Field.count("Events that do not name the account any more. They stay with their users."),
   versions: Field.count("Versions of the account's name and avatar that were erased."),
   days: Field.count("Days whose figures were computed again without the account."),
@@ -118,48 +118,51 @@ export const ErasureAnswer = Type.Object({
   days: Field.count("Days whose figures were computed again without the user."),
   ...erasureFields,
   account: nullable(AccountErasureAnswer, {
-    description: "Of the account that was erased with the user; null when it stays.",
+    description: "The receipt for the account that was erased with the user. Null if no account was erased.",
   }),
 });
 
 /** How far a figure is to be trusted at this moment. */
 export const FreshnessAnswer = Type.Object({
-  loadedUpto: nullable(Field.instant("Everything that was acknowledged before is in the figure."), {
-    description: "Null until that is known, for a moment after a start.",
-  }),
-  rebuilding: objectOrNull(
-    "While days are computed again, in a new timezone say, figures may be of the old ones.",
+  loadedUpto: nullable(
+    Field.instant("The figure has data up to this time: everything that was acknowledged before."),
     {
-      since: Field.instant("When the days had to be computed again."),
+      description: "Null for a moment after a start.",
+    },
+  ),
+  rebuilding: objectOrNull(
+    "While days are computed again, e.g. for a new timezone: figures may still be from before. Otherwise null.",
+    {
+      since: Field.instant("Since when days have to be computed again."),
       progress: Type.Number({ minimum: 0, maximum: 1 }),
     },
   ),
   excludedUsers: Field.count("Users who are excluded as internal, test or bot, and count in no figure."),
-  timezone: Field.text("Days are this IANA timezone's."),
-  silentSources: listOf("Sources from which nothing came for much longer than their own rhythm explains.", {
-    source: Field.text("As GET /api/sources names it."),
-    since: Field.instant("Its last item that was taken."),
+  timezone: Field.text("The IANA timezone of all days."),
+  silentSources: listOf("Sources that have sent nothing for much longer than usual.", {
+    source: Field.text("The source's name, as in GET /api/sources."),
+    since: Field.instant("When the source's last accepted item came."),
     freezesScores: Field.boolean(
-      "It sent a tenth or more of what comes, so scores wait until it is back or retired.",
+      "Whether scores wait until the source sends again or is retired, because it sent a tenth or more of all items.",
     ),
   }),
   earlierScores: objectOrNull(
-    "While earlier days are being scored, after an import say: history and changes are not whole yet.",
-    { done: Field.count("Earlier days that are scored."), of: Field.count("All of them.") },
+    "While earlier days are being scored, e.g. after an import: history and changes are not complete yet. Otherwise null.",
+    { done: Field.count("Earlier days that are scored."), of: Field.count("Earlier days to score, in all.") },
   ),
   loading: objectOrNull(
-    "While the past comes in bulk, or has come and is not scored yet. Scores wait for its end, at most an hour.",
+    "While events of earlier days are loaded in bulk, or are loaded and not scored yet. Scores wait for the end of the load, at most an hour. Otherwise null.",
     {
       events: Field.count("Events that were stored so far."),
       hasScores: Field.boolean(
-        "False before the first scores: then figures of half of the data are in the answer. True: scores are those of before the load.",
+        "False before the first scores: figures are of the data that are loaded so far. True: scores are from before the load.",
       ),
     },
   ),
-  failures: listOf("Work that fails for this organization at this moment. It is tried again.", {
+  failures: listOf("Jobs that are failing for this organization now. They are tried again.", {
     of: Field.oneOf(
       ["exclusions", "subscriptions", "scores", "training"],
-      "exclusions: the last applied rules stay in use. subscriptions: those computed before stay. scores: the last scores stay. training: the last model serves.",
+      "What fails. exclusions: the last applied rules stay in use. subscriptions: the last computed subscriptions stay. scores: the last scores stay. training: the last model serves.",
     ),
     since: Field.instant("The first failure in a row."),
   }),
@@ -170,25 +173,25 @@ export const FreshnessOnlyAnswer = Type.Object({});
 
 export const WarningsParameters = closedObject({
   limit: Parameter.positive(10_000, 100, "At most this many warnings."),
-  kind: Type.Optional(Field.oneOf(warningKinds, "Only warnings of this kind; without it, of all kinds.")),
+  kind: Type.Optional(Field.oneOf(warningKinds, "Only warnings of this kind. Default: all kinds.")),
 });
 
 export const WarningsAnswer = Type.Object({
   warnings: listOf("The latest first, of the last 30 days.", {
-    day: Field.day("UTC."),
+    day: Field.day("The day in UTC."),
     kind: Field.oneOf(
       warningKinds,
-      "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or held until its user is identified, and dropped when it is too much (held_full), its user is not identified in 30 days (held_expired), or it cannot become its user's (held_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
+      "unknown_key, event_in_future, duplicate: the request was answered 201. refused_validation, refused_unknown_user, rate_limited: the request was refused. email_left_out, trait_left_out: stored without the e-mail address or the trait. held_full, held_expired, held_refused: a held item was dropped, because too many were held, because its user was not identified within 30 days, or because it was not valid for its user. links_full: the item was stored, but not that two ids are one person.",
     ),
     endpoint: Type.String(),
     detail: Field.textOrNull(
-      "The key, the event's name or the message; null where there are too many to tell apart.",
+      "The key, the event's name or the message. Null if there are too many different details to list.",
     ),
-    count: Field.count("Requests; for unknown_key, keys."),
-    firstSeen: Field.instant("On this day."),
-    lastSeen: Field.instant("On this day."),
-    message: Field.textOrNull("Answer to the latest sender; null when 201."),
-    userId: Field.textOrNull("The latest user's, where it could be read."),
+    count: Field.count("Number of requests; for unknown_key, number of keys."),
+    firstSeen: Field.instant("The first time on this day."),
+    lastSeen: Field.instant("The last time on this day."),
+    message: Field.textOrNull("The error message that the latest sender got. Null if the answer was 201."),
+    userId: Field.textOrNull("The userId of the latest request. Null if it could not be read."),
   }),
 });
 
@@ -200,7 +203,7 @@ export const RejectedEventsAnswer = Type.Object({
   total: Field.count("Rejected events of the organization."),
   rejectedEvents: listOf("The newest first.", {
     id: Type.Integer(),
-    at: Field.instant("When the warehouse refused the row."),
+    at: Field.instant("When the warehouse rejected the row."),
     table: Type.String(),
     reason: Type.String(),
     row: Field.text("The row as it was sent to the warehouse."),
@@ -212,14 +215,16 @@ export const SelectionParameters = closedObject({
   ids: Type.Optional(
     Type.String({
       pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$",
-      description: "Ids with commas between.",
-      "x-send": "up to 1000 ids with commas between",
+      description: "Ids of rejected events, separated by commas.",
+      "x-send": "up to 1000 ids, separated by commas",
     }),
   ),
   all: Parameter.Boolean({ default: false, description: "All rejected events of the organization." }),
 });
 
-export const SelectedAnswer = Type.Object({ rows: Field.count("Rows that it was done with.") });
+export const SelectedAnswer = Type.Object({
+  rows: Field.count("Rejected events that were sent again, or deleted."),
+});
 
 export const ExclusionParameters = closedObject({
   kind: exclusionKind,
@@ -228,7 +233,7 @@ export const ExclusionParameters = closedObject({
 });
 
 export const ExclusionsAnswer = Type.Object({
-  excludedUsers: Field.count("Users who are excluded by now."),
+  excludedUsers: Field.count("Users who are excluded now."),
   rules: objects({
     ...exclusionRule,
     users: Field.count("Users whom the rule matches; a user whom several rules match counts in each."),
@@ -237,8 +242,8 @@ export const ExclusionsAnswer = Type.Object({
 
 export const ExclusionPreviewAnswer = Type.Object({
   users: Field.count("Users whom the rule matches."),
-  alreadyExcluded: Field.count("Those of them whom other rules, or this one, exclude already."),
-  examples: listOf("At most 3, those who are not excluded yet before others.", {
+  alreadyExcluded: Field.count("Matching users whom other rules, or this rule, already exclude."),
+  examples: listOf("At most 3 matching users, users who are not excluded yet first.", {
     userId: Type.String(),
     name: Field.textOrNull("The trait `name`, if it is a text."),
     email: Field.textOrNull("Null until it is known."),
@@ -251,7 +256,7 @@ export const HealthCheckAnswer = Type.Object({
   lastCheck: objectOrNull("The last nightly check; null before the first.", {
     at: Field.instant("When it began."),
     tookSeconds: Type.Number(),
-    differences: Field.count("Between ledger, events and rollups; 0 when all agree."),
-    examples: Type.Array(Type.String(), { description: "The first of them in words." }),
+    differences: Field.count("Differences between ledger, events and rollups. 0 if all agree."),
+    examples: Type.Array(Type.String(), { description: "The first differences, in words." }),
   }),
 });

@@ -10,13 +10,15 @@ import { closedObject, nullable } from "./schema.ts";
 const limits = { characters: 256, values: 50 } as const;
 
 const undoneBy = nullable(EventName, {
-  description: "A later event of this name undoes it, e.g. subscription_resumed. Null for none.",
+  description:
+    "A later event of this name undoes the churn event, e.g. subscription_resumed. Null: nothing undoes it.",
 });
 
 const trait = Type.String({
   minLength: 1,
   maxLength: limits.characters,
-  description: "The trait's name. An account has its attributes, and for others the traits of its owner.",
+  description:
+    "The trait's name. For an account: its attribute with this name, or else the trait of its owner.",
   "x-send": `the name of a trait, of 1 to ${limits.characters} characters`,
 });
 
@@ -29,14 +31,14 @@ const values = Type.Array(
     minItems: 1,
     maxItems: limits.values,
     uniqueItems: true,
-    description: "The values that mean churn, as texts: `true` is the text and the boolean.",
+    description: "The values that mean churn, as texts: `true` matches both the text and the boolean.",
     "x-send": `an array of 1 to ${limits.values} texts, each once`,
   },
 );
 
 const means = {
   description:
-    "`silence`: no engagement event for the churn horizon. `event`: the event came, and no later `undoneBy`; later activity does not undo it. `trait`: the trait has one of the values. `subscription`: the last subscription ended, and one was paid; the risk is of those with a subscription that is active or past due.",
+    "What counts as churn. `silence`: no engagement event for the churn horizon. `event`: the event came, and no later `undoneBy`; later activity does not undo it. `trait`: the trait has one of the values. `subscription`: the last subscription ended, and at least one subscription was paid; only payers with an active or past due subscription have a churn risk.",
 };
 
 /** A target as it is stored and answered. */
@@ -69,7 +71,7 @@ export const SentChurnTarget = closedObject(
 
 export type SentChurnTarget = Static<typeof SentChurnTarget>;
 
-/** The target of an organization that has set none. */
+/** The churn target of an organization that has not set a target. */
 export const silence: ChurnTarget = { by: "silence" };
 
 /** Targets of users and of accounts. */
@@ -84,8 +86,8 @@ export function eventsOfTargets(targets: ChurnTargets): string[] {
 
 const suggestedFrom = 10;
 
-/** Whether the target `subscription` suits accounts better than theirs: silence, or a billing event, which
- * tells of one subscription only. @param subscriptions known ones */
+/** Whether the target `subscription` suits accounts better than their current target: silence, or a billing
+ * event, which tells of one subscription only. @param subscriptions known ones */
 export function suitsSubscription({ account }: ChurnTargets, subscriptions: number): boolean {
   const names: readonly string[] = billingEventNames;
   const isOutdone = account.by === "silence" || (account.by === "event" && names.includes(account.event));

@@ -40,7 +40,7 @@ export function askedAbout(names: readonly string[], answers: Answers): string[]
   return names.filter((event) => mayBeDeparture(event) && !isAnswered(event, answers));
 }
 
-/** Events that are no engagement: those that are set as passive, departures that wait for an answer, and
+/** Events that are no engagement: passive events of the settings, departures that wait for an answer, and
  * contacts. */
 export function passiveEventsOf(names: readonly string[], answers: Answers): string[] {
   const unanswered = names.filter((event) => waitsForAnswer(event) && !isAnswered(event, answers));

@@ -9,13 +9,13 @@ import { RiskModelName, riskModelText } from "./scores.ts";
 const score = (description: string) => nullable(Field.number(description));
 
 export const ActivityParameters = closedObject({
-  days: Parameter.positive(3_660, 365, "This many days, the last of them `to`."),
+  days: Parameter.positive(3_660, 365, "This many days, which end with `to`."),
   to: Parameter.optionalDay("The last day, not after today. Default: today in the organization's timezone."),
 });
 
 const activityDay = {
-  day: Field.day("In the organization's timezone."),
-  events: Field.count("Events of this day, passive ones too."),
+  day: Field.day("The day in the organization's timezone."),
+  events: Field.count("Events of this day, including passive events."),
 };
 
 export const UserActivityAnswer = Type.Object({
@@ -33,7 +33,7 @@ export const OwnEventsParameters = closedObject({
   kinds: Parameter.Enum(["activity", "all"], {
     default: "activity",
     description:
-      "activity: events that count in figures. all: also events that are no activity, e.g. billing events, as the timeline shows them.",
+      "activity: events that count in figures. all: also events that are no activity, e.g. billing events.",
   }),
   limit: Parameter.positive(1_000, 1_000, "At most this many names."),
 });
@@ -41,9 +41,9 @@ export const OwnEventsParameters = closedObject({
 const ownEvent = {
   event: Type.String(),
   label: eventLabel,
-  count: Field.count("How often it happened until today."),
-  firstDay: Field.day("In the organization's timezone."),
-  lastDay: Field.day("In the organization's timezone."),
+  count: Field.count("How often the event happened until today."),
+  firstDay: Field.day("The first day of the event, in the organization's timezone."),
+  lastDay: Field.day("The last day of the event, in the organization's timezone."),
 };
 
 export const UserEventsAnswer = Type.Object({
@@ -53,7 +53,7 @@ export const UserEventsAnswer = Type.Object({
 export const AccountEventsAnswer = Type.Object({
   events: listOf("The most frequent event first. Excluded users do not count.", {
     ...ownEvent,
-    users: Field.count("Users who did it in the account."),
+    users: Field.count("Users who did the event in the account."),
   }),
 });
 
@@ -64,17 +64,17 @@ export const AccountMembersParameters = closedObject({
 });
 
 export const AccountMembersAnswer = Type.Object({
-  day: Field.day("Activity is counted before the start of this day: that of the account's newest scores."),
-  total: Field.count("Members on all pages together."),
-  active28: Field.count("Of them, those with an engagement event in the account within 28 days."),
-  active90: Field.count("The same within 90 days."),
-  activeShare: nullable(Field.share("active28 / active90; null when nobody was active in 90 days.")),
-  topShare: nullable(Field.share("The largest share of a member; null when nothing was done in 28 days.")),
+  day: Field.day("The day of the account's newest scores. Activity is counted before the start of this day."),
+  total: Field.count("Account members on all pages together."),
+  active28: Field.count("Account members with an engagement event in the account within 28 days."),
+  active90: Field.count("Account members with an engagement event in the account within 90 days."),
+  activeShare: nullable(Field.share("active28 ÷ active90. Null if nobody was active in 90 days.")),
+  topShare: nullable(Field.share("The largest `share` of a member. Null if nothing was done in 28 days.")),
   activeDays28: nullable(
-    Field.count("Days on which any member was active in the account, of the last 28; null without scores."),
+    Field.count("Days of the last 28 on which any member was active in the account. Null without scores."),
   ),
   isInUse: Field.boolean(
-    "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
+    "Whether there is enough use for shares of members to mean something: the account has not churned, and was active on 7 of the last 28 days and within the last 14. Without scores: whether anybody was active in 28 days.",
   ),
   members: objects({
     userId: Type.String(),
@@ -84,12 +84,18 @@ export const AccountMembersAnswer = Type.Object({
     ...controlField,
     isAccountOwner: nullable(Type.Boolean()),
     isMember: Field.boolean(
-      "False for who was active in the account within 90 days and has gone to another one.",
+      "False for a user who was active in the account within 90 days and belongs to another account now.",
     ),
-    lastActiveDay: nullable(Field.day("Of the last engagement event in the account within 90 days.")),
-    activeDays28: Field.count("Days with an engagement event in the account, of the last 28."),
+    lastActiveDay: nullable(
+      Field.day(
+        "The day of the last engagement event in the account. Null if there was none within 90 days.",
+      ),
+    ),
+    activeDays28: Field.count("Days of the last 28 with an engagement event in the account."),
     share: nullable(
-      Field.share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+      Field.share(
+        "The member's share of what all members did in 28 days, weighted like the engagement score. Null if nothing was done.",
+      ),
     ),
     verdict: Verdict,
     state: State,
@@ -107,7 +113,7 @@ export const ModelChangesParameters = closedObject({ kind: kindParameter });
 export const ModelChangesAnswer = Type.Object({
   changes: listOf("The oldest first. The weekly training of the same model is no change.", {
     day: Field.day("The first scored day on which the model serves."),
-    from: nullable(RiskModelName, { description: "The model of the scored day before; null: none." }),
+    from: nullable(RiskModelName, { description: "The model of the scored day before. Null: no model." }),
     to: nullable(RiskModelName, { description: riskModelText }),
     why: Type.String(),
   }),

@@ -20,7 +20,7 @@ export const HealthTrait = closedObject(
       minLength: 1,
       maxLength: characters,
       description:
-        "The name of a trait of users whose values are numbers. An account has its attributes, and for others the traits of its owner.",
+        "The name of a trait whose values are numbers. For an account: its attribute with this name, or else the trait of its owner.",
       "x-send": `the name of a trait, of 1 to ${characters} characters`,
     }),
     zeroAt: value("The value that means 0. Values beyond it mean 0, too."),
@@ -40,7 +40,7 @@ export type HealthTrait = Static<typeof HealthTrait>;
 export const HealthTraits = Type.Array(HealthTrait, {
   maxItems: healthTraitLimits.traits,
   description:
-    "Parts of health of your own: numeric traits such as nps or open_tickets. Their weights and `healthWeights` add up to 100. A trait that a user or an account lacks, or whose last value is no number, leaves its weight to the others.",
+    "Parts of health of your own: numeric traits such as nps or open_tickets. Their weights and `healthWeights` add up to 100. If a user or an account lacks a trait, or its last value is no number, the other parts share its weight.",
   "x-send": `an array of at most ${healthTraitLimits.traits} objects with trait, zeroAt, hundredAt and weight`,
 });
 

@@ -16,7 +16,7 @@ import { intakeRoute, keyRoute } from "./route.ts";
 export const viewRoutes = {
   "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
   "POST /api/views": keyRoute.manage({
-    summary: "Save a view for all members",
+    summary: "Save a view for all team members",
     body: views.ViewCreateBody,
     status: 201,
     answer: views.ViewAnswer,
@@ -31,11 +31,11 @@ export const viewRoutes = {
 
 export const intakeRoutes = {
   "GET /api/installation": intakeRoute.anybody({
-    summary: "Whether anybody has an account yet, and what pages may load",
+    summary: "Whether the installation has been claimed, and what it is set up for",
     answer: members.InstallationAnswer,
   }),
   "POST /api/claim": intakeRoute.anybody({
-    summary: "Make the first account, by the link that the first start printed",
+    summary: "Claim the installation: create the first team member, by the link that the first start printed",
     body: members.ClaimBody,
     status: 201,
     answer: members.SessionAnswer,
@@ -47,13 +47,13 @@ export const intakeRoutes = {
     answer: members.SessionAnswer,
   }),
   "GET /api/session": intakeRoute.session({
-    summary: "The signed-in person and their organizations",
+    summary: "The signed-in team member and their organizations",
     answer: members.SessionAnswer,
   }),
   "DELETE /api/session": intakeRoute.session({ summary: "Sign out here", status: 204 }),
   "DELETE /api/sessions": intakeRoute.session({ summary: "Sign out everywhere", status: 204 }),
   "PATCH /api/person": intakeRoute.session({
-    summary: "Change one's own name, e-mail or password",
+    summary: "Change your own name, e-mail address or password",
     body: members.PersonChangeBody,
     answer: members.PersonAnswer,
   }),
@@ -69,13 +69,13 @@ export const intakeRoutes = {
     answer: members.SessionAnswer,
   }),
   "POST /api/password": intakeRoute.anybody({
-    summary: "Set a new password by a link, and be signed out everywhere else",
+    summary: "Set a new password by a link; this signs out everywhere else",
     body: members.PasswordResetBody,
     status: 201,
     answer: members.SessionAnswer,
   }),
   "POST /api/organizations": intakeRoute.session({
-    summary: "Create an organization, as its owner; only who owns one may create another",
+    summary: "Create an organization and become its owner; only owners of an organization can",
     body: members.OrganizationCreateBody,
     status: 201,
     answer: members.OrganizationCreateAnswer,
@@ -85,48 +85,47 @@ export const intakeRoutes = {
     answer: members.OrganizationAnswer,
   }),
   "PATCH /api/organization": intakeRoute.own({
-    summary: "Change the organization; a new timezone has its days computed again",
+    summary: "Change the organization; with a new timezone all days are computed again",
     body: members.OrganizationChangeBody,
     answer: members.OrganizationAnswer,
   }),
   "DELETE /api/organization": intakeRoute.own({
-    summary:
-      "Delete the organization with all its data, within seconds of the answer; it cannot be taken back",
+    summary: "Delete the organization with all its data, within seconds of the answer; this cannot be undone",
     query: members.OrganizationDeletionParameters,
     status: 204,
   }),
   "GET /api/audit-log": intakeRoute.own({
-    summary: "Changes and their authors",
+    summary: "The audit log: changes and their authors",
     query: members.AuditLogParameters,
     answer: members.AuditLogAnswer,
   }),
   "GET /api/members": intakeRoute.read({
-    summary: "Members, and for owners the open invitations",
+    summary: "Team members, and for owners the open invitations",
     answer: members.MembersAnswer,
   }),
   "PATCH /api/members/:id": intakeRoute.own({
-    summary: "Change a member's role; never the last owner's",
+    summary: "Change a team member's role; the last owner stays an owner",
     body: members.MemberChangeBody,
     answer: members.MemberAnswer,
   }),
   "DELETE /api/members/:id": intakeRoute.read({
-    summary: "Remove a member and revoke their read keys, or leave; never the last owner",
+    summary: "Remove a team member and revoke their read keys, or leave; the last owner has to stay",
     query: members.MemberRemovalParameters,
     status: 204,
   }),
   "POST /api/invitations": intakeRoute.own({
-    summary: "Invite somebody; the link is shown this once",
+    summary: "Invite a team member; the link is shown only once",
     body: members.InvitationCreateBody,
     status: 201,
     answer: members.InvitationCreateAnswer,
   }),
-  "DELETE /api/invitations/:id": intakeRoute.own({ summary: "Take back an invitation", status: 204 }),
+  "DELETE /api/invitations/:id": intakeRoute.own({ summary: "Revoke an invitation", status: 204 }),
   "GET /api/tokens": intakeRoute.manage({
-    summary: "Project tokens; they themselves are never shown again",
+    summary: "Project tokens, without their secrets",
     answer: members.TokensAnswer,
   }),
   "POST /api/tokens": intakeRoute.manage({
-    summary: "Create a project token, shown this once",
+    summary: "Create a project token, shown only once",
     body: members.TokenCreateBody,
     status: 201,
     answer: members.TokenCreateAnswer,
@@ -136,11 +135,11 @@ export const intakeRoutes = {
     status: 204,
   }),
   "GET /api/read-keys": intakeRoute.own({
-    summary: "Read keys; they themselves are never shown again",
+    summary: "Read keys, without their secrets",
     answer: members.ReadKeysAnswer,
   }),
   "POST /api/read-keys": intakeRoute.own({
-    summary: "Create a read key, shown this once",
+    summary: "Create a read key, shown only once",
     body: members.ReadKeyCreateBody,
     status: 201,
     answer: members.ReadKeyCreateAnswer,
@@ -176,13 +175,13 @@ export const intakeRoutes = {
   }),
   "POST /api/webhooks": intakeRoute.manage({
     summary:
-      "Add a webhook with a mapping, or with the preset of a billing tool; it is sent to /v1/webhooks/NAME/TOKEN",
+      "Add a webhook with a mapping, or with the preset of a billing tool; its address is /v1/webhooks/NAME/TOKEN",
     body: sourceSettings.WebhookCreateBody,
     status: 201,
     answer: sourceSettings.WebhookAnswer,
   }),
   "POST /api/webhooks/try": intakeRoute.manage({
-    summary: "Tries a mapping or a preset on a body; nothing is stored",
+    summary: "Try a mapping or a preset on a body; nothing is stored",
     body: sourceSettings.WebhookTryBody,
     maxBodyBytes: sourceSettings.sourceSettingLimits.tryBytes,
     answer: sourceSettings.WebhookTryAnswer,
@@ -193,15 +192,15 @@ export const intakeRoutes = {
     answer: sourceSettings.WebhookAnswer,
   }),
   "DELETE /api/webhooks/:id": intakeRoute.manage({
-    summary: "Delete a webhook; what is sent to it is refused from now on",
+    summary: "Delete a webhook; requests to it are refused from now on",
     status: 204,
   }),
   "GET /api/stripe": keyRoute.read({
-    summary: "How events of Stripe's are taken; they are sent to /v1/webhooks/stripe/TOKEN",
+    summary: "Settings for Stripe's events; Stripe sends them to /v1/webhooks/stripe/TOKEN",
     answer: sourceSettings.StripeSettingsAnswer,
   }),
   "PATCH /api/stripe": intakeRoute.manage({
-    summary: "Change how events of Stripe's are taken",
+    summary: "Change the settings for Stripe's events",
     body: sourceSettings.StripeSettingsChangeBody,
     answer: sourceSettings.StripeSettingsAnswer,
   }),

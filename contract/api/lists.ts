@@ -12,12 +12,12 @@ import { activityPosition, leadsWithRisk, listedScores, listHead } from "./score
 const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
 
 const sortText =
-  "Rows that lack it come last. Of rows with the same score, or with none, the one seen last comes first. The pages begin with `risk`, highest first: rows without a churn risk (churned, or not scored yet) come last, by the day on which they were last seen.";
+  "Rows without the value come last. Rows with equal scores, or without a score, are sorted by `lastSeen`, the latest first. Pages sort by `risk`, the highest first: rows without a churn risk (churned, or not scored yet) come last.";
 
 /** Beside lists with scores. */
 const usualChange = nullable(Type.Number(), {
   description:
-    "Points by which health usually changes in a week: two of three changes were smaller, in the four weeks before the scores, of all who had a health and had not churned on both days. Null with fewer than 30 such changes.",
+    "Points by which health usually changes in a week: two of three changes in the four weeks before the scores were smaller. Counted are users or accounts with health that had not churned, at the start and the end of the week. Null with fewer than 30 changes.",
 });
 
 const userFields = {
@@ -36,10 +36,12 @@ const userFields = {
 
 /** With `sort=trait`. */
 const sortTrait = (trait: "trait" | "attribute") =>
-  Parameter.optionalName(`With sort=trait: the ${trait}'s name. Numbers come by their size, before texts.`);
+  Parameter.optionalName(`With sort=trait: the ${trait}'s name. Numbers are sorted by value, before texts.`);
 
 export const UserListParameters = closedObject({
-  search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
+  search: Parameter.anyText(
+    "Only users whose userId, e-mail address or trait `name` contains this text, in upper or lower case.",
+  ),
   ...oneTrait("users", "trait"),
   ...namingFilters,
   ...userFilters,
@@ -47,7 +49,7 @@ export const UserListParameters = closedObject({
   excluded: Parameter.Enum(["leftOut", "only", "included"], {
     default: "leftOut",
     description:
-      "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+      "Excluded users, whom exclusion rules match. leftOut: the list has no excluded users. only: the list has excluded users only. included: the list has all users.",
   }),
   since: since(28),
   sort: Parameter.Enum(
@@ -64,7 +66,7 @@ export const UserListParameters = closedObject({
     ],
     {
       default: "lastSeen",
-      description: `${sortText} \`name\` is the e-mail of a user without one.`,
+      description: `${sortText} \`name\`: a user without a name is sorted by the e-mail address.`,
     },
   ),
   sortTrait: sortTrait("trait"),
@@ -78,7 +80,7 @@ export const UserListAnswer = Type.Object({
   leadsWithRisk,
   billing: billingHead,
   total: Field.count("Users on all pages together."),
-  users: listOf("As CSV: all that match, unless limit is sent.", {
+  users: listOf("As CSV: all rows that match, unless limit is sent.", {
     ...userFields,
     ...ownerFields,
     ...controlField,
@@ -94,9 +96,9 @@ const accountFields = {
   name: Type.String(),
   avatar: nullable(Type.String()),
   createdAt: Field.instant("When the account was seen first."),
-  members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+  members: Field.count("Users who belong to the account now, without excluded users."),
   activeMembers: Field.count(
-    "Users with an engagement event that carries the account in the 28 days before the day of the scores, or before today without scores. Some may belong to another account now.",
+    "Users with an engagement event in the account in the 28 days before the day of the scores (without scores: before today). Some may belong to another account now.",
   ),
   firstSeenDay: nullable(Field.day("The day of its members' first engagement event.")),
   lastSeenDay: nullable(Field.day("The day of its members' last engagement event.")),
@@ -104,7 +106,7 @@ const accountFields = {
 };
 
 export const AccountListParameters = closedObject({
-  search: Parameter.anyText("A text in id or name, whatever the case."),
+  search: Parameter.anyText("Only accounts whose id or name contains this text, in upper or lower case."),
   ...oneTrait("accounts", "attribute"),
   ...accountFilters,
   segment: inSegment("accounts"),
@@ -137,7 +139,7 @@ export const AccountListAnswer = Type.Object({
   leadsWithRisk,
   billing: billingHead,
   total: Field.count("Accounts on all pages together."),
-  accounts: listOf("As CSV: all that match, unless limit is sent.", {
+  accounts: listOf("As CSV: all rows that match, unless limit is sent.", {
     ...accountFields,
     ...ownerFields,
     ...controlField,
@@ -155,8 +157,10 @@ export const AccountAnswer = Type.Object({
   ...ownerFields,
   ...controlField,
   ...saidByPagesField,
-  unknownOwner: Field.textOrNull(`The attribute \`owner\`, where it means no team member. ${ownerText}`),
-  users: listOf("Its members without excluded users, the last engagement event first.", {
+  unknownOwner: Field.textOrNull(
+    `The attribute \`owner\`, if it matches no team member. Otherwise null. ${ownerText}`,
+  ),
+  users: listOf("The account members without excluded users, the latest engagement event first.", {
     ...userFields,
     ...controlField,
   }),
@@ -172,7 +176,9 @@ const eventFields = {
   id: Field.text("The event's own id."),
   event: Type.String(),
   label: eventLabel,
-  isActivity: Field.boolean("False: a connected source said that it is none, and it counts for no figure."),
+  isActivity: Field.boolean(
+    "False: a connected source marked the event as no activity, and it counts in no figure.",
+  ),
   timestamp: Field.instant("When it happened."),
   receivedAt: Field.instant("When it was received."),
   properties: Type.Record(Type.String(), Type.Unknown()),
@@ -182,18 +188,18 @@ const timelineFields = {
   ...eventFields,
   kind: Field.oneOf(
     timelineKinds,
-    "An event; or an alert, a note, a task that was added, or a task that was done. These have `kind` as their event, a number as id, and their fields as properties. They are left out when one event is asked for.",
+    "An event, an alert, a note, a task that was added, or a task that was done. Alerts, notes and tasks have their kind as `event`, a number as `id` and their fields as `properties`. The parameter `event` leaves them out.",
   ),
 };
 
-const next = Field.textOrNull("To be sent as `before` for older events; null at the end.");
+const next = Field.textOrNull("Send it as `before` to get older events. Null on the last page.");
 
 export const TimelineAnswer = Type.Object({
   events: listOf("The newest first.", timelineFields),
   next,
 });
 
-const userLabelText = "Their name, else their e-mail address, else their id.";
+const userLabelText = "The user's name, else e-mail address, else id.";
 const eventOfUser = {
   ...eventFields,
   userId: Field.text("User of the event."),
@@ -202,7 +208,7 @@ const eventOfUser = {
 
 export const LatestEventAnswer = Type.Object({
   event: objectOrNull(
-    "The last event that counts as activity, of any user who counts in figures; of several at one time any. Null before the first.",
+    "The latest event that counts as activity, of any user who is not excluded. Null before the first event.",
     eventOfUser,
   ),
 });

@@ -15,7 +15,7 @@ import {
 import { leadsWithRisk } from "./scores.ts";
 
 const sinceDay = nullable(
-  Field.day("The day of the scores that changes are told against; null without earlier ones."),
+  Field.day("The comparison date: the day of the earlier scores. Null without earlier scores."),
 );
 
 export const HealthByWeekParameters = closedObject({
@@ -23,7 +23,7 @@ export const HealthByWeekParameters = closedObject({
   weeks: Parameter.positive(
     104,
     13,
-    "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
+    "How many weeks to show: scores of the newest day, of 7 days before, and so on.",
   ),
   segment: inSegment("entities"),
 });
@@ -32,26 +32,28 @@ export const HealthByWeekAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   dataStoppedSince,
-  horizonDays: Field.integer("Churn risk is that of churning within so many days."),
+  horizonDays: Field.integer("The churn horizon in days: churn risk is the probability of churn within it."),
   ...churnDefinition,
   baseRate: nullable(Field.number("The share that churned in the back-test of the newest model.")),
   leadsWithRisk,
   weeks: listOf("The oldest first.", {
-    day: Field.day("As of its start. A week without any scores is left out."),
-    healthy: Field.count("Health of 70 and more."),
-    watch: Field.count("From 40."),
-    atRisk: Field.count("Below 40."),
-    onboarding: Field.count("In their first 14 days."),
-    churned: Field.count("Those that meet the churn target."),
-    none: Field.count("Without a score."),
+    day: Field.day("Scores are as of the start of this day. Weeks without scores are left out."),
+    healthy: Field.count("Users or accounts with health of 70 or more."),
+    watch: Field.count("Health from 40 to below 70."),
+    atRisk: Field.count("Health below 40."),
+    onboarding: Field.count("First seen under 14 days ago."),
+    churned: Field.count("Users or accounts that meet the churn target."),
+    none: Field.count("Users or accounts without a health score."),
     inactive: Field.count(
-      "Idle for the churn horizon, while the churn target is not met. They are in the health bands, too. 0 with the churn target `silence`: then they have churned.",
+      "Users or accounts that are idle for the churn horizon, while the churn target is not met. They also count in the health bands. 0 with the churn target `silence`, with which they have churned.",
     ),
-    withRisk: Field.count("Those who have a churn risk: they are there, so they can leave."),
+    withRisk: Field.count("Users or accounts with a churn risk: they have not churned, so they can churn."),
     expectedChurn: nullable(
-      Field.number("The sum of their churn risks: so many of them are expected to churn."),
+      Field.number(
+        "The sum of their churn risks: how many of them are expected to churn. Null without churn risks.",
+      ),
     ),
-    meanRisk: nullable(Field.number("expectedChurn / withRisk.")),
+    meanRisk: nullable(Field.number("expectedChurn ÷ withRisk. Null without churn risks.")),
   }),
 });
 
@@ -66,26 +68,28 @@ export const AccountsAtRiskAnswer = Type.Object({
   sinceDay,
   dataStoppedSince,
   payersOnly: Field.boolean(
-    "Whether only accounts with MRR count here: they do with 10 of them or more. Others are in /api/accounts.",
+    "Whether only accounts with MRR count here, because there are at least 10 of them. /api/accounts also lists accounts without MRR.",
   ),
   total: Field.count("Accounts whose health is at risk, below 40."),
-  scored: Field.count("Accounts that are there and have a score: neither churned nor without data."),
-  members: Field.count("Members of all accounts at risk, without those who are excluded from figures."),
+  scored: Field.count("Accounts with a health score: neither churned nor without data."),
+  members: Field.count("Account members of all accounts at risk, without excluded users."),
   accounts: listOf(
-    "Of payers those with the highest MRR first, else those with the most members. Without controls of a hold-out.",
+    "With `payersOnly` the highest MRR first, else the most members first. Accounts of a control group are left out.",
     {
       id: Type.String(),
       label: Field.text("The account's name."),
-      mrr: nullable(Field.money("Now, in minor units of the reporting currency. Null unless `payersOnly`.")),
-      members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+      mrr: nullable(
+        Field.money("Current MRR, in minor units of the reporting currency. Null unless `payersOnly`."),
+      ),
+      members: Field.count("Users who belong to the account now, without excluded users."),
       activeMembers: Field.count(
-        "Users with an engagement event that carries the account in the 28 days before the day of the scores.",
+        "Users with an engagement event in the account in the 28 days before the day of the scores.",
       ),
       health: nullable(Type.Number()),
-      risk: nullable(Field.number("Of no engagement event of any member within the horizon.")),
+      risk: nullable(Field.number("The churn risk, 0 to 1. Null without a churn risk.")),
       riskBand: nullable(RiskBand),
       ratioToBaseRate,
-      change: nullable(Field.number("Of health, since the earlier scores.")),
+      change: nullable(Field.number("The change of health since `sinceDay`. Null without earlier scores.")),
     },
   ),
 });
@@ -96,7 +100,7 @@ const Part = Type.Object(
       ["words", "count", "change", "share", "day", "user", "account"],
       "Type of the value, so that a page can format numbers and days.",
     ),
-    text: Field.text("In English."),
+    text: Field.text("The text of this part, in English."),
     value: nullable(Type.Union([Type.Number(), Type.String()]), {
       description: "The number, the share of 1, the day, or the id; null for words.",
     }),
@@ -105,35 +109,35 @@ const Part = Type.Object(
         { page: Type.Enum(["users", "accounts"]), query: Type.Record(Type.String(), Type.String()) },
         {
           description:
-            "Of a count: the list of those who are counted, by the parameters of /api/users or /api/accounts.",
+            "For a count: the list of the users or accounts that are counted, as parameters of /api/users or /api/accounts.",
         },
       ),
     ),
   },
-  { description: "The texts of all parts, one after the other, are the sentence." },
+  { description: "A part of the sentence. The texts of all parts, joined, are the sentence." },
 );
 
 export const WeekSummaryParameters = closedObject({ segment: inSegment("entities") });
 
 export const WeekSummaryAnswer = Type.Object({
   fromDay: Field.day("The first of the last seven whole days."),
-  toDay: Field.day("The last of them: yesterday in the organization's timezone."),
+  toDay: Field.day("The last of the seven days: yesterday in the organization's timezone."),
   day: scoredDay,
   sinceDay,
   dataStoppedSince,
-  sentences: listOf("The weightiest first.", {
+  sentences: listOf("The most important first.", {
     about: Type.Enum(["data", "active", "lifecycle", "health", "risk", "call"]),
-    tone: Field.oneOf(["good", "bad", "neutral"], "Whether it is good news."),
+    tone: Field.oneOf(["good", "bad", "neutral"], "Whether the sentence is good news."),
     text: Type.String(),
     parts: Type.Array(Part),
     usual: objectOrNull(
-      "Where 19 of 20 changes lie. Null when nothing is compared, or with fewer than 8 weeks.",
+      "The range of usual changes, which 19 of 20 changes stay in. Null if the sentence compares nothing, or with fewer than 8 weeks.",
       {
-        low: Field.number("Of the change from one week to the next."),
+        low: Field.number("Lower end of the usual change from one week to the next."),
         high: Type.Number(),
-        weeks: Field.count("Weeks before from whose changes it was worked out."),
+        weeks: Field.count("Number of earlier weeks that the range was computed from."),
       },
     ),
-    isUnusual: nullable(Field.boolean("Whether the change lies beyond `usual`.")),
+    isUnusual: nullable(Field.boolean("Whether the change is outside `usual`. Null if `usual` is null.")),
   }),
 });

@@ -10,40 +10,45 @@ const question = {
   }),
   entryEvent: Parameter.optionalName("With entry=event, the event's name."),
   returnEvent: Parameter.optionalName(
-    "The event that a user has to do to have come back; any, when it is left out.",
+    "The event that counts as coming back. Default: every engagement event.",
   ),
   period: Parameter.Enum(["day", "week", "month"], {
     default: "week",
-    description: "In the organization's timezone.",
+    description: "The length of a period, in the organization's timezone.",
   }),
   weekStart: Parameter.weekStart,
   measure: Parameter.Enum(["in", "inOrAfter"], {
     default: "in",
-    description: "Active in the period, or in it or any later one until today.",
+    description:
+      "in: active in the period. inOrAfter: active in the period or in a later period until today.",
   }),
   alreadyHere: Parameter.Enum(["leftOut", "counted"], {
     default: "leftOut",
     description:
-      "Whether cohorts of users who were there before the data begins count in means, projections and comparisons.",
+      "Whether means, projections and comparisons count cohorts of users who existed before the data begins.",
   }),
   trait: Parameter.optionalName(
-    "Splits the cohorts by this trait: plan, acquisitionChannel, companySize, segment, or any other. The 20 values with the most users stand for themselves, the others together.",
+    "Splits the cohorts by this trait: plan, acquisitionChannel, companySize, segment, or any other. The 20 values with the most users have groups of their own; all other values share one group.",
   ),
   of: Parameter.Enum(["user", "account"], {
     default: "user",
     description:
-      "Owner of the trait. An account has an `id` and a `name`; any other trait is its owner's, and without an owner its newest member's.",
+      "Whose trait splits the cohorts. An account has its `id` and `name`; other traits are taken from its owner, or without an owner from its newest member.",
   }),
   asOf: Parameter.Enum(["entry", "now"], {
     default: "entry",
     description:
-      "The trait as it was at the end of the day on which the user entered the cohort (before anything was known of the user: the first known value), or as it is now.",
+      "entry: the trait at the end of the day on which the user entered the cohort, or its first known value after that. now: the current value.",
   }),
   from: Parameter.optionalDay(
-    "The first cohort is that of this day. 30 days, 26 weeks or 12 months until today, when it is left out.",
+    "The first cohort contains this day. Default: 30 days, 26 weeks or 12 months until today.",
   ),
-  to: Parameter.optionalDay("The last cohort is that of this day; today's, when it is left out."),
-  periods: Parameter.positive(120, 26, "Periods shown of a cohort at most, its own among them."),
+  to: Parameter.optionalDay("The last cohort contains this day. Default: today."),
+  periods: Parameter.positive(
+    120,
+    26,
+    "At most this many periods of each cohort, including the cohort's own.",
+  ),
   segment: inSegment("users"),
 };
 
@@ -54,15 +59,15 @@ const kinds = ["all", "value", "other", "none"] as const;
 const group = {
   kind: Field.oneOf(
     kinds,
-    "all: not split; value: users with this value; other: with one of the values that few have; none: with none.",
+    "all: not split. value: users with this value. other: users with one of the less frequent values. none: users without a value.",
   ),
-  value: Field.textOrNull("The value of the trait; null but for the kind value."),
+  value: Field.textOrNull("The value of the trait. Null for other kinds than `value`."),
 };
 
 const interval = {
-  share: Field.share("users / cohortUsers"),
-  low: Field.share("Of the share's 95 % interval, by Wilson."),
-  high: Field.share("Of the share's 95 % interval, by Wilson."),
+  share: Field.share("users ÷ cohortUsers."),
+  low: Field.share("Lower end of the share's 95 % interval (Wilson)."),
+  high: Field.share("Upper end of the share's 95 % interval (Wilson)."),
 };
 
 export const RetentionAnswer = Type.Object({
@@ -71,42 +76,44 @@ export const RetentionAnswer = Type.Object({
     cohortDay: Field.day("The first day of the cohort's period."),
     cohortUsers: Field.count("Users of the cohort."),
     period: Field.count("Periods after the cohort's own."),
-    users: Field.count("Users of the cohort who were active then."),
+    users: Field.count("Users of the cohort who were active in the period (see `measure`)."),
     ...interval,
     isComplete: Field.boolean(
-      "Whether the period is over, and with measure=inOrAfter also a churn horizon after it; else the figure may still rise.",
+      "Whether the period is over, and with measure=inOrAfter also a churn horizon after the period. If not, the share may still rise.",
     ),
     isAlreadyHere: Field.boolean(
-      "Whether the cohort is of users who were there before the data begins: by the first event, within the first 28 days of data, over 3 times the usual number a day.",
+      "Whether the cohort seems to have users who existed before the data begins: with entry=firstEvent, in the first 28 days of data, more than 3 times the usual number of users a day.",
     ),
   }),
-  mean: listOf("Complete cells together, each cohort with the weight of its size.", {
+  mean: listOf("All complete cells together, each cohort weighted by its size.", {
     ...group,
     period: Field.count("Periods after the cohort's own."),
     cohorts: Field.count("Cohorts whose period is over."),
-    cohortUsers: Field.count("Their users."),
-    users: Field.count("Those of them who were active then."),
+    cohortUsers: Field.count("Users of these cohorts."),
+    users: Field.count("Users of these cohorts who were active in the period."),
     ...interval,
     share: Field.share(
-      "users / cohortUsers. With measure=inOrAfter it never rises: a period with a higher share is taken together with those before it, weighted by users (isotonic regression).",
+      "users ÷ cohortUsers. With measure=inOrAfter the share never rises: a period with a higher share is averaged with earlier periods, weighted by users (isotonic regression).",
     ),
   }),
-  projections: listOf("Of measure=inOrAfter.", {
+  projections: listOf("Projections of retention, with measure=inOrAfter.", {
     ...group,
-    completePeriods: Field.count("Periods after the first that some cohort has completed; five are needed."),
+    completePeriods: Field.count(
+      "Periods after the first that at least one cohort has completed. A projection needs five.",
+    ),
     fit: objectOrNull("The shifted beta-geometric model; null while fewer than five periods are complete.", {
       alpha: Type.Number(),
       beta: Type.Number(),
       isReliable: Field.boolean(
-        "False when the curve has no shape of this family, as when nobody leaves, or the model misses the mean by more than 5 points and its interval.",
+        "False if the curve does not fit the model: when nobody leaves, for example, or when the model misses the mean by more than 5 points and its interval.",
       ),
       shares: listOf(
-        "From the last complete share of the mean that three cohorts know, 12 periods beyond completePeriods; empty when the fit is not reliable.",
+        "Projected shares, from the last mean that three cohorts have completed to 12 periods beyond completePeriods. Empty if the fit is not reliable.",
         {
           period: Field.count("Periods after the cohort's own."),
-          share: Field.share("Still there."),
-          low: Field.share("Of its 95 % interval."),
-          high: Field.share("Of its 95 % interval."),
+          share: Field.share("The projected share of users who are still active."),
+          low: Field.share("Lower end of the share's 95 % interval."),
+          high: Field.share("Upper end of the share's 95 % interval."),
         },
       ),
     }),
@@ -120,7 +127,7 @@ export const RetentionComparisonParameters = closedObject({
       minimum: 0,
       maximum: 119,
       description:
-        "Periods after the cohort's own at which the groups are compared. Below `periods`. Default: the last that 30 users of every group have completed. Groups that never had 30 do not count for it.",
+        "The period at which the groups are compared, counted from the cohort's own (0). Below `periods`. Default: the last period that 30 users of every group have completed, apart from groups that never had 30 users.",
     }),
   ),
 });
@@ -130,47 +137,52 @@ export const RetentionComparisonAnswer = Type.Object({
   groups: listOf("The 12 groups with the most users, the highest share first.", {
     ...group,
     cohorts: Field.count("Cohorts that have completed this period."),
-    cohortUsers: Field.count("Their users."),
-    users: Field.count("Those of them who were active then."),
-    share: Field.share("As in the mean row of `/api/retention`."),
-    low: Field.share("Of the share's 95 % interval, with users of one account taken together."),
-    high: Field.share("Of the share's 95 % interval, with users of one account taken together."),
+    cohortUsers: Field.count("Users of these cohorts."),
+    users: Field.count("Users of these cohorts who were active in the period."),
+    share: Field.share("The share, as in `mean` of `/api/retention`."),
+    low: Field.share("Lower end of the share's 95 % interval, with users of one account taken together."),
+    high: Field.share("Upper end of the share's 95 % interval, with users of one account taken together."),
     designEffect: Type.Number({
       minimum: 1,
       description:
         "Variance of the share by accounts ÷ by users (Rao and Scott 1992). 1 without shared accounts.",
     }),
   }),
-  pairs: listOf("Every two groups.", {
-    first: Field.count("The place in `groups`, from 0, of the group with the higher share."),
-    second: Field.count("The place in `groups` of the other."),
-    difference: Field.number("Of the two shares."),
-    low: Field.number("Of its 95 % interval (Newcombe 1998)."),
-    high: Field.number("Of its 95 % interval."),
+  pairs: listOf("Every pair of groups.", {
+    first: Field.count("Index in `groups`, from 0, of the group with the higher share."),
+    second: Field.count("Index in `groups` of the group with the lower share."),
+    difference: Field.number("The higher share − the lower share."),
+    low: Field.number("Lower end of the difference's 95 % interval (Newcombe 1998)."),
+    high: Field.number("Upper end of the difference's 95 % interval."),
     probability: Field.share(
-      "That a difference at least as large comes by chance, corrected for the number of pairs (Holm 1979).",
+      "The probability that a difference at least this large comes by chance, corrected for the number of pairs (Holm 1979).",
     ),
     curveProbability: nullable(
-      Field.share("The same of the whole curves, by a log-rank test: the verdict."),
+      Field.share(
+        "The probability that the whole curves differ by chance, by a log-rank test. This is the verdict.",
+      ),
       {
-        description: "Of measure=inOrAfter. Null with measure=in, of which `probability` is the verdict.",
+        description: "Null with measure=in, where `probability` is the verdict.",
       },
     ),
   }),
 });
 
 const cell = {
-  cohort: Field.day("A day of the cohort's period."),
+  cohort: Field.day("Any day of the cohort's period."),
   at: Type.Integer({ minimum: 0, maximum: 119, description: "Periods after the cohort's own." }),
-  kind: Parameter.Enum([...kinds], { default: "all", description: "With a trait: value, other or none." }),
+  kind: Parameter.Enum([...kinds], {
+    default: "all",
+    description: "The group of the cell. With a trait: value, other or none.",
+  }),
   value: Type.Optional(Type.String({ maxLength: 256, description: "With kind=value, the value." })),
   retained: Parameter.Boolean({
     default: true,
-    description: "Those who were active then, or, when false, those who were not.",
+    description: "True: users who were active in the period. False: users who were not.",
   }),
 };
 
-/** The users of a cell: those who were active, or those who were not. */
+/** The parameters of a cell, and whether its active or its inactive users are asked for. */
 export const RetentionCellParameters = closedObject({ ...question, ...cell });
 
 export const RetentionPeopleParameters = closedObject({
@@ -181,20 +193,24 @@ export const RetentionPeopleParameters = closedObject({
     minimum: 0,
     maximum: 4_294_967_295,
     default: 0,
-    description: "`next` of the answer before, to read on.",
+    description: "`next` of the previous page.",
   }),
 });
 
 export const RetentionPeopleAnswer = Type.Object({
   cohortUsers: Field.count("Users of the cohort."),
-  users: Field.count("Those of them who were active in the period of the question."),
-  people: listOf("In the order in which they became known.", {
+  users: Field.count("Users of the cohort who were active in the period `at`."),
+  people: listOf("The user who was identified first comes first.", {
     userId: Type.String(),
     email: Field.textOrNull("Null until it is known."),
     name: nullable(Type.String()),
-    lastSeenDay: nullable(Field.day("The day of the last engagement event, today at the latest.")),
+    lastSeenDay: nullable(
+      Field.day(
+        "The day of the last engagement event, today at the latest. Null without an engagement event.",
+      ),
+    ),
   }),
   next: nullable(Type.Integer(), {
-    description: "To be sent as `after` for those who follow; null at the end.",
+    description: "Send it as `after` to get the next page. Null on the last page.",
   }),
 });

@@ -14,8 +14,8 @@ const risk = (description: string) =>
 /** The bounds of one kind. */
 export const RiskBounds = closedObject(
   {
-    medium: risk("Churn risks from here on are medium."),
-    high: risk("Churn risks from here on are high. It is above `medium`."),
+    medium: risk("The lowest churn risk of the band `medium`."),
+    high: risk("The lowest churn risk of the band `high`. It has to be above `medium`."),
   },
   { "x-send": "an object with medium and high, or null" },
 );
@@ -24,7 +24,7 @@ export type RiskBounds = Static<typeof RiskBounds>;
 
 const ofKind = (whose: string) =>
   nullable(RiskBounds, {
-    description: `The bounds of ${whose}. Null: by the odds of the base rate.`,
+    description: `The bounds of ${whose}. Null: the default, by the odds of the base rate.`,
     "x-send": "an object with medium and high, or null",
   });
 
@@ -34,6 +34,6 @@ export const riskBandsOfKinds = { user: ofKind("users"), account: ofKind("accoun
 export const riskBandsOptions = {
   additionalProperties: false,
   description:
-    "Bounds of the risk bands of users and of accounts. Without your own, high begins at 5 times the odds of the base rate and medium at 2 times.",
+    "Bounds of the risk bands of users and of accounts. Without bounds of your own, `high` begins at 5 times the odds of the base rate and `medium` at 2 times.",
   "x-send": "an object with user, account or both, each an object with medium and high, or null",
 } as const;

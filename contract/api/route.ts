@@ -15,8 +15,8 @@ export interface Route {
   /** Routes that need no warehouse are answered by intake, so that they work while analysis is away. */
   readonly answeredBy: "intake" | "analysis";
   readonly access: Access;
-  /** A route of intake that also takes read keys with the right. Those of analysis all do, except the owners'
-   * own. */
+  /** A route of intake that also takes read keys with the right. All routes of analysis take them, except the
+   * owners' own. */
   readonly takesKeys?: true;
   readonly summary: string;
   /** An object of strings, numbers, booleans and arrays. A parameter with a default may be left out. */

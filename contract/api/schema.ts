@@ -16,7 +16,7 @@ export const closedObject = <Properties extends Type.TProperties>(
 export const objects = <Properties extends Type.TProperties>(properties: Properties) =>
   Type.Array(Type.Object(properties));
 
-/** The same with a description. */
+/** An array of objects with these properties and a description. */
 export const listOf = <Properties extends Type.TProperties>(description: string, properties: Properties) =>
   Type.Array(Type.Object(properties), { description });
 
@@ -53,7 +53,7 @@ export const Field = {
   /** An amount of money in whole minor units: 4900 for $49.00. A CSV has it in units, beside a column
    * `currency`. */
   money: (description: string) => Type.Integer({ minimum: 0, description, ...inMinorUnits }),
-  /** The same of an amount that is an expectation: it may be a fraction of a minor unit. */
+  /** An expected amount of money in minor units, which may have a fraction. */
   expectedMoney: (description: string) => Type.Number({ description, ...inMinorUnits }),
   /** A part of a whole. */
   share: (description: string) => Type.Number({ minimum: 0, maximum: 1, description }),
@@ -99,32 +99,32 @@ export const Parameter = {
   weekStart: Type.Optional(
     Type.Enum([1, 7], {
       description:
-        "With which day a week begins: 1 Monday, 7 Sunday. Default: as the organization has set it.",
+        "The first day of a week: 1 for Monday, 7 for Sunday. Default: the organization's setting.",
     }),
   ),
   /** The part of a list that is read. */
   page: {
-    limit: positive(1_000, 100, "At most this many."),
+    limit: positive(1_000, 100, "At most this many rows."),
     offset: withDefault.Integer({
       minimum: 0,
       maximum: 10_000_000,
       default: 0,
-      description: "So many are passed over.",
+      description: "Rows to skip.",
     }),
   },
 };
 
 const ofSegment = {
-  users: "Only users of the segment with this id, or whose account is in it.",
+  users: "Only users of the segment with this id. A segment of accounts matches the users of its accounts.",
   accounts: "Only accounts of the segment with this id.",
   alerts:
-    "Only alerts about users or accounts of the segment with this id, by its current members. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
+    "Only alerts about users or accounts of the segment with this id, by its current members. A segment of accounts also matches the users of its accounts; a segment of users matches no account.",
   tasks:
-    "Only tasks for users or accounts of the segment with this id, by its current members. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
+    "Only tasks for users or accounts of the segment with this id, by its current members. A segment of accounts also matches the users of its accounts; a segment of users matches no account.",
   entities:
-    "Only users or accounts of the segment with this id, by its current members, on all days. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
+    "Only users or accounts of the segment with this id, by its current members, on all days. A segment of accounts also matches the users of its accounts; a segment of users matches no account.",
   payers:
-    "Only payers of the segment with this id, by its current members, in all periods. A segment of accounts has its accounts, and the users of them who pay without an account. A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
+    "Only payers of the segment with this id, by its current members, in all periods. A segment of accounts matches its accounts, and users of these accounts who pay without an account. A segment of users matches its users who pay without an account, and all accounts with at least one member in the segment.",
 } as const;
 
 /** The parameter of lists and figures for one segment. */

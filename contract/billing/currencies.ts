@@ -23,8 +23,8 @@ export function currencyCode(text: string): string | undefined {
   return digitsByCode.has(code) ? code : undefined;
 }
 
-/** The currencies of payers with MRR in a currency without a rate, those that have a rate left out: such
- * payers have MRR in others, too. */
+/** The currencies without a rate in which payers have MRR. Their payers may have MRR in currencies with a
+ * rate, too. */
 export function currenciesWithoutRate(answer: {
   readonly unrated: readonly { readonly currency: string }[];
   readonly rates: readonly { readonly currency: string }[];

@@ -7,14 +7,14 @@ const rateLimits = { currencies: 200, least: 1e-9, most: 1e9 } as const;
 export const ReportingCurrency = Type.String({
   pattern: "^[A-Z]{3}$",
   description:
-    "The currency of revenue figures, a code of ISO 4217. Null: that of the most changes of subscriptions. Only owners change it.",
+    "The currency of revenue figures, an ISO 4217 code. Null: the currency of most changes of subscriptions. Only owners can change it.",
   "x-send": "the code of a currency, such as USD",
 });
 
 export const CurrencyRate = Type.Number({
   minimum: rateLimits.least,
   maximum: rateLimits.most,
-  description: "Units of the reporting currency for one unit of a currency.",
+  description: "Units of the reporting currency for one unit of this currency.",
   "x-send": `a number from ${rateLimits.least} to ${rateLimits.most}`,
 });
 
@@ -22,7 +22,7 @@ export const currencyRatesOptions = {
   maxProperties: rateLimits.currencies,
   propertyNames: Type.String({ pattern: "^[A-Z]{3}$", "x-send": "the code of a currency, such as USD" }),
   description:
-    "By currency, units of the reporting currency for one unit: 1.08 for EUR when USD is reported. They hold for all dates. Only owners change them.",
+    "Exchange rates by currency, in units of the reporting currency: 1.08 for EUR if USD is the reporting currency. A rate holds for all dates. Only owners can change rates.",
   "x-send": 'an object of currencies and their rates, such as {"EUR": 1.08}',
 } as const;
 
@@ -45,11 +45,11 @@ export function ratesProblem({ reportingCurrency, currencyRates }: Money): strin
     return `currencyRates has ${unknown}, which is no currency of ISO 4217: send codes such as EUR.`;
   }
   if (codes.length > 0 && reportingCurrency === null) {
-    return "currencyRates need a reportingCurrency: send it with them.";
+    return "currencyRates need a reportingCurrency: send both.";
   }
   if (reportingCurrency !== null && Object.hasOwn(currencyRates, reportingCurrency)) {
     return `currencyRates has ${reportingCurrency}, the reporting currency, whose rate is 1: send null for it.`;
   }
   if (codes.length <= rateLimits.currencies) return undefined;
-  return `currencyRates would be more than ${rateLimits.currencies}: send null for currencies that need none.`;
+  return `currencyRates would have more than ${rateLimits.currencies} currencies: send null for currencies that need no rate.`;
 }

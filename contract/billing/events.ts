@@ -131,10 +131,10 @@ export function whyNotBilling(
 function whatIsMissing(event: string, properties: JsonObject): string | undefined {
   const has = (field: string) => isSent(properties[field]);
   if (has("amount") && !has("currency")) {
-    return "properties.currency is missing: send it with every amount, USD say.";
+    return "properties.currency is missing: send a currency such as USD with every amount.";
   }
   if (event === "subscription_started" && has("amount") && !has("interval")) {
-    return "properties.interval is missing: send the interval that the amount is for, month say.";
+    return "properties.interval is missing: send the interval that the amount is for, such as month.";
   }
   if (!namesOfPayments.has(event) && has("discountEndsAt") !== has("amountAfterDiscount")) {
     const [missing, sent] = has("discountEndsAt")
@@ -153,7 +153,7 @@ type Rule = readonly [
 
 const notAnAmount = "not a whole number of minor units: send 4900 for 49.00 USD";
 const notATime =
-  "not a time: send an ISO 8601 date-time with Z or an offset, 2026-05-17T09:30:00Z say, or a date, 2026-05-17 say, of the years 1970 to 2299";
+  "not a time: send an ISO 8601 date-time with Z or an offset such as 2026-05-17T09:30:00Z, or a date such as 2026-05-17, of the years 1970 to 2299";
 const identifierRule = (field: string): Rule => [
   field,
   (value) => billingId(value) !== undefined,
@@ -176,7 +176,7 @@ const rulesOfPayments: readonly Rule[] = [
   [
     "currency",
     (value) => typeof value === "string" && currencyCode(value) !== undefined,
-    "not a currency of ISO 4217: send three letters, USD say",
+    "not a currency of ISO 4217: send a code such as USD",
   ],
   [
     "resourceVersion",
@@ -191,7 +191,7 @@ const rules: readonly Rule[] = [
   [
     "interval",
     (value) => typeof value === "string" && billingInterval(value) !== undefined,
-    "not an interval: send day, week, month or year, with a number before it if it is not 1, 3 months say",
+    "not an interval: send day, week, month or year, or several of them such as 3 months",
   ],
   [
     "status",

@@ -16,7 +16,7 @@ const minorUnits = "In minor units: cents of USD.";
 
 const SubscriptionStatus = Field.oneOf(
   [...subscriptionStatuses],
-  "Of all subscriptions of a payer together, the first that holds. `trial_lost`: all have ended, and none was ever paid. That is no churn. `canceled`: all have ended. `canceling`: one is paid, and an end is scheduled for all that go on. `past_due`: the last payment of one failed. `active`, `trialing`, `paused`: one of them is.",
+  "The status of all subscriptions of a payer together: the first that applies. `trial_lost`: all subscriptions have ended, and none was ever paid. That is no churn. `canceled`: all subscriptions have ended. `canceling`: a subscription is paid, and all current subscriptions have a scheduled end. `past_due`: the last payment of a subscription failed. `active`, `trialing`, `paused`: at least one subscription has this status.",
 );
 
 /** The orders of lists by MRR and renewal. */
@@ -26,17 +26,17 @@ const largestMrr = Number.MAX_SAFE_INTEGER;
 const mrrBound = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: largestMrr, description }));
 
-/** Filters of lists by subscriptions. Without subscriptions no row matches. */
+/** Filters of lists by subscriptions. A row without subscriptions never matches. */
 export const billingFilters = {
   mrrFrom: mrrBound("Only payers with at least this MRR, in minor units of the reporting currency."),
-  mrrTo: mrrBound("Only payers with at most this MRR."),
-  subscriptionPlan: Parameter.optionalName("Only payers of whom a subscription that goes on has this plan."),
+  mrrTo: mrrBound("Only payers with at most this MRR, in minor units of the reporting currency."),
+  subscriptionPlan: Parameter.optionalName("Only payers with a current subscription of this plan."),
   subscriptionStatus: Type.Optional(SubscriptionStatus),
   renewsWithinDays: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 3_650,
-      description: "Only payers that renew today or within so many days after.",
+      description: "Only payers that renew today or in this many days.",
     }),
   ),
 } as const;
@@ -49,33 +49,33 @@ const inCurrency = {
 const payer = {
   mrr: nullable(
     Field.money(
-      "MRR now, in minor units of the reporting currency. Null without a subscription, for a payer that ever had MRR in a currency without a rate, and in lists for excluded payers.",
+      "Current MRR, in minor units of the reporting currency. Null without a subscription, for a payer that ever had MRR in a currency without a rate, and in lists for excluded payers.",
     ),
   ),
   unratedMrr: listOf(
-    "The MRR of a payer that ever had some in a currency without a rate, in each of its currencies.",
+    "For a payer that ever had MRR in a currency without a rate: the MRR in each currency. Otherwise empty.",
     inCurrency,
   ),
-  plan: Field.textOrNull("Of the subscription with the highest MRR, of those that go on."),
-  subscriptions: nullable(Field.count("Subscriptions that go on."), {
-    description: "Null without any subscription ever.",
+  plan: Field.textOrNull("The plan of the current subscription with the highest MRR."),
+  subscriptions: nullable(Field.count("Current subscriptions: subscriptions that have not ended."), {
+    description: "Null if there never was a subscription.",
   }),
   subscriptionStatus: nullable(SubscriptionStatus),
   renewsAt: nullable(
     Field.day(
-      "The next end of a period after which a subscription goes on; without a later one, the last. For an account, its attribute `renewsAt` overrides this.",
+      "When a subscription renews: the next end of a billing period after which a subscription goes on, or else the latest past end. For an account, its attribute `renewsAt` comes first.",
     ),
   ),
   subscriptionEndsAt: nullable(
     Field.instant(
-      "When the last subscription will have ended. Null unless all that go on have a scheduled end.",
+      "When the last subscription will have ended. Null unless all current subscriptions have a scheduled end.",
     ),
   ),
 };
 
 const expectedLoss = nullable(
   Field.expectedMoney(
-    "The MRR that ends within the horizon as scheduled, and churn risk × other MRR, in minor units of the reporting currency: as in `/api/revenue/at-risk`. Without a churn risk it is the scheduled part, and null if nothing is scheduled. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
+    "MRR that is scheduled to end within the horizon, plus churn risk × the remaining MRR, in minor units of the reporting currency, as in `/api/revenue/at-risk`. Without a churn risk, only the scheduled part; null if no end is scheduled. Only with the churn target `subscription`, because with other targets the churn risk is not the probability that MRR is lost.",
   ),
 );
 
@@ -93,13 +93,13 @@ export const billingFields = {
 
 /** About the MRR of rows. */
 export const billingHead = objectOrNull(
-  "About the MRR of the rows. Null without subscriptions of accounts, or of users who pay without an account: then rows have no such field.",
+  "About the MRR of the rows. Null without subscriptions of accounts (or, for users, of users who pay without an account): then rows have no billing fields.",
   {
-    settingsVersion: Field.count("The version of the settings whose currency and rates these figures have."),
+    settingsVersion: Field.count("The version of the settings that the currency and rates come from."),
     reportingCurrency: Field.text(
-      "Of MRR: `reportingCurrency` of the settings, else the one that most changes have.",
+      "The currency of MRR: `reportingCurrency` of the settings, else the currency of most changes of subscriptions.",
     ),
-    currencyDigits: Field.count("Digits of its minor unit: 2 for USD, 0 for JPY."),
+    currencyDigits: Field.count("Digits of the currency's minor unit: 2 for USD, 0 for JPY."),
     hasExpectedLoss: Field.boolean(
       "Whether the churn target is `subscription`: then rows have `expectedLoss`.",
     ),
@@ -117,14 +117,14 @@ export const PlansParameters = closedObject({
 });
 
 export const PlansAnswer = Type.Object({
-  plans: listOf("Of subscriptions that go on. The plan of the most subscriptions first.", {
+  plans: listOf("Plans of current subscriptions. The plan of the most subscriptions first.", {
     plan: Type.String(),
-    subscriptions: Field.count("Subscriptions of this plan that go on."),
+    subscriptions: Field.count("Current subscriptions of this plan."),
   }),
 });
 
 export const SubscriptionsParameters = closedObject({
-  limit: Parameter.positive(1_000, 100, "At most this many subscriptions, the one that changed last first."),
+  limit: Parameter.positive(1_000, 100, "At most this many subscriptions, the latest change first."),
   history: Parameter.positive(1_000, 50, "At most this many entries of the history."),
 });
 
@@ -148,47 +148,55 @@ export const historyKinds = [
 
 export const SubscriptionsAnswer = Type.Object({
   billing: billingHead,
-  payer: objectOrNull("MRR and subscriptions now, as in lists. Null without any subscription ever.", {
+  payer: objectOrNull("Current MRR and subscriptions, as in lists. Null if there never was a subscription.", {
     ...payer,
     expectedLoss: Type.Optional(expectedLoss),
   }),
-  total: Field.count("Subscriptions of this payer, those that have ended among them."),
-  subscriptions: listOf("Those that go on first, then the one that changed last.", {
+  total: Field.count("Subscriptions of this payer, including subscriptions that have ended."),
+  subscriptions: listOf("Current subscriptions first, then by the latest change.", {
     subscriptionId: Type.String(),
     plan: Field.textOrNull("As the billing tool calls it."),
     status: Field.oneOf(
       ["active", "trialing", "past_due", "paused", "canceled"],
-      "Of this subscription alone. `past_due`: its billing tool says so, or the last payment failed.",
+      "The status of this subscription alone. `past_due`: its billing tool says so, or the last payment failed.",
     ),
-    mrr: Field.money(`Now. ${minorUnits}`),
+    mrr: Field.money(`Current MRR. ${minorUnits}`),
     currency: Field.textOrNull("Null until an amount is known."),
-    currencyDigits: Field.count("Digits of the minor unit of this currency."),
-    quantity: nullable(Field.number("Seats, say.")),
-    startedAt: Field.instant("When it started, or started again."),
-    currentPeriodEnd: nullable(Field.instant("The end of the current period, as it was reported last.")),
-    pastDueSince: nullable(Field.instant("Since when it is past due; null unless it is.")),
-    endsAt: nullable(Field.instant("When a scheduled end takes effect, or when it ended.")),
-    isInvoluntary: Field.boolean("Of one that has ended: whether a failed payment ended it."),
+    currencyDigits: Field.count("Digits of the currency's minor unit."),
+    quantity: nullable(Field.number("The quantity, e.g. of seats. Null if unknown.")),
+    startedAt: Field.instant("When the subscription started, or started again."),
+    currentPeriodEnd: nullable(
+      Field.instant("The end of the current billing period, as last reported. Null if unknown."),
+    ),
+    pastDueSince: nullable(Field.instant("Since when the subscription is past due. Null if it is not.")),
+    endsAt: nullable(
+      Field.instant("When the subscription is scheduled to end, or ended. Null without an end."),
+    ),
+    isInvoluntary: Field.boolean(
+      "Whether a failed payment ended the subscription. False while it has not ended.",
+    ),
     isUnconfirmed: Field.boolean(
-      "Whether it counts although its period ended more than 30 days ago and no event came since.",
+      "Whether the subscription counts as current although its period ended more than 30 days ago and no event came since.",
     ),
   }),
   history: listOf("The history of these subscriptions, the newest entry first.", {
     subscriptionId: Type.String(),
-    at: Field.instant("When."),
+    at: Field.instant("When it happened."),
     what: Field.oneOf(
       [...historyKinds],
-      "`upgraded`, `downgraded`: MRR rose or fell. `plan_changed`: the plan, or the currency, whose amounts are not compared. `payment_failed`: it became past due. `payment_recovered`: a payment succeeded again.",
+      "What happened. `upgraded`, `downgraded`: MRR rose or fell. `plan_changed`: another plan, or another currency, whose amounts cannot be compared. `payment_failed`: the subscription became past due. `payment_recovered`: a payment succeeded again.",
     ),
-    plan: Field.textOrNull("From then on."),
-    planBefore: Field.textOrNull("Before. Null at the start."),
-    mrr: Field.money(`From then on. ${minorUnits}`),
-    mrrBefore: Field.money("Before; 0 at the start."),
-    currency: Field.textOrNull("Of `mrr`."),
-    currencyDigits: Field.count("Digits of its minor unit."),
-    currencyBefore: Field.textOrNull("Of `mrrBefore`. Null at the start."),
-    currencyDigitsBefore: Field.count("Digits of its minor unit."),
-    endsAt: nullable(Field.instant("Of `end_scheduled`: when it takes effect.")),
-    isInvoluntary: Field.boolean("Of `ended`: whether a failed payment caused it."),
+    plan: Field.textOrNull("The plan from then on."),
+    planBefore: Field.textOrNull("The plan before. Null at the start."),
+    mrr: Field.money(`MRR from then on. ${minorUnits}`),
+    mrrBefore: Field.money("MRR before, in minor units. 0 at the start."),
+    currency: Field.textOrNull("The currency of `mrr`."),
+    currencyDigits: Field.count("Digits of the currency's minor unit."),
+    currencyBefore: Field.textOrNull("The currency of `mrrBefore`. Null at the start."),
+    currencyDigitsBefore: Field.count("Digits of the currency's minor unit."),
+    endsAt: nullable(Field.instant("For `end_scheduled`: when the subscription will end. Otherwise null.")),
+    isInvoluntary: Field.boolean(
+      "For `ended`: whether a failed payment ended the subscription. Otherwise false.",
+    ),
   }),
 });

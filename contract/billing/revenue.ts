@@ -12,17 +12,17 @@ const to = Parameter.optionalDay(
 );
 const period = Parameter.Enum(["month", "quarter", "year"], {
   default: "month",
-  description: "Of the calendar, in the organization's timezone.",
+  description: "The calendar period, in the organization's timezone.",
 });
 
 const trait = Parameter.optionalName(
-  "With split=trait, the attribute: `id`, `name` or any other of the account; the user's trait for a user who pays without an account.",
+  "With split=trait: the account's attribute, `id` or `name`; for a user who pays without an account, the user's trait.",
 );
 
 const split = (asOf: string) =>
   Parameter.Enum(["none", "plan", "trait"], {
     default: "none",
-    description: `Groups of payers: by the plan of their subscription, or by an attribute, ${asOf}. Each payer is in one group.`,
+    description: `Split by the plan of the payer's subscription, or by an attribute, ${asOf}. Each payer is in one group.`,
   });
 
 const segment = inSegment("payers");
@@ -31,47 +31,47 @@ const minorUnits = "In minor units of the currency: cents of USD.";
 
 /** The beginning of all answers about revenue. */
 const head = {
-  settingsVersion: Field.count("The version of the settings whose currency and rates these figures have."),
+  settingsVersion: Field.count("The version of the settings that the currency and rates come from."),
   reportingCurrency: Field.text(
-    "Of all sums: `reportingCurrency` of the settings, else the one that most changes have.",
+    "The currency of all sums: `reportingCurrency` of the settings, else the currency of most changes of subscriptions.",
   ),
-  currencyDigits: Field.count("Digits of its minor unit: 2 for USD, 0 for JPY."),
+  currencyDigits: Field.count("Digits of the currency's minor unit: 2 for USD, 0 for JPY."),
   hasSubscriptions: Field.boolean("Whether any subscription of the organization has or had MRR."),
 };
 
 const unratedCurrencies = listOf(
-  "Payers that ever had MRR in a currency without a rate, in each of their currencies. They are in no other figure.",
+  "Payers that ever had MRR in a currency without a rate, by currency. They are in no other figure.",
   {
     currency: Type.String(),
-    payers: Field.count("With MRR in this currency at the end of the last period."),
-    mrr: Field.money("Theirs, in minor units of this currency."),
+    payers: Field.count("Payers with MRR in this currency at the end of the last period."),
+    mrr: Field.money("The MRR of these payers, in minor units of this currency."),
   },
 );
 
 const group = {
   kind: Field.oneOf(
     ["all", "value", "other", "none"],
-    "all: not split; value: payers with this value; other: with one of the values that few have; none: with none.",
+    "all: not split. value: payers with this value. other: payers with one of the less frequent values. none: payers without a value.",
   ),
-  value: Field.textOrNull("The plan or the value; null but for the kind value."),
+  value: Field.textOrNull("The plan or the value. Null for other kinds than `value`."),
 };
 
 const moved = (description: string) => ({
   mrr: Field.money(`${description} ${minorUnits}`),
-  payers: Field.count("How many payers."),
+  payers: Field.count("Number of payers with this movement."),
 });
-const newMoved = moved("MRR of payers that never had any before.");
-const reactivated = moved("MRR of payers that had none at the start, and had some before.");
-const expansion = moved("The rise of MRR of payers that had some at the start.");
-const contraction = moved("The fall of MRR of payers that have some left.");
-const churned = moved("MRR at the start of payers that have none at the end.");
+const newMoved = moved("MRR at the end, of payers that never had MRR before.");
+const reactivated = moved("MRR at the end, of payers that had no MRR at the start, but had MRR earlier.");
+const expansion = moved("The rise of MRR, of payers with MRR at the start.");
+const contraction = moved("The fall of MRR, of payers that still have MRR at the end.");
+const churned = moved("MRR at the start, of payers without MRR at the end.");
 const transferredIn = moved(
-  "MRR of subscriptions that other payers passed to these. It is in no other movement; payers are those who pay only since then.",
+  "MRR of subscriptions that were transferred from other payers. It is in no other movement. Only payers without MRR before the transfer are counted.",
 );
 const transferredOut = moved(
-  "MRR of subscriptions that these passed to other payers. It is in no other movement; payers are those who pay no more.",
+  "MRR of subscriptions that were transferred to other payers. It is in no other movement. Only payers without MRR after the transfer are counted.",
 );
-const involuntary = moved("The part of it that ended because payments failed.");
+const involuntary = moved("The part of churned MRR that ended because payments failed.");
 
 const ratio = (description: string) => nullable(Field.number(description));
 const share = (description: string) => nullable(Field.share(description));
@@ -81,7 +81,7 @@ export const RevenueParameters = closedObject({
   periods: Parameter.positive(
     revenueLimits.periods,
     12,
-    `This many periods, the last of them that of \`to\`. At most ${revenueLimits.months} months.`,
+    `This many periods, at most ${revenueLimits.months} months. The last period contains \`to\`.`,
   ),
   to,
   split: split("as it is now"),
@@ -91,19 +91,19 @@ export const RevenueParameters = closedObject({
 
 export const RevenueAnswer = Type.Object({
   ...head,
-  rates: listOf("The rates that currencies have, for all dates.", {
+  rates: listOf("The exchange rates of currencies, for all dates.", {
     currency: Type.String(),
-    rate: Field.number("Units of the reporting currency for one unit."),
+    rate: Field.number("Units of the reporting currency for one unit of this currency."),
   }),
   periods: listOf(
-    "By group, the oldest period first. startMrr + newMrr + reactivatedMrr + expansionMrr + transferredInMrr − contractionMrr − churnedMrr − transferredOutMrr is endMrr. Movements of a quarter or year are the sums of its months'; nrr, grr and logo churn compare its two ends.",
+    "By group, the oldest period first. startMrr + newMrr + reactivatedMrr + expansionMrr + transferredInMrr − contractionMrr − churnedMrr − transferredOutMrr is endMrr. Movements of a quarter or year are the sums of its months' movements; nrr, grr and logo churn compare its start and its end.",
     {
       ...group,
       fromDay: Field.day("The first day of the period."),
-      toDay: Field.day("Its last day, or `to` when the period goes on after it."),
-      isComplete: Field.boolean("Whether all of the period counts."),
+      toDay: Field.day("The last day of the period, or `to` if the period goes on after it."),
+      isComplete: Field.boolean("Whether the whole period is counted: `to` is not before its last day."),
       startMrr: Field.money(`MRR just before the period. ${minorUnits}`),
-      startPayers: Field.count("Payers with MRR then."),
+      startPayers: Field.count("Payers with MRR at this time."),
       newMrr: newMoved.mrr,
       newPayers: newMoved.payers,
       reactivatedMrr: reactivated.mrr,
@@ -120,34 +120,38 @@ export const RevenueAnswer = Type.Object({
       transferredOutPayers: transferredOut.payers,
       churnedInvoluntarilyMrr: involuntary.mrr,
       churnedInvoluntarilyPayers: involuntary.payers,
-      endMrr: Field.money(`At the end of the period. ${minorUnits}`),
-      endPayers: Field.count("Payers with MRR then."),
+      endMrr: Field.money(`MRR at the end of the period. ${minorUnits}`),
+      endPayers: Field.count("Payers with MRR at this time."),
       nrr: ratio(
-        "Net revenue retention: MRR at the end ÷ at the start, of the payers with MRR at the start; null without any.",
+        "Net revenue retention: MRR at the end ÷ MRR at the start, of the payers with MRR at the start. Null if there were none.",
       ),
-      grr: share("Gross revenue retention: the same with at most each payer's MRR at the start."),
-      logoChurn: share("Of the payers at the start, those without MRR at the end."),
-      voluntaryLogoChurn: share("Those of them who decided to leave."),
-      involuntaryLogoChurn: share("Those of them whose payments failed."),
+      grr: share(
+        "Gross revenue retention: net revenue retention, with each payer's MRR at the end capped at the payer's MRR at the start. Null if there were no payers.",
+      ),
+      logoChurn: share(
+        "The share of payers at the start that have no MRR at the end. Null if there were no payers.",
+      ),
+      voluntaryLogoChurn: share("The part of logo churn that is payers who decided to leave."),
+      involuntaryLogoChurn: share("The part of logo churn that is payers whose payments failed."),
     },
   ),
   unrated: unratedCurrencies,
   unconfirmed: listOf(
-    "Subscriptions that count although their period ended more than 30 days ago and no event came since, by currency.",
+    "Subscriptions that count as current although their period ended more than 30 days ago and no event came since, by currency.",
     {
       currency: Type.String(),
-      subscriptions: Field.count("How many."),
-      mrr: Field.money("Theirs now, in minor units of this currency."),
+      subscriptions: Field.count("Number of these subscriptions."),
+      mrr: Field.money("The current MRR of these subscriptions, in minor units of this currency."),
     },
   ),
   unpriced: Field.count(
-    "Active and past due subscriptions of which no event said an amount, such as prices in tiers before their first invoice. Their MRR counts 0.",
+    "Active and past due subscriptions without an amount in any event, e.g. tiered prices before the first invoice. Their MRR counts as 0.",
   ),
   paidByMembers: Field.count(
     "Subscriptions with MRR that are paid by a user who belongs to an account. Their MRR is the user's and not the account's, until an event names the account by `accountId`.",
   ),
   freeAfterPaid: Field.count(
-    "Active subscriptions that cost nothing now and had MRR before. Their payer churned in MRR, and is no departure for the churn target `subscription`.",
+    "Active subscriptions that cost nothing now and had MRR before. Their payers are in churned MRR, but have not churned by the churn target `subscription`.",
   ),
 });
 
@@ -156,7 +160,7 @@ export const RevenueCohortsParameters = closedObject({
   periods: Parameter.positive(
     revenueLimits.cohorts,
     12,
-    `This many cohorts, the last of them that of \`to\`. With a split at most ${revenueLimits.splitCohorts}.`,
+    `This many cohorts, with a split at most ${revenueLimits.splitCohorts}. The last cohort contains \`to\`.`,
   ),
   to,
   split: split("as it was when the payer first had MRR, or within a day after"),
@@ -170,14 +174,16 @@ export const RevenueCohortsAnswer = Type.Object({
     ...group,
     cohortDay: Field.day("The first day of the period in which the payers first had MRR."),
     payers: Field.count("Payers of the cohort."),
-    entryMrr: Field.money(`Their first MRR. ${minorUnits}`),
+    entryMrr: Field.money(`The first MRR of the cohort's payers. ${minorUnits}`),
     period: Field.count("Periods after the cohort's own."),
-    mrr: Field.money(`At the end of this period. ${minorUnits}`),
-    ratio: Field.number("mrr ÷ entryMrr; above 1 when payers grew."),
+    mrr: Field.money(`MRR at the end of this period. ${minorUnits}`),
+    ratio: Field.number("mrr ÷ entryMrr. Above 1 if MRR grew."),
     low: nullable(
-      Field.number("Of the ratio's 95 % interval, by 1,000 resamples of the payers; null for one payer."),
+      Field.number(
+        "Lower end of the ratio's 95 % interval, by 1,000 resamples of the payers. Null for a single payer.",
+      ),
     ),
-    high: nullable(Field.number("Of the ratio's 95 % interval.")),
+    high: nullable(Field.number("Upper end of the ratio's 95 % interval. Null for a single payer.")),
     isComplete: Field.boolean("Whether the period is over."),
   }),
 });
@@ -195,68 +201,74 @@ export const RevenueAtRiskAnswer = Type.Object({
   ...head,
   day: scoredDay,
   dataStoppedSince,
-  churnTarget: nullable(ChurnTarget, { description: "Of the churn risks; null before the first scores." }),
-  horizonDays: nullable(Type.Integer(), { description: "Churn risks are about so many days." }),
+  churnTarget: nullable(ChurnTarget, {
+    description: "The churn target of the churn risks. Null before the first scores.",
+  }),
+  horizonDays: nullable(Type.Integer(), {
+    description: "The churn horizon of the churn risks, in days. Null before the first scores.",
+  }),
   baseRate: objectOrNull(
-    "With a declared churn target: the share of accounts or users that churned within the horizon, of those that could at past cut-off dates, also outside of the segment. Null before the first one whose outcomes are known.",
+    "With a declared churn target: the share of accounts or users that churned within the horizon after past cut-off dates, inside and outside the segment. Null until the outcomes of a first cut-off date are known.",
     {
       rate: Type.Number(),
-      low: Field.number("Of its 95 % interval."),
+      low: Field.number("Lower end of the rate's 95 % interval."),
       high: Type.Number(),
     },
   ),
-  mrr: Field.money(`Of all payers of this kind, now. ${minorUnits}`),
+  mrr: Field.money(`Current MRR of all payers of this kind. ${minorUnits}`),
   payers: Field.count("Payers of this kind with MRR."),
-  mrrWithRisk: Field.money("The MRR of those that have a churn risk."),
-  payersWithRisk: Field.count("Those that have a churn risk."),
-  withoutRisk: listOf(
-    "The payers without a churn risk, by the reason. The reason with the highest MRR comes first.",
-    {
-      reason: Field.oneOf(
-        ["no_model", "new", "churned", "unused"],
-        "The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores. `churned`: the churn target was met by then. `unused`: no activity in the 26 weeks before.",
-      ),
-      payers: Field.count("How many."),
-      mrr: Field.money(`Their MRR now. ${minorUnits}`),
-    },
-  ),
-  highRiskMrr: Field.money("The MRR of those whose risk band is high."),
-  highRiskPayers: Field.count("Those whose risk band is high."),
+  mrrWithRisk: Field.money("The MRR of payers with a churn risk, in minor units."),
+  payersWithRisk: Field.count("Payers with a churn risk."),
+  withoutRisk: listOf("Payers without a churn risk, by reason. The reason with the highest MRR first.", {
+    reason: Field.oneOf(
+      ["no_model", "new", "churned", "unused"],
+      "The first reason that applies. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR yet on the day of the scores. `churned`: the churn target was met on that day. `unused`: no activity in the 26 weeks before.",
+    ),
+    payers: Field.count("Number of payers."),
+    mrr: Field.money(`Current MRR of these payers. ${minorUnits}`),
+  }),
+  highRiskMrr: Field.money("The MRR of payers whose risk band is high, in minor units."),
+  highRiskPayers: Field.count("Payers whose risk band is high."),
   expectedLoss: objectOrNull(
-    "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk × other MRR. With any other target a churn risk is no probability that MRR is lost.",
+    "Only with the churn target `subscription`: MRR that is scheduled to end, plus the sum of churn risk × the remaining MRR. With other targets the churn risk is not the probability that MRR is lost.",
     {
-      mrr: Field.expectedMoney(`Expected to be lost within the horizon. ${minorUnits}`),
-      payers: Field.count("Those with a churn risk or a scheduled end."),
+      mrr: Field.expectedMoney(`MRR that is expected to be lost within the horizon. ${minorUnits}`),
+      payers: Field.count("Payers with a churn risk or a scheduled end."),
       scheduledMrr: Field.money(
-        "The part of it that ends as scheduled, also of payers without a churn risk.",
+        "The part of the expected loss that is scheduled to end, including payers without a churn risk.",
       ),
       low: Field.number(
-        "Of its 90 % interval, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
+        "Lower end of the 90 % interval of the expected loss, in minor units, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
       ),
-      high: Field.expectedMoney("Of its 90 % interval."),
+      high: Field.expectedMoney("Upper end of the 90 % interval of the expected loss."),
       laterMrr: Field.money(
-        `MRR that ends as scheduled after the horizon, within ${callListLimits.endDays} days. It is in no other figure. ${minorUnits}`,
+        `MRR that is scheduled to end after the horizon, within ${callListLimits.endDays} days. It is in no other figure. ${minorUnits}`,
       ),
-      laterPayers: Field.count("Payers with such an end."),
+      laterPayers: Field.count("Payers of `laterMrr`."),
     },
   ),
   atRisk: listOf(
-    "With expectedLoss the payers with a churn risk or a scheduled end in the order of the call list: by expectedLoss, where what ends after the horizon counts in full. Else those with a high risk, the highest MRR first. Controls of a hold-out are left out here, and are in all sums.",
+    "With `expectedLoss`: payers with a churn risk or a scheduled end, in the order of the call list: by expectedLoss, in which `laterMrr` counts in full. Without `expectedLoss`: payers with a high churn risk, the highest MRR first. Payers in a control group are left out of this list, but are in all sums.",
     {
       id: Field.text("The id of the account or the user."),
-      name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),
-      mrr: Field.money(`Now. ${minorUnits}`),
-      churnRisk: nullable(Field.share("Within the horizon; 1 when all MRR ends as scheduled."), {
-        description: "Null without a churn risk.",
-      }),
+      name: Field.text("The account's name, or the user's e-mail address. It may be empty."),
+      mrr: Field.money(`Current MRR. ${minorUnits}`),
+      churnRisk: nullable(
+        Field.share("The churn risk within the horizon. 1 if all MRR is scheduled to end."),
+        {
+          description: "Null without a churn risk.",
+        },
+      ),
       laterMrr: Field.money(
-        `MRR that ends as scheduled after the horizon, within ${callListLimits.endDays} days. It is in no sum of expected losses.`,
+        `MRR that is scheduled to end after the horizon, within ${callListLimits.endDays} days. It is in no sum of expected losses.`,
       ),
       scheduledMrr: Field.money(
-        "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
+        "MRR that is scheduled to end within the horizon. 0 unless the churn target is `subscription`.",
       ),
       expectedLoss: nullable(
-        Field.expectedMoney("scheduledMrr + churnRisk × other MRR. Without a churn risk it is scheduledMrr."),
+        Field.expectedMoney(
+          "scheduledMrr + churnRisk × the remaining MRR. Without a churn risk: scheduledMrr.",
+        ),
         {
           description: "Null unless the churn target is `subscription`.",
         },

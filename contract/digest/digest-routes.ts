@@ -5,7 +5,7 @@ import { DigestAnswer, DigestParameters, OwnDigestAnswer, OwnDigestBody } from "
 /** Answered by analysis. */
 export const digestFigures = {
   "GET /api/digest": analysisRoute.read({
-    summary: "The digest: what entered and left high risk, what was done about alerts, and what changed",
+    summary: "The digest: who entered and left high risk, what was done about alerts, and what changed",
     query: DigestParameters,
     answer: DigestAnswer,
   }),
@@ -14,11 +14,11 @@ export const digestFigures = {
 /** Answered by intake. Every role has its own digest. */
 export const digestRoutes = {
   "GET /api/own-digest": intakeRoute.read({
-    summary: "How often the team member gets the digest by e-mail",
+    summary: "How often you get the digest by e-mail",
     answer: OwnDigestAnswer,
   }),
   "PUT /api/own-digest": intakeRoute.read({
-    summary: "Switch the digest by e-mail on or off, for oneself",
+    summary: "Switch your own digest by e-mail on or off",
     body: OwnDigestBody,
     answer: OwnDigestAnswer,
   }),

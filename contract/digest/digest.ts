@@ -7,7 +7,7 @@ export type DigestPeriod = (typeof digestPeriods)[number];
 export const digestDays: Readonly<Record<DigestPeriod, number>> = { daily: 1, weekly: 7 };
 
 export const digestLimits = {
-  /** Users or accounts that are named of those that entered, and of those that left. */
+  /** At most this many users or accounts are named that entered, and that left. */
   moved: 10,
   /** Users or accounts of the call list. */
   top: 10,

@@ -87,7 +87,6 @@ function readable(text: string): string {
   return text
     .replace(/: \w+ needs (it|them)\./u, ".")
     .replace(/: send /u, ": use ")
-    .replace(/, ([^\s,]+) say\b/gu, ", e.g. $1")
     .replace(/\b[a-z]+(?:\.[a-z][A-Za-z]*)+\b(?!\.\w)/gu, (path) => (isNameOfApi(path) ? nameOf(path) : path))
     .replace(/\b[a-z]+(?:[A-Z][a-z]+)+\b/gu, (name) => words[name] ?? spaced(name))
     .replace(/\b(\w+)=(\w+)\b/gu, "$1 $2");

@@ -107,7 +107,7 @@ export async function updateOrganization(
 export function knownZone(name: string): string {
   const zone = zoneNamed(name.trim());
   if (zone === undefined) {
-    throw new Refusal("timezone is not known: send an IANA timezone, Europe/Paris say.");
+    throw new Refusal("timezone is not known: send an IANA timezone such as Europe/Paris.");
   }
   return zone;
 }

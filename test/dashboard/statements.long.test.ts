@@ -97,7 +97,7 @@ describe("an answer of a proxy", () => {
     const { first } = world;
     const { users } = await first.json<{ users: { userId: string }[] }>("GET", at(first, "/api/users"));
     const { page } = await world.pageOf(first);
-    const json = { message: "Too many questions at once.", statusCode: 429, name: "rate_limit_exceeded" };
+    const json = { message: "Too many requests at once.", statusCode: 429, name: "rate_limit_exceeded" };
     await page.route("**/timeline?*", (route) =>
       route.fulfill({ status: 429, headers: { "Retry-After": "1" }, json }),
     );
@@ -107,7 +107,7 @@ describe("an answer of a proxy", () => {
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
     await page.waitForResponse((answer) => answer.status() === 429);
     expect(await page.getByText("The analysis is starting").count()).toBe(0);
-    await page.getByRole("alert").getByText("Too many questions at once.").waitFor();
+    await page.getByRole("alert").getByText("Too many requests at once.").waitFor();
   });
 });
 

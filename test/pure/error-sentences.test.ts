@@ -22,8 +22,8 @@ test.each([
     "The weight of logged_in is not valid: use a number.",
   ],
   [
-    "timezone is not known: send an IANA timezone, Europe/Paris say.",
-    "The timezone is not known: use an IANA timezone, e.g. Europe/Paris.",
+    "timezone is not known: send an IANA timezone such as Europe/Paris.",
+    "The timezone is not known: use an IANA timezone such as Europe/Paris.",
   ],
   [
     "churnTargets.user.undoneBy is the event itself: send the name of another.",
@@ -38,8 +38,8 @@ test.each([
     "The user and account are not valid together: use one of them.",
   ],
   [
-    "due is not valid: send a date, 2027-03-31 say, or null.",
-    "The due is not valid: use a date, e.g. 2027-03-31, or null.",
+    "due is not valid: send a date such as 2027-03-31, or null.",
+    "The due is not valid: use a date such as 2027-03-31, or null.",
   ],
   [
     "analysis is starting; try again in a few seconds",

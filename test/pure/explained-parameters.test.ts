@@ -11,7 +11,7 @@ test.each([
   [{ riskBand: "hgh" }, "riskBand is not valid: send one of low, medium, high."],
   [{ seenWithinDays: 0 }, "seenWithinDays is not valid: send a whole number from 1 to 3650."],
   [{ toCall: "yes" }, "toCall is not valid: send true or false."],
-  [{ activeFrom: "2026-13-01" }, "activeFrom is not valid: send a date, 2026-01-31 say."],
+  [{ activeFrom: "2026-13-01" }, "activeFrom is not valid: send a date such as 2026-01-31."],
   [{ owner: "ada" }, "owner is not valid: send me, nobody, or the id of a team member."],
   [{ events: "opened" }, "events is not valid: send a JSON array of up to 8."],
   [

@@ -51,7 +51,9 @@ describe("the document", () => {
   test("says when a segment is not deleted", () => {
     const paths: Readonly<Record<string, Record<string, { readonly responses: object }>>> = document.paths;
     expect(paths["/api/segments/{id}"]?.delete?.responses).toMatchObject({
-      409: { description: expect.stringContaining("`conflict`: Another segment has it in its filter") },
+      409: {
+        description: expect.stringContaining("`conflict`: Another segment or an alert rule uses the segment"),
+      },
     });
   });
 

@@ -11,7 +11,7 @@ import { bodyTypes, propertiesOf } from "../api/request.ts";
 type Descriptions = Partial<Record<ApiErrorName, string>>;
 
 const analysisErrors: Descriptions = {
-  validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
+  validation_error: "A parameter or a field of the body is not valid. The message names it.",
   invalid_write_key: `${errorMessages.invalidReadKey} Or nobody is signed in.`,
   forbidden: "The read key or the role lacks the right, or a page of another site sent the request.",
   not_found: "The requested object does not exist.",
@@ -26,7 +26,7 @@ const intakeErrors: Descriptions = {
 };
 
 const otherVersion =
-  "The change was based on a version that is not the current one. The answer has the current one as `version`.";
+  "The change was based on an old version. The answer has the current version as `version`.";
 
 /** The document's paths of the JSON API: `/api/users/{userId}` and its operations. */
 export function apiPaths(): Record<string, object> {
@@ -56,11 +56,11 @@ function operation(pattern: string, route: Route): object {
 
 const accessInWords: Record<Access, string> = {
   anybody: "Needs no session.",
-  session: "Needs a session.",
-  read: "Needs a session of a member.",
-  manage: "Needs a session of an owner or member, not of a viewer.",
-  erase: "Needs a session of an owner.",
-  own: "Needs a session of an owner.",
+  session: "Needs a session of any team member.",
+  read: "Needs a session of a team member of the organization.",
+  manage: "Needs a session with the role owner or member.",
+  erase: "Needs a session with the role owner.",
+  own: "Needs a session with the role owner.",
 };
 
 function authorization(route: Route): object {
@@ -70,7 +70,7 @@ function authorization(route: Route): object {
     return { description: accessInWords[access], security };
   }
   return {
-    description: `Needs a read key with the right to ${access}, or a session whose role has it.`,
+    description: `Needs a read key with the right to ${access}, or a session with a role that has this right.`,
     security: [{ readKey: [] }, { session: [] }],
   };
 }
@@ -106,14 +106,14 @@ function organization(required: boolean): object {
     in: "query",
     required,
     schema: { type: "integer", minimum: 1 },
-    description: `The organization's id: needed with a session${required ? "" : ", refused with a read key"}.`,
+    description: `The organization's id. Required with a session${required ? "" : ", refused with a read key"}.`,
   };
 }
 
 function requestBody(schema: TSchema, { answeredBy }: Route): object {
   if (answeredBy === "intake") return { required: true, content: { "application/json": { schema } } };
   return {
-    description: `At most ${limits.bodyBytes / 1024} KiB, which may be compressed (Content-Encoding: gzip or deflate).`,
+    description: `At most ${limits.bodyBytes / 1024} KiB. The body may be compressed (Content-Encoding: gzip or deflate).`,
     required: true,
     content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
   };
@@ -141,7 +141,7 @@ function parameters(pattern: string, { query, table }: Route): object[] {
     name: "columns",
     in: "query",
     description:
-      "With format=csv: these columns in this order, between commas. `traits.plan` is the trait `plan`. Without it, all columns. The CSV has all rows unless `limit` is sent.",
+      "With format=csv: the columns to answer, in this order, separated by commas. `traits.plan` is the trait `plan`. Default: all columns. The CSV has all rows unless `limit` is sent.",
     schema: { type: "string" },
   };
   return [...inPath, ...inQuery, ...(table === undefined ? [] : [format, columns])];

@@ -7,7 +7,7 @@ const headers = [
   {
     name: "webhook-signature",
     description:
-      "`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. Two of them with a space between, while a secret is being replaced.",
+      "`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. While a secret is being replaced: two signatures, separated by a space.",
   },
 ];
 
@@ -21,10 +21,10 @@ const parameters = headers.map((header) => ({
 const responses = {
   "2XX": { description: "The message is delivered." },
   "3XX": { description: "The attempt failed for good: no redirect is followed." },
-  410: { description: "The address is gone: the destination is disabled." },
+  410: { description: "The address no longer exists: the destination is disabled." },
   default: {
     description:
-      "The message is sent again, up to 10 attempts in 75 hours. Retry-After lengthens the waiting time, up to the schedule's next step. No answer within 15 s means the same.",
+      "The message is sent again, up to 10 attempts in 75 hours, also after no answer within 15 s. Retry-After lengthens the waiting time, up to the schedule's next step.",
   },
 };
 

@@ -12,44 +12,44 @@ const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
 
 /** The purpose of each path, in a sentence. */
 const summaries: Readonly<Record<keyof typeof sourcePaths.segment, string>> = {
-  identify: "A user and its traits, as Segment's clients send them",
+  identify: "A user with traits, as Segment's clients send them",
   track: "An event, as Segment's clients send it",
   group: "The account that a user belongs to, as Segment's clients send it",
   page: "The event page_viewed, as Segment's clients send it",
   screen: "The event screen_viewed, as Segment's clients send it",
-  alias: "Two ids that are one person, as Segment's clients send them",
-  batch: "Several of these calls, each with its type",
+  alias: "Two ids of one person, as Segment's clients send them",
+  batch: "Several Segment calls in one request, each with its type",
 };
 
 const segmentDescription = [
   "Speaks to the clients of Segment, RudderStack and Customer.io pipelines.",
-  "The token is theirs to send: Authorization as Basic or Bearer, X-Write-Key, writeKey in the body or in the address.",
-  "The body may be gzip, and of any Content-Type.",
-  "A message that cannot be taken fails no other: the answer is 200, and the live view says why.",
-  "A page of any origin may send.",
+  "Clients send the project token in Authorization (Basic or Bearer), in X-Write-Key, or as writeKey in the body or the address.",
+  "The body may be compressed with gzip, and have any Content-Type.",
+  "An invalid message does not affect other messages: the answer is 200, and the live view says why the message was rejected.",
+  "Pages of any origin may send.",
 ].join(" ");
 
 const posthogSummary = "Events, as PostHog's clients send them";
 
 const posthogDescription = [
   "Speaks to the clients of PostHog: an event, an array of events, or a batch.",
-  "The token is api_key or token in the body. POST /batch is PostHog's too when the body has an api_key.",
-  "The body may be gzip, base64, or a form's data.",
-  `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts. At POST /batch only clients whose User-Agent begins with posthog- are told so.`,
-  "An event that cannot be taken fails no other: the answer is 200, and the live view says why.",
-  "A page of any origin may send.",
+  "The project token is api_key or token in the body. POST /batch also takes PostHog's batches, which have an api_key in the body.",
+  "The body may be compressed with gzip, base64, or form data.",
+  `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts. At POST /batch only clients whose User-Agent begins with posthog- get 413.`,
+  "An invalid event does not affect other events: the answer is 200, and the live view says why the event was rejected.",
+  "Pages of any origin may send.",
 ].join(" ");
 
 const otherDescription = [
-  "The token is theirs to send: Authorization as Basic or Bearer, X-Write-Key, openpanel-client-id, or token in the messages.",
-  "A message that cannot be taken fails no other: the answer is 200, and the live view says why.",
-  "A page of any origin may send.",
+  "Clients send the project token in Authorization (Basic or Bearer), in X-Write-Key, in openpanel-client-id, or as token in the messages.",
+  "An invalid message does not affect other messages: the answer is 200, and the live view says why the message was rejected.",
+  "Pages of any origin may send.",
 ].join(" ");
 
 const responses = {
   200: { description: "Valid items are stored, or held until their user is identified." },
   [errorStatus.validation_error]: {
-    description: `\`validation_error\`: the body cannot be parsed, or is larger than ${mebibytes(limits.batchBytes)}, or than ${mebibytes(limits.openBodyBytes)} with its token only in the body, or has more than ${limits.sourceItems} messages, ${limits.values} values or ${limits.bodyKeys} keys.`,
+    description: `\`validation_error\`: the body cannot be parsed, or is larger than ${mebibytes(limits.batchBytes)} (${mebibytes(limits.openBodyBytes)} if the token is only in the body), or has more than ${limits.sourceItems} messages, ${limits.values} values or ${limits.bodyKeys} keys.`,
   },
   [errorStatus.invalid_write_key]: { description: `\`invalid_write_key\`: ${errorMessages.invalidToken}` },
   [errorStatus.rate_limit_exceeded]: {
@@ -59,19 +59,19 @@ const responses = {
 };
 
 const webhookDescription = [
-  "The end of the address is the project token; it may also be in Authorization, X-Write-Key or the parameter token.",
-  "An item that cannot be taken fails no other: the answer is 200, and the live view says why.",
+  "The project token is the end of the address. It may also be in Authorization, X-Write-Key or the parameter token.",
+  "An invalid item does not affect other items: the answer is 200, and the live view says why the item was rejected.",
 ].join(" ");
 
 /** Webhooks by their paths. */
 const webhooks: Readonly<Record<string, { readonly summary: string; readonly more: string }>> = {
   stripe: {
     summary: "An event of Stripe's: customers, subscriptions, invoices, checkouts, refunds, disputes",
-    more: "Stripe-Signature is verified once a signing secret is set; a wrong one is a `validation_error`.",
+    more: "Stripe-Signature is verified once a signing secret is set; a wrong signature is a `validation_error`.",
   },
   "{name}": {
-    summary: "A body of any tool, read by the mapping or the preset of the webhook of this name",
-    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the webhook's secret does not verify.",
+    summary: "A body from any tool, read by the mapping or the preset of the webhook with this name",
+    more: "A `validation_error` if there is no webhook with this name, if the body is not from the preset's tool, or if the request does not pass the check of the webhook's secret.",
   },
 };
 

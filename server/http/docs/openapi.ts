@@ -43,7 +43,7 @@ const securitySchemes = {
     type: "apiKey",
     in: "cookie",
     name: sessionCookie,
-    description: `The cookie that signing in sets (POST /api/session); by https its name is ${secureSessionCookie}, and __Secure-${sessionCookie} below a path. Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
+    description: `The cookie that signing in sets (POST /api/session); over https its name is ${secureSessionCookie}, or __Secure-${sessionCookie} if the service is below a path. All methods but GET also need the header \`${sessionHeader.name}: ${sessionHeader.value}\`. An Origin header has to be the service's own.`,
   },
 };
 
@@ -64,14 +64,14 @@ export function openApiDocument(publicUrl: string): object {
         operationId: "identify",
         summary: "Register or update a user",
         description:
-          "Call it on sign-up and whenever the profile changes. Properties are merged one level deep into the traits that are stored; keys not sent are kept.",
+          "Call it on sign-up and whenever the profile changes. Properties are merged one level deep into the stored traits; keys that are not sent are kept.",
         body: "Identify",
         success: "The user is stored.",
       }),
       "/track": operation({
         operationId: "track",
         summary: "Record an event",
-        description: "Records an event of a user who was identified before.",
+        description: "Records an event of a user who has been identified.",
         body: "Track",
         success: "The event is stored.",
         more: ["not_found"],
@@ -79,10 +79,10 @@ export function openApiDocument(publicUrl: string): object {
       "/batch": operation({
         operationId: "batch",
         summary: "Send several identifies and tracks",
-        description: `Stores every good item in its order and says which were rejected, and why. At most ${limits.batchItems} items, ${limits.batchBytes / 1024 ** 2} MiB, ${limits.values} values and ${limits.bodyKeys} keys. With an Idempotency-Key, each item without a messageId has key:index for one.`,
+        description: `Stores every valid item in order, and says which items were rejected and why. At most ${limits.batchItems} items, ${limits.batchBytes / 1024 ** 2} MiB, ${limits.values} values and ${limits.bodyKeys} keys. With an Idempotency-Key, each item without a messageId gets key:index as its messageId.`,
         body: "Batch",
         successBody: "BatchSuccess",
-        success: "At least one item is stored, or was before.",
+        success: "At least one item is stored, or was stored before.",
       }),
       ...sourceDocumentPaths(),
       ...apiPaths(),
@@ -122,7 +122,7 @@ const usualErrors = [
 ] as const;
 
 const compression =
-  "It may be compressed, with `Content-Encoding: gzip` or `deflate`; limits count what it inflates to.";
+  "The body may be compressed, with `Content-Encoding: gzip` or `deflate`. Limits are for the decompressed body.";
 
 function operation({ body, successBody = "Success", success, more = [], ...about }: Operation): object {
   return {
@@ -132,7 +132,7 @@ function operation({ body, successBody = "Success", success, more = [], ...about
         {
           name: "Idempotency-Key",
           in: "header",
-          description: "Means the same as messageId in the body, which wins.",
+          description: "Another way to send messageId. If the body has a messageId, it counts.",
           schema: { type: "string", maxLength: limits.messageIdCharacters },
         },
       ],

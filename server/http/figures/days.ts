@@ -59,5 +59,5 @@ export async function weekStart({
 export function dayOfParameter(name: string, text: string): number {
   const day = parseDay(text);
   if (day !== undefined) return day;
-  throw new ApiError("validation_error", `${name} is not valid: send a date, 2026-01-31 say.`);
+  throw new ApiError("validation_error", `${name} is not valid: send a date such as 2026-01-31.`);
 }

@@ -180,7 +180,7 @@ function snoozeDay(text: string | null): number | null {
   if (day === undefined) {
     throw new ApiError(
       "validation_error",
-      "snoozedUntil is not valid: send a date, 2027-03-31 say, or null.",
+      "snoozedUntil is not valid: send a date such as 2027-03-31, or null.",
     );
   }
   return day;

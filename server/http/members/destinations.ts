@@ -169,7 +169,7 @@ export function addressIn(kind: DestinationKind, address: string, { settings }: 
   const email = loginEmail(address);
   if (!isMailAddress(email) || !isEmailAddress(email))
     throw new Refusal(
-      `address is not valid: ${JSON.stringify(email)} is no e-mail address. Send one, ada@example.com say.`,
+      `address is not valid: ${JSON.stringify(email)} is no e-mail address. Send an address such as ada@example.com.`,
     );
   return email;
 }

@@ -209,7 +209,7 @@ function dayOf(due: string | null): number | null {
   if (due === null) return null;
   const day = parseDay(due);
   if (day !== undefined) return day;
-  throw new ApiError("validation_error", "due is not valid: send a date, 2027-03-31 say, or null.");
+  throw new ApiError("validation_error", "due is not valid: send a date such as 2027-03-31, or null.");
 }
 
 /** @throws ApiError when a read key asks for its own */
