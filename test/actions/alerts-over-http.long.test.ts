@@ -15,7 +15,7 @@ import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
+import { logsLooks, twoMoreLooks } from "./polled.ts";
 import { type Got, type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rule {

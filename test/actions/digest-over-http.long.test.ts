@@ -14,8 +14,8 @@ import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
+import { logsLooks, twoMoreLooks } from "./polled.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 let [server, receiver, mails]: [Server, Receiver, MailServer] = [] as never;

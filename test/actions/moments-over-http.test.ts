@@ -7,7 +7,7 @@ import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
+import { logsLooks, twoMoreLooks } from "./polled.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rules {
