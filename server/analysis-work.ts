@@ -1,10 +1,10 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
 import {
   Digester,
-  Looks,
   MessageExclusions,
   Notifier,
   OrganizationReader,
+  Poller,
   RuleDecider,
   readDigest,
   SegmentKeeper,
@@ -69,7 +69,7 @@ export class AnalysisWork {
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
   readonly #segments: SegmentKeeper;
-  readonly #looks: readonly Looks[];
+  readonly #pollers: readonly Poller[];
 
   /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests
    * and the record of who is in segments; loading and upkeep have begun with analysis. */
@@ -82,9 +82,9 @@ export class AnalysisWork {
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, time });
     const { warehouse } = analysis;
     const parts = { ledger, warehouse, sources, address, nowMs, log };
-    const { look } = new OrganizationReader(parts);
+    const { readNow } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
-    const notifier = new Notifier({ ...parts, look });
+    const notifier = new Notifier({ ...parts, readNow });
     const ruleParts = { ...parts, host: analysis, segmentOf };
     const digester = new Digester({
       ...parts,
@@ -92,17 +92,17 @@ export class AnalysisWork {
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    this.#looks = [
-      new Looks("notices", notifier, log),
-      new Looks("rules at every look", new RuleDecider(ruleParts, "at every look"), log),
-      new Looks("rules once a scored day", new RuleDecider(ruleParts, "once a scored day"), log),
-      new Looks("exclusions of messages", new MessageExclusions(parts), log),
-      new Looks("digests", digester, log),
-      new Looks("segments", this.#segments, log),
+    this.#pollers = [
+      new Poller("notices", notifier, log),
+      new Poller("rules at every look", new RuleDecider(ruleParts, "continuous"), log),
+      new Poller("rules once a scored day", new RuleDecider(ruleParts, "daily"), log),
+      new Poller("exclusions of messages", new MessageExclusions(parts), log),
+      new Poller("digests", digester, log),
+      new Poller("segments", this.#segments, log),
     ];
     analysis.nightly.start();
     this.scheduler.start();
-    for (const looks of this.#looks) looks.start(time.intervals.actionsMs);
+    for (const poller of this.#pollers) poller.start(time.intervals.actionsMs);
   }
 
   /** Work that fails for an organization at this moment. Bound, because a route has it without this
@@ -133,7 +133,7 @@ export class AnalysisWork {
   async stop(): Promise<void> {
     this.scoring.stop();
     this.#segments.stop();
-    await Promise.all([this.scheduler.stop(), ...this.#looks.map((looks) => looks.stop())]);
+    await Promise.all([this.scheduler.stop(), ...this.#pollers.map((poller) => poller.stop())]);
     await this.analysis.close();
   }
 }

@@ -10,7 +10,7 @@ export { readDigest } from "./digests/digest-reader.ts";
 export { Digester } from "./digests/digester.ts";
 export { Notifier } from "./notices/notifier.ts";
 export { OrganizationReader } from "./notices/organization-now.ts";
-export { Looks } from "./poller.ts";
+export { Poller } from "./poller.ts";
 export type { FindSegment, SegmentField } from "./rules/past-segments.ts";
 export { previewRule } from "./rules/preview.ts";
 export { recordedSizes } from "./segments/evaluations.ts";

@@ -1,44 +1,45 @@
-/** Work that is looked for by itself: alert rules, notices and digests. Most looks find none. */
+/** Runs a job again and again: alert rules, notices, digests and segments. Most runs find nothing to do. */
 import { every } from "../process/process.ts";
 import type { Logger } from "../telemetry/telemetry.ts";
 
-/** The work of one look. */
-export interface Looking {
-  work(): Promise<void>;
+/** Does what is due now, and ends. */
+export interface Job {
+  run(): Promise<void>;
 }
 
-export class Looks {
+export class Poller {
   readonly #name: string;
-  readonly #looking: Looking;
+  readonly #job: Job;
   readonly #log: Logger;
-  #endLooking: () => void = () => undefined;
-  #working: Promise<void> | undefined;
+  #stopPolling: () => void = () => undefined;
+  #running: Promise<void> | undefined;
 
-  /** @param name of the work, in the log */
-  constructor(name: string, looking: Looking, log: Logger) {
+  /** @param name of the job, in the log */
+  constructor(name: string, job: Job, log: Logger) {
     this.#name = name;
-    this.#looking = looking;
+    this.#job = job;
     this.#log = log;
   }
 
-  /** Starts to look, every `ms` milliseconds. A look that fails is logged, and the next one tries again. */
+  /** Runs the job every `ms` milliseconds, unless its last run goes on. A run that fails is logged, and the
+   * next run tries again. */
   start(ms: number): void {
-    this.#endLooking = every(ms, () => {
-      this.#working ??= this.#looking
-        .work()
+    this.#stopPolling = every(ms, () => {
+      this.#running ??= this.#job
+        .run()
         .then(() => this.#log.debug({ work: this.#name }, "looked"))
         .catch((error: unknown) => {
           this.#log.warn({ err: error, work: this.#name }, "the next look tries again");
         })
         .finally(() => {
-          this.#working = undefined;
+          this.#running = undefined;
         });
     });
   }
 
-  /** Waits for the look in hand. */
+  /** Stops polling, and waits for the end of a run. */
   async stop(): Promise<void> {
-    this.#endLooking();
-    await this.#working;
+    this.#stopPolling();
+    await this.#running;
   }
 }

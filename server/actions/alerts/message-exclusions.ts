@@ -34,8 +34,8 @@ export class MessageExclusions {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Takes excluded users and accounts out of the messages that are due soon. */
+  async run(): Promise<void> {
     const { ledger, nowMs, log } = this.#parts;
     const named = await ledger.ruleDecisions.namedInMessages(nowMs() + aheadMs);
     for (const [organization, some] of Map.groupBy(named, (one) => one.organization)) {

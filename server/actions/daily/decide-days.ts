@@ -26,7 +26,7 @@ type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
 
 /** Decides rules on all scored days after their watermarks, day by day. A rule that fails keeps no other
  * back. */
-export async function decideDailyRules(
+export async function decideDays(
   parts: DecisionParts,
   organization: Organization,
   rules: readonly (readonly [rule: RuleToDecide, condition: DailyRuleCondition])[],

@@ -1,4 +1,4 @@
-/** Sends digests: every ten seconds it looks whether one is due. */
+/** Sends digests: checks every ten seconds whether one is due. */
 import { type DigestPeriod, digestPeriods } from "../../../contract/digest/digest.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -26,8 +26,8 @@ export class Digester {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Adds the digests that are due and not added yet. */
+  async run(): Promise<void> {
     const { ledger, log } = this.#parts;
     const asking = (await ledger.destinations.asking()).filter(({ notices }) =>
       digestPeriods.some((period) => notices.includes(`digest.${period}`)),

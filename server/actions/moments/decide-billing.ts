@@ -5,7 +5,7 @@ import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } fro
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
-import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
+import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 
 /** Events that happened earlier are no news, although they are loaded late. */
 const oldestMs = 7 * 86_400_000;
@@ -54,7 +54,7 @@ export async function decideBillingMoments(
   const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= fromMs);
   const late = await receivedLate(parts.warehouse, { organization: organization.id, moment }, news);
   const entities = news.map(({ entity }) => entity);
-  const mayFire = await thoseThatMayFire(parts, organization, version, kind, entities);
+  const mayFire = await eligibleEntities(parts, organization, version, kind, entities);
   const fresh = news.filter(({ entity, id }) => mayFire.has(entity) && !late.has(id));
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const about = { day: today, horizonDays: await parts.horizonOf(organization) };

@@ -1,12 +1,12 @@
-/** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask
- * for some. */
+/** Adds messages about whole organizations: every ten seconds, for the organizations with a destination that
+ * asks for them. */
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 
 export interface NotifierParts {
   readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
-  readonly look: (organization: Organization) => Promise<OrganizationNow>;
+  readonly readNow: (organization: Organization) => Promise<OrganizationNow>;
   /** Of the service, as people reach it. */
   readonly address: string;
   readonly nowMs: () => number;
@@ -27,8 +27,8 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Adds the messages that are due and not added yet. */
+  async run(): Promise<void> {
     const { ledger } = this.#parts;
     const asking = await ledger.destinations.asking();
     for (const id of this.#added.keys()) {
@@ -48,8 +48,8 @@ export class Notifier {
   }
 
   async #notify(organization: Organization, destinations: readonly DestinationWithCounts[]): Promise<void> {
-    const { ledger, look, address, nowMs } = this.#parts;
-    const now = await look(organization);
+    const { ledger, readNow, address, nowMs } = this.#parts;
+    const now = await readNow(organization);
     for (const destination of destinations) {
       const { id } = destination;
       const sent = destination.notices.includes("source.silent")

@@ -73,15 +73,16 @@ export interface SegmentKeeperParts {
 
 /** How long an organization rests. */
 interface Rests {
-  /** From a look to the next: for each organization with segments, and at most. */
-  readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
+  /** From a check for due segments to the next: `eachMs` times the organizations with segments, at most
+   * `longestMs`. */
+  readonly betweenChecks: { readonly eachMs: number; readonly longestMs: number };
   /** After an evaluation: this many times as long as it took, and at most. */
   readonly afterEvaluation: { readonly times: number; readonly longestMs: number };
 }
 
 /** Evaluations of up to 100 seconds take a tenth of the time, longer ones more. */
 const defaultRests: Rests = {
-  betweenLooks: { eachMs: 100, longestMs: 60_000 },
+  betweenChecks: { eachMs: 100, longestMs: 60_000 },
   afterEvaluation: { times: 9, longestMs: 15 * 60_000 },
 };
 const restsAfterFailure = { firstMs: 60_000, longestMs: 3_600_000 };
@@ -142,19 +143,20 @@ export class SegmentKeeper {
     return Promise.race([turn, stopped]);
   }
 
-  /** Looks once, at one organization after another. One that fails rests and does not stop the others. */
-  async work(): Promise<void> {
+  /** Evaluates the segments that are due, one organization after another. An organization that fails rests
+   * and does not stop the others. */
+  async run(): Promise<void> {
     const { ledger, warehouse } = this.#parts;
     this.#withRows ??= new Set(await organizationsWithEvaluations(warehouse));
     const ids = new Set([...(await ledger.segments.organizations()), ...this.#withRows]);
     const rebuilding = await ledger.rebuildsPending();
-    const { eachMs, longestMs } = this.#rests.betweenLooks;
+    const { eachMs, longestMs } = this.#rests.betweenChecks;
     const restMs = Math.min(longestMs, eachMs * ids.size);
     for (const id of ids) {
       if (this.#isStopping) return;
       if (rebuilding.includes(id) || this.#failures.isResting(String(id))) continue;
       try {
-        await this.#lookAt(id, restMs);
+        await this.#check(id, restMs);
         this.#failures.succeeded(String(id));
       } catch (error) {
         this.#memories.delete(id);
@@ -168,7 +170,7 @@ export class SegmentKeeper {
     this.#parts.log.warn({ err: error, of: key }, "segments are evaluated at a later look");
   }
 
-  async #lookAt(id: number, restMs: number): Promise<void> {
+  async #check(id: number, restMs: number): Promise<void> {
     const { ledger, warehouse, host } = this.#parts;
     const memory = this.#memories.get(id) ?? (await remembered(warehouse, id));
     this.#memories.set(id, memory);

@@ -66,7 +66,7 @@ export class Sender {
 
   /** Begins what is due, as far as there is room. Called about once a second.
    * @returns how many messages were begun */
-  work(): Promise<number> {
+  sendDue(): Promise<number> {
     return this.#begin(underWay.most);
   }
 
