@@ -1,4 +1,5 @@
-/** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
+/** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
+ * the node that leads. */
 import {
   Digester,
   MessageExclusions,
@@ -25,45 +26,45 @@ import type {
 
 export type Answer = (request: Request) => Response | Promise<Response>;
 
-/** The stores that the process works on, and what it is at this moment. */
+/** The stores of the analysis process, and its state. */
 export interface AnalysisHost {
   readonly ledger: SharedLedger;
   /** The parts that answer questions; undefined during the start. */
   readonly started: Partial<StartedAnalysis>;
   readonly waitsFor: string | undefined;
-  /** The same reason as a code, without details. */
+  /** The reason of `waitsFor` as a code, without details. */
   readonly why?: UnavailableReason | undefined;
-  /** The work of this process; undefined during the start, and while another node leads. */
-  readonly work: AnalysisWork | undefined;
-  /** How loading goes here, from its first batch on. */
+  /** The background jobs of this process; undefined during the start, and while another node leads. */
+  readonly jobs: BackgroundJobs | undefined;
+  /** The state of the loader in this process, from its first batch on. */
   readonly loader: LoaderStatus | undefined;
   /** Answers other nodes. */
   serve?(answer: Answer, failed: (error: Error) => Response): Bun.Server<undefined> | undefined;
-  /** Resolves when questions are answered, or when that is waited for beside. */
+  /** Resolves when the process answers questions, or waits in the background until it can. */
   begin(): Promise<void>;
-  /** Others are told to ask this process nothing more. */
+  /** Tells other processes to ask this process nothing more. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The leader's report on its work to the other nodes. */
-export interface SaidByLeader {
+/** What the leader reports to the other nodes about its background jobs. */
+export interface LeaderStatus {
   readonly status: AnalysisStatus;
   readonly earlierScores: Readonly<Record<string, EarlierScores>>;
-  /** By organization. Nodes of 0.1.0 do not say it. */
+  /** By organization. Nodes of 0.1.0 do not report it. */
   readonly failures?: Readonly<Record<string, readonly Failure[]>>;
 }
 
-interface WorkParts {
+interface JobParts {
   readonly analysis: Analysis;
   readonly ledger: SharedLedger;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly time: Time;
   readonly log: Logger;
 }
 
-export class AnalysisWork {
+export class BackgroundJobs {
   readonly analysis: Analysis;
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
@@ -71,9 +72,9 @@ export class AnalysisWork {
   readonly #segments: SegmentKeeper;
   readonly #pollers: readonly Poller[];
 
-  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests
-   * and the record of who is in segments; loading and upkeep have begun with analysis. */
-  constructor({ analysis, ledger, address, time, log }: WorkParts) {
+  /** Starts the nightly checks, scheduled scores, notices, alert rules, digests and segment evaluations.
+   * Loading and upkeep have begun with `analysis`. */
+  constructor({ analysis, ledger, address, time, log }: JobParts) {
     const { nowMs } = time;
     this.analysis = analysis;
     this.sources = new SourceWatch(ledger, nowMs);
@@ -105,15 +106,15 @@ export class AnalysisWork {
     for (const poller of this.#pollers) poller.start(time.intervals.actionsMs);
   }
 
-  /** Work that fails for an organization at this moment. Bound, because a route has it without this
-   * object. */
+  /** The background jobs that fail for an organization at this moment. Bound, because a route calls it
+   * without this object. */
   readonly failures = (organization: number): readonly Failure[] =>
-    Object.entries(this.#failing()).flatMap(([of, work]) => {
-      const sinceMs = work.failingSinceMs(organization);
+    Object.entries(this.#failing()).flatMap(([of, job]) => {
+      const sinceMs = job.failingSinceMs(organization);
       return sinceMs === null ? [] : [{ of: of as Failure["of"], sinceMs }];
     });
 
-  /** The same of all organizations. */
+  /** The background jobs that fail at this moment, by organization. */
   allFailures(): Readonly<Record<string, readonly Failure[]>> {
     const ids = new Set(Object.values(this.#failing()).flatMap(({ failing }) => failing));
     return Object.fromEntries([...ids].map((id) => [id, this.failures(id)]));
@@ -129,7 +130,7 @@ export class AnalysisWork {
     };
   }
 
-  /** Finishes what is in hand, and closes the warehouse. */
+  /** Stops the jobs after their present runs, and closes the warehouse. */
   async stop(): Promise<void> {
     this.scoring.stop();
     this.#segments.stop();

@@ -18,10 +18,7 @@ export function alertRuleCommand(): Command {
     create(),
     change(),
     setPaused("pause", "Pause an alert rule: it is not decided"),
-    setPaused(
-      "resume",
-      "Resume an alert rule: its next decision takes the present state over without alerts",
-    ),
+    setPaused("resume", "Resume an alert rule: users who match now will not alert; only new matches will"),
     remove(),
     preview(),
     figures(),

@@ -14,20 +14,19 @@ const overlapMs = 86_400_000;
 
 /** The stored part of a rule's cursor. */
 interface Cursor {
-  /** Ids of events of the overlap that fired or were passed over. */
+  /** Ids of the events within the overlap that fired or were passed over. */
   readonly seen: readonly string[];
-  /** When they were read. */
+  /** When the events were read. */
   readonly atMs: number;
   /** When the rule was saved, or resumed: events that happened before never fire. */
   readonly beganMs: number;
-  /** The same of a later time: the clock was set back since. */
+  /** The events that were remembered at a later time, before the clock was set back. */
   readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet, that happened since the rule was saved or resumed, and
- * that was received within three days. A rule whose ledger was restored passes over the events of before. So
- * does one whose clock was set back: it does not know which events fired a year ago. @throws
- * WarehouseError */
+/** Fires once for each new event that happened since the rule was saved or resumed and was received within
+ * three days. A rule passes over earlier events after its ledger was restored, and after the clock was set
+ * back: it does not know which events fired a year ago. @throws WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
   organization: Organization,

@@ -32,13 +32,13 @@ export interface SegmentNow {
   readonly countsDays: boolean;
 }
 
-/** With the members of the segment. */
+/** The condition `inSegment`, with the members of the segment now. */
 type InSegment = Extract<RuleCondition, { kind: "inSegment" }> & { readonly of: SegmentNow };
 
-/** The same of a preview, with the members on each of the days that are asked for. */
+/** The condition `inSegment` in a preview, with the members of the segment on each of the previewed days. */
 interface WasInSegment {
   readonly kind: "wasInSegment";
-  /** By the places of these days, from 0. */
+  /** By the place of the day among the previewed days, from 0. */
   readonly members: DaySets;
 }
 

@@ -73,8 +73,8 @@ export interface ModelResult extends OutcomeCounts {
   /** Of each cut-off: models are compared on those that all of them have. Left out by back-tests of
    * before. */
   readonly byCutoff?: readonly CutoffLoss[];
-  /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there
-   * were none. No gate looks at it: such an end is known, and not predicted. */
+  /** The metrics with the entities whose end is scheduled and would meet the churn target; left out where
+   * there are no such entities. No gate reads them: a scheduled end is known, and not predicted. */
   readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
 }
 
@@ -114,7 +114,8 @@ export function backtest(
   return atOnce(backtestSteps(folds, horizonDays, fits));
 }
 
-/** The same in steps: a fit, a model, a model's figures. Each takes tenths of a second for 50,000 rows.
+/** Runs the back-test in steps: a fit, a model, a model's figures. A step takes tenths of a second for 50,000
+ * rows.
  * @param fits of snapshots that were fitted before; those of others are added */
 export function* backtestSteps(
   folds: readonly Fold[],

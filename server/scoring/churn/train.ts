@@ -148,7 +148,7 @@ export function trainRungs(input: TrainingInput): ChurnModel[] {
   return atOnce(trainRungSteps(input));
 }
 
-/** The same in steps of a rung. */
+/** Trains the rungs that can be trained, from the lowest, a rung a step. */
 export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   const { counts, isDeclared = false, kept } = input;
   const trained: ChurnModel[] = [];

@@ -79,7 +79,7 @@ export function engagementScale(entities: readonly Features[], gapsDays: readonl
   });
 }
 
-/** The same from quantiles that were taken elsewhere. */
+/** Full marks from the quantiles of usage. */
 export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: UsageQuantiles): EngagementScale {
   return {
     activeDays: Math.max(leastScale.activeDays, activeDays ?? 0),

@@ -17,7 +17,7 @@ export interface LogRank {
    * expected. */
   readonly excess: number;
   readonly variance: number;
-  /** The same over clusters. */
+  /** The variance of `excess` with the entities of a cluster as one. */
   readonly clusteredVariance: number;
   /** Two-sided, by the larger variance. 1 without comparable periods. */
   readonly probability: number;

@@ -28,13 +28,13 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
   );
 }
 
-/** Exempt users and accounts get the messages of the rule, and are not drawn. */
+/** The fields for exempt users and accounts, whose alerts are always sent. */
 function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
   const segments = choicesOfKind(useSegments(), draft.scope);
   const currency = useReportingCurrency();
   const { segment, ...others } = draft.exemptions;
   const { mrrAbove } = others;
-  // The service fills in the same MRR when the rule is saved without one.
+  // The service fills in this MRR when the rule is saved without an MRR.
   const isDefault = mrrAbove === undefined;
   const usual = useRead("/api/alert-rules/default-exemption", { enabled: isDefault }).data?.mrrAbove;
   const shown = isDefault ? usual : mrrAbove;

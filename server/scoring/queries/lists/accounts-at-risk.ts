@@ -47,7 +47,7 @@ export interface AccountsAtRisk {
 
 interface AccountRow extends AccountAtRisk {
   readonly isControl: boolean;
-  /** The same in every row. */
+  /** The number of all accounts at risk, controls included, in every row. */
   readonly total: number;
   readonly allMembers: number;
 }

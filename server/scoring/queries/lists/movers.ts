@@ -26,7 +26,7 @@ interface Activity {
 
 export interface Mover {
   readonly direction: "fell" | "rose" | "returned";
-  /** The same in every row of a direction: how many went it. */
+  /** How many entities moved in this direction, in every row of the direction. */
   readonly total: number;
   /** The number of the user or the account. */
   readonly entity: number;

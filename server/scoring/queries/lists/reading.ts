@@ -233,7 +233,7 @@ export function movedConditionsBy(literal: (name: State | HealthBand | "") => st
   } as const;
 }
 
-/** The same on the columns of `scoresWithChange`. */
+/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
 export const movedConditions = movedConditionsBy((name) => `'${name}'`);
 
 export type Moved = keyof typeof movedConditions;
