@@ -1,5 +1,5 @@
-/** The messages of alerts. They have ids and names of users and accounts. E-mail addresses are in them where
- * a destination asks. Pure. */
+/** The messages of alerts, with ids and names of users and accounts, and e-mail addresses where a destination
+ * asks for them. Pure. */
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
@@ -27,16 +27,16 @@ type AlertMessageType = "alert.fired" | "alert.resolved";
 export interface MessageGround {
   readonly version: Pick<RuleVersion, "rule" | "version" | "name">;
   readonly names: Readonly<Record<string, EntityInMessages>>;
-  /** By key. Messages to Slack and by e-mail say it. */
+  /** What users and accounts are worth, by key: for messages to Slack and by e-mail. */
   readonly worth?: ReadonlyMap<string, EntityWorth>;
   /** Whether the message has e-mail addresses of users. */
   readonly hasEmails: boolean;
-  /** Of the pages: `https://rekindle.example.com/o/3`. */
+  /** The address of the pages: `https://rekindle.example.com/o/3`. */
   readonly pages: string;
   readonly nowMs: number;
 }
 
-/** An alert that fired, or that closed and may be told as resolved. */
+/** An alert that a message is about: it fired, or it closed. */
 export type ToldAlert =
   | { readonly type: "alert.fired"; readonly alert: UnsentAlert }
   | { readonly type: "alert.resolved"; readonly alert: ClosedAlert };
@@ -60,10 +60,9 @@ export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMe
 export interface ToldTogether {
   /** The most important first. */
   readonly sent: readonly UnsentAlert[];
-  /** Alerts that fired, those that the cap leaves out among them. */
+  /** The number of alerts that fired, with those that the cap leaves out. */
   readonly total: number;
-  /** When the message is due to which all moments of a rule are gathered; undefined for the message of a
-   * run. */
+  /** When the message is due that gathers the moments of a rule; undefined for the message of a run. */
   readonly gatheredUntilMs?: number | undefined;
 }
 
@@ -96,7 +95,7 @@ export function runMessage(
   });
 }
 
-/** The id of the message to which the moments of a rule are gathered. */
+/** The id of the message that gathers the moments of a rule. */
 export function gatheredMessageId(version: Pick<RuleVersion, "rule">, dueAtMs: number): string {
   return messageIdOf("alert.fired", gatheredKey(version, dueAtMs));
 }
@@ -114,7 +113,7 @@ function rowsThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
   });
 }
 
-/** A body without its rows, at most. */
+/** The bytes of a body without its rows, at most. */
 const headBytes = 4_000;
 
 /** The entities that a run's message may name. */
@@ -122,7 +121,7 @@ export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] 
   return sent.slice(0, ruleLimits.messageRows).map(({ entity }) => entity);
 }
 
-/** An alert is the same by its rule, version, entity and day, or event. */
+/** What identifies an alert in a message id: rule, version, entity, and the day or the event. */
 function keyOf({ rule, version }: MessageGround["version"], { type, alert }: ToldAlert): readonly unknown[] {
   const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
   const key = type === "alert.fired" ? keyOfEntity(alert.entity) : keyOfOpenAlert(alert);

@@ -37,7 +37,7 @@ export interface RuleDeciderParts {
   readonly host: { loadedUserBatches(organization: number): number };
   readonly sources: Pick<SourceWatch, "statuses">;
   readonly segmentOf: DecisionParts["segmentOf"];
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;

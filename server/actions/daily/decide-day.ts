@@ -21,14 +21,14 @@ import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } fr
 import { cursorAfter } from "./decided-by.ts";
 import type { DueRule, Run } from "./due-days.ts";
 
-/** A rule on a day. */
+/** A rule that decides a day. */
 export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
-  /** The run whose rules make the difference between a change of an entity and one of rules. Undefined
-   * without one. */
+  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
+   * entity from a change of the model or the settings. Undefined without an earlier run. */
   readonly rulesBefore: Run | undefined;
   readonly watermark: Watermark;
-  /** `decidedThrough` as it is stored, until the day is decided for all. */
+  /** The stored `decidedThrough`, which stays until all entities of the day are decided. */
   readonly through: number | null;
 }
 

@@ -14,7 +14,7 @@ import type { Digest, DigestCall, DigestEntity } from "./digest.ts";
 
 export interface DigestGround {
   readonly organization: { readonly id: number; readonly name: string };
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: number;
 }

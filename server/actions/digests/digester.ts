@@ -10,7 +10,7 @@ import { type DueDigest, dueDigest } from "./digest-times.ts";
 export interface DigesterParts {
   readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
   readonly read: (organization: Organization, period: DigestPeriod, day: number) => Promise<Digest>;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;

@@ -7,9 +7,9 @@ import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 
-/** Events that happened earlier are no news, although they are loaded late. */
+/** Events that happened longer ago than this fire no alert, although they are loaded late. */
 const oldestMs = 7 * 86_400_000;
-/** Events are read again for so long, because some are loaded late. Their ids are remembered. */
+/** How long events are read again, because some are loaded late. Their ids are remembered. */
 const overlapMs = 86_400_000;
 
 /** The stored part of a rule's cursor. */
@@ -74,12 +74,12 @@ export async function decideBillingMoments(
   return now;
 }
 
-/** Events are read behind the clock for so long that a smaller step back finds them all. */
+/** Whether the clock was set back by more than the overlap, in which all events are remembered. */
 function isSetBack({ atMs }: Pick<Cursor, "atMs">, nowMs: number): boolean {
   return nowMs < atMs - overlapMs;
 }
 
-/** The events to remember until the clock has come there again. */
+/** The events to remember until the clock has reached their time again. */
 function aheadAfter(cursor: Cursor | undefined, nowMs: number): Cursor["ahead"] {
   const [latest] = [cursor, cursor?.ahead]
     .filter((one) => one !== undefined)
@@ -89,7 +89,7 @@ function aheadAfter(cursor: Cursor | undefined, nowMs: number): Cursor["ahead"] 
     : undefined;
 }
 
-/** Undefined for a rule that has not read events yet. */
+/** The cursor of a rule; undefined before it has read events. */
 function cursorOf({ cursor }: Watermark): Cursor | undefined {
   const own = partOf(cursor);
   if (own === undefined) return undefined;

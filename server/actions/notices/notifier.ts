@@ -7,7 +7,7 @@ import { noticesFor, type OrganizationNow } from "./notices.ts";
 export interface NotifierParts {
   readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
   readonly readNow: (organization: Organization) => Promise<OrganizationNow>;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;

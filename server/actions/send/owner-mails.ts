@@ -9,7 +9,7 @@ import type { Sent } from "./post.ts";
 export interface OwnerMailParts {
   readonly ledger: Pick<Ledger, "destinations" | "members" | "organizations">;
   readonly mail: (mail: Mail) => Promise<Sent>;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: () => string;
   readonly nowMs: () => number;
   readonly log: Logger;

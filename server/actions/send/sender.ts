@@ -17,7 +17,7 @@ import { slackBody } from "./slack-body.ts";
 export interface SenderParts {
   readonly ledger: Pick<Ledger, "deliveries">;
   readonly poster: Poster;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: () => string;
   readonly nowMs: () => number;
   /** In [0, 1): spreads retries. */
