@@ -21,12 +21,12 @@ import {
 } from "../../ledger/ledger.ts";
 import type { EntityWorth } from "../rules/worth.ts";
 import {
+  type AlertGroup,
   alertMessage,
   entitiesIn,
   gatheredMessageId,
   type MessageGround,
   runMessage,
-  type ToldTogether,
 } from "./alert-messages.ts";
 import { drawAlerts } from "./arm.ts";
 
@@ -77,7 +77,7 @@ export async function commitChunk(
   const together = isGathered(version)
     ? await gathered(ledger, version, drawn, without, ground)
     : { sent, total };
-  const ended = await toldEnds(ledger, version, chunk.closed);
+  const ended = await endsToSend(ledger, version, chunk.closed);
   const messages = await messagesOf(ledger, version, { sent, together, ended, dueAtMs }, ground);
   // Without a destination no alert counts as sent, so that a later destination gets no end without its begin.
   const isSent = new Set<UnsentAlert>(messages.length === 0 ? [] : sent);
@@ -102,8 +102,8 @@ export async function gatherWithout(
   const { organization, rule, version: number } = version;
   const together = await gathered(ledger, version, [], without, ground);
   if (together.sent.length === 0) return;
-  const told = { sent: [], together, ended: [], dueAtMs: ground.nextMorningMs };
-  const messages = await messagesOf(ledger, version, told, ground);
+  const contents = { sent: [], together, ended: [], dueAtMs: ground.nextMorningMs };
+  const messages = await messagesOf(ledger, version, contents, ground);
   const { sequence: after, decidedThrough, part, cursor } = watermark;
   const chunk = {
     organization,
@@ -180,18 +180,18 @@ async function gathered(
   drawn: readonly DrawnAlert[],
   without: readonly RuleEntity[],
   ground: ChunkGround,
-): Promise<ToldTogether> {
+): Promise<AlertGroup> {
   const fired = drawn.filter(({ arm }) => arm !== "control");
   if (fired.length === 0 && without.length === 0) return noneSent;
   const dueAtMs = ground.nextMorningMs;
   const waiting = await waitingMoments(ledger, version, without, ground);
   // An account that loses its last owner twice on a day has one alert.
   const known = new Set(waiting.alerts.map(({ eventId }) => eventId));
-  const told = fired.filter(({ eventId }) => !known.has(eventId));
-  const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
+  const added = fired.filter(({ eventId }) => !known.has(eventId));
+  const all: readonly UnsentAlert[] = [...waiting.alerts, ...added];
   return {
     sent: all.toSorted(byImportance).slice(0, Math.min(version.cap, ruleLimits.messageRows)),
-    total: waiting.total + told.length,
+    total: waiting.total + added.length,
     gatheredUntilMs: dueAtMs,
   };
 }
@@ -222,7 +222,7 @@ function byImportance(a: UnsentAlert, b: UnsentAlert): number {
 
 /** The ends that need a message: of alerts that had a message. An alert about an excluded entity closes
  * without a message. */
-async function toldEnds(
+async function endsToSend(
   { ruleDecisions }: Ledger,
   { organization, rule }: RuleVersion,
   closed: readonly ClosedAlert[],
@@ -230,13 +230,13 @@ async function toldEnds(
   const ends = closed.filter(({ why }) => why !== "excluded");
   if (ends.length === 0) return [];
   const entities = ends.map(({ entity }) => entity);
-  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
-  return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
+  const wasSent = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
+  return ends.filter((end) => wasSent.has(keyOfOpenAlert(end)));
 }
 
-interface Told {
+interface MessageContents {
   readonly sent: readonly UnsentAlert[];
-  readonly together: ToldTogether;
+  readonly together: AlertGroup;
   readonly ended: readonly ClosedAlert[];
   /** When the message to Slack and by e-mail is due. */
   readonly dueAtMs: number;
@@ -246,7 +246,7 @@ interface Told {
 async function messagesOf(
   ledger: Ledger,
   version: RuleVersion,
-  { sent, together, ended, dueAtMs }: Told,
+  { sent, together, ended, dueAtMs }: MessageContents,
   { address, nowMs, worthOf }: ChunkGround,
 ): Promise<readonly DecisionMessage[]> {
   const { organization, destinations } = version;
@@ -270,13 +270,13 @@ function webhookMessages(
   sent: readonly UnsentAlert[],
   ended: readonly ClosedAlert[],
 ): DecisionMessage[] {
-  const told = [
+  const events = [
     ...sent.map((alert) => ({ type: "alert.fired", alert }) as const),
     ...ended.map((alert) => ({ type: "alert.resolved", alert }) as const),
   ];
   const webhooks = to.filter(({ kind }) => kind === "webhook");
   return webhooks.flatMap(({ id: destination, sendsEmails: hasEmails }) =>
-    told.map((one) => ({
+    events.map((one) => ({
       destination,
       message: alertMessage({ ...about, hasEmails }, one),
       dueAtMs: about.nowMs,
@@ -288,13 +288,13 @@ function webhookMessages(
 function runMessages(
   about: AllGround,
   to: readonly DestinationWithCounts[],
-  told: ToldTogether,
+  group: AlertGroup,
   dueAtMs: number,
 ): DecisionMessage[] {
-  const entities = entitiesIn(told.sent);
-  const replacesWaiting = told.gatheredUntilMs !== undefined;
+  const entities = entitiesIn(group.sent);
+  const replacesWaiting = group.gatheredUntilMs !== undefined;
   return to.flatMap(({ id: destination, kind, sendsEmails: hasEmails }) => {
-    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, told);
+    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, group);
     return message === undefined ? [] : [{ destination, message, dueAtMs, entities, replacesWaiting }];
   });
 }

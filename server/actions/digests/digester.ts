@@ -18,8 +18,8 @@ export interface DigesterParts {
 
 export class Digester {
   readonly #parts: DigesterParts;
-  /** Digests that were added or say nothing, with their day: destination and message id. A restart looks
-   * again, and the ledger adds none twice. */
+  /** The day of each digest that was added or has no news, by destination and message id. After a restart
+   * they are made again, and the ledger adds no message twice. */
   readonly #done = new Map<string, number>();
 
   constructor(parts: DigesterParts) {
@@ -35,7 +35,7 @@ export class Digester {
     for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
       const organization = await ledger.organizations.find(id);
       if (organization === undefined) continue;
-      // One organization that fails does not keep the digests of others back.
+      // An organization that fails does not stop the digests of the others.
       await this.#sendOf(organization, destinations).catch((error: unknown) => {
         log.warn({ err: error, organization: id }, "the digest is sent at the next look");
       });
@@ -58,7 +58,8 @@ export class Digester {
     }
   }
 
-  /** Those that have not got the message yet: also after a restart no digest is read again. */
+  /** The destinations that have not got the message yet. The ledger knows them after a restart, so no digest
+   * is read again. */
   async #missing(
     { id: organization }: Organization,
     waiting: readonly DestinationWithCounts[],

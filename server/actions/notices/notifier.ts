@@ -13,14 +13,14 @@ export interface NotifierParts {
   readonly log: Logger;
 }
 
-/** More than the messages that a destination gets within the log's 30 days, but for a source that is silent
- * every hour. */
+/** Messages of a destination that are read: more than it gets within the 30 days of the log, unless a source
+ * is silent every hour. */
 const sentMessages = 200;
 
 export class Notifier {
   readonly #parts: NotifierParts;
-  /** Messages that were added, by destination: they are not added again each time. Also without this memory
-   * each is added once. */
+  /** Ids of the messages that were added, by destination, so that they are not added again in each run. The
+   * ledger would add no message twice, too. */
   readonly #added = new Map<number, Set<string>>();
 
   constructor(parts: NotifierParts) {
@@ -35,7 +35,7 @@ export class Notifier {
       if (!asking.some((destination) => destination.id === id)) this.#added.delete(id);
     }
     for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
-      // One organization that fails does not keep the messages of others back.
+      // An organization that fails does not stop the messages of the others.
       await this.#notifyOf(id, destinations).catch((error: unknown) => {
         this.#parts.log.warn({ err: error, organization: id }, "messages are added at the next look");
       });

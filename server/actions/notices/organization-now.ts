@@ -44,7 +44,7 @@ export class OrganizationReader {
     if (accounts === undefined || accounts.day < today - 1) return null;
     const { day } = accounts;
     const users = await newestRun(warehouse, organization, "user", day);
-    // Scores before the first training come again with a model.
+    // Scores from before the first training are computed again with a model.
     if (users?.day !== day || users.body.awaitsTraining || accounts.body.awaitsTraining) return null;
     const runs = [day, users.body.rowsVersion, accounts.body.rowsVersion].join(" ");
     const known = this.#read.get(organization);

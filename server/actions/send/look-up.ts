@@ -45,6 +45,6 @@ function readServers(file: string): void {
     });
     if (servers.length > 0) setServers(servers);
   } catch {
-    // The file is gone, or it is being written. Its next version is read.
+    // The file is gone, or is being written. The next version of it is read.
   }
 }

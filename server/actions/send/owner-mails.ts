@@ -15,7 +15,8 @@ export interface OwnerMailParts {
   readonly log: Logger;
 }
 
-/** Tells the owners. After a failure that may end, all of them get the mail again ten minutes later. */
+/** Sends owners mails about disabled destinations. After a failure that may end, all owners get the mail
+ * again ten minutes later. */
 export async function tellOwners(parts: OwnerMailParts): Promise<void> {
   const { ledger, nowMs, log } = parts;
   for (const destination of await ledger.destinations.claimUntold(nowMs())) {

@@ -77,7 +77,7 @@ export class SourceWatch {
 
   /** Every source that ever sent. */
   async statuses(organization: WatchedOrganization): Promise<readonly SourceStatus[]> {
-    return (await this.#look(organization)).statuses;
+    return (await this.#statusesNow(organization)).statuses;
   }
 
   /** The sources that are silent; those that were retired are not among them. */
@@ -88,7 +88,7 @@ export class SourceWatch {
   /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when
    * they do not wait. A day whose data was complete before does not wait. */
   async stoppedFor(organization: WatchedOrganization, day: number): Promise<StoppedData | null> {
-    const { statuses, whole } = await this.#look(organization);
+    const { statuses, whole } = await this.#statusesNow(organization);
     const isMissing = (sinceMs: number) => organization.zone.dayOf(sinceMs) < day;
     const { lastHeardMs } = whole;
     if (lastHeardMs !== null && isWholeSilent(whole, statuses, this.#nowMs()) && isMissing(lastHeardMs)) {
@@ -100,7 +100,7 @@ export class SourceWatch {
     return longest === undefined ? null : { source: longest.source, sinceMs: longest.sinceMs };
   }
 
-  async #look(organization: WatchedOrganization) {
+  async #statusesNow(organization: WatchedOrganization) {
     const totals = await this.#ledger.sources.totals(organization.id);
     const { sources, whole } = await this.#judge(organization, totals);
     const statuses = totals.map((each) => statusOf(each, sources.get(each.source), this.#nowMs()));

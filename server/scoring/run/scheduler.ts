@@ -110,8 +110,8 @@ interface RunTime {
 interface Memory {
   plan?: Plan;
   /** The day on which the warehouse was last asked for new events of earlier days. */
-  lookedOn?: number;
-  lookedAtMs: number;
+  searchedOn?: number;
+  searchedAtMs: number;
   /** The timezone at the last check of settings, sources and outages, and when that was. */
   zone?: Zone;
   readAtMs: number;
@@ -272,7 +272,7 @@ export class Scheduler {
     if (performance.now() - memory.readAtMs >= restMs) return false;
     const today = memory.zone.dayOf(this.#parts.time.nowMs() - settleMs);
     this.#noteLoaded(memory, id, today);
-    return memory.lookedOn === today && !(await this.#mayLook(memory, id));
+    return memory.searchedOn === today && !(await this.#maySearch(memory, id));
   }
 
   #noteLoaded(memory: Memory, organization: number, today: number): void {
@@ -289,7 +289,7 @@ export class Scheduler {
     memory.zone = scored.zone;
     memory.readAtMs = performance.now();
     const today = scored.zone.dayOf(time.nowMs() - settleMs);
-    await this.#lookForChanges(memory, scored, today);
+    await this.#searchForChanges(memory, scored, today);
     const stopped = JSON.stringify(await scoring.stoppedFor(scored, today));
     const declaredOutages = declaredKey(scored, today);
     const planKey = JSON.stringify([today, settingsKey(scored.settings), declaredOutages, stopped]);
@@ -301,26 +301,26 @@ export class Scheduler {
    * Days are those of the organization's timezone, so events of today cost nothing anywhere. Late events
    * that trickle in are looked for when a run may follow: a search takes 0.1 s of processor time, and a
    * stream of late events would cause a search every 10 s. */
-  async #lookForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
+  async #searchForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
     const { host, scoring } = this.#parts;
     this.#noteLoaded(memory, organization.id, today);
-    if (memory.lookedOn === today && !(await this.#mayLook(memory, organization.id))) return;
+    if (memory.searchedOn === today && !(await this.#maySearch(memory, organization.id))) return;
     // Yesterday's last events may still wait for the loader. Behind a lagging one they come late.
-    if (memory.lookedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
+    if (memory.searchedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
     await scoring.noticeChanges(organization, today);
-    memory.lookedOn = today;
-    memory.lookedAtMs = this.#parts.time.nowMs();
+    memory.searchedOn = today;
+    memory.searchedAtMs = this.#parts.time.nowMs();
     memory.hasEarlierEvents = false;
     delete memory.plan;
   }
 
   /** Events of a load in bulk are looked for when it is over. */
-  async #mayLook(memory: Memory, organization: number): Promise<boolean> {
+  async #maySearch(memory: Memory, organization: number): Promise<boolean> {
     if (!memory.hasEarlierEvents) return false;
     if (!this.#restsForLateEvents(memory)) return true;
     if (memory.bulkLoadSinceMs !== undefined) return false;
     const importedAtMs = await this.#parts.ledger.lastBulkLoadAtMs(organization);
-    return importedAtMs !== null && importedAtMs > memory.lookedAtMs - clocksDifferMs;
+    return importedAtMs !== null && importedAtMs > memory.searchedAtMs - clocksDifferMs;
   }
 
   async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "planKey">> {
@@ -438,7 +438,7 @@ function newMemory(): Memory {
   const none = { endedMs: never, tookMs: 0 };
   return {
     hasEarlierEvents: false,
-    lookedAtMs: never,
+    searchedAtMs: never,
     readAtMs: never,
     last: none,
     lastOfToday: none,

@@ -36,7 +36,7 @@ export function ConditionFields({ draft, onChange }: FieldsProps): ReactElement 
       />
       {hasScope(draft) && segments.length > 0 && (
         <Select
-          label="Only those of a segment"
+          label="Limit to a segment"
           value={draft.scopeSegment}
           choices={[{ value: "", label: `All ${draft.scope}` }, ...segments]}
           onChoose={(scopeSegment) => onChange({ scopeSegment })}
