@@ -80,13 +80,13 @@ export class SourceWatch {
     return (await this.#statusesNow(organization)).statuses;
   }
 
-  /** The sources that are silent; those that were retired are not among them. */
+  /** The sources that are silent, without retired sources. */
   async silent(organization: WatchedOrganization): Promise<readonly Silence[]> {
     return silencesOf(await this.statuses(organization));
   }
 
   /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when
-   * they do not wait. A day whose data was complete before does not wait. */
+   * scores do not wait. A day whose data was complete before does not wait. */
   async stoppedFor(organization: WatchedOrganization, day: number): Promise<StoppedData | null> {
     const { statuses, whole } = await this.#statusesNow(organization);
     const isMissing = (sinceMs: number) => organization.zone.dayOf(sinceMs) < day;
@@ -150,7 +150,7 @@ function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: numbe
   };
 }
 
-/** Without a rhythm (a new source, or one without data since before the stored hours), only eight weeks are
+/** Without a rhythm (a new source, or a source without data in the stored hours) only eight weeks are
  * silence. */
 function silentFrom(lastHeardMs: number | null, rhythm: Rhythm | undefined, nowMs: number): number | null {
   if (rhythm !== undefined) return rhythm.silentFromMs;

@@ -1,7 +1,6 @@
 /**
  * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts,
- * health.ts and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with
- * those.
+ * health.ts and churn-model.ts in SQL, with their constants. A test compares both on random logs.
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";

@@ -17,7 +17,7 @@ export interface RealisedChurn {
   readonly healthBand: HealthBand;
   readonly count: number;
   readonly churned: number;
-  /** Among the churned: those whose last subscription was ended by failed payments. */
+  /** How many of the churned had their last subscription ended by failed payments. */
   readonly involuntary: number;
 }
 
@@ -94,7 +94,7 @@ async function lastRunOver(
   for (;;) {
     const run = await newestRun(warehouse, organization.id, kind, uptoDay);
     if (run === undefined) return undefined;
-    // Another run before that day may have a shorter horizon than this one, and none a later day.
+    // An earlier run may have a shorter horizon than this run, but none has a later day.
     const { churnHorizonDays: horizonDays } = run.body.settings;
     const lastDay = endDay - horizonDays;
     const population = populationOf({ ...organization, settings: run.body.settings }, kind);

@@ -20,13 +20,13 @@ export interface SegmentsOfRun {
 
 /** A finished run for one kind of entity: everything that its scores follow from, besides their features. */
 export interface RunBody {
-  /** Its rows of scores have this version, or the higher one of a run that was cut off. */
+  /** Its rows of scores have this version, or the higher version of a run that was cut off. */
   readonly rowsVersion: number;
   readonly settings: Settings;
   readonly settingsKey: string;
   /** The days that its counts of days leave out. */
   readonly outages: Outages;
-  /** Those of them that were declared, by `declaredKey`. */
+  /** The declared outages among them, by `declaredKey`. */
   readonly declaredOutages: string;
   readonly scale: UsualBehaviour;
   /** The day of the scale. */

@@ -36,7 +36,7 @@ export interface SchedulerParts {
 
 /** How long an organization rests from runs. */
 interface Rests {
-  /** From the end of a run of today to the next one. */
+  /** The rest from the end of a run of today to the next run of today. */
   readonly beforeTodayMs: number;
   /** The rest before a run of today that only adds late events: `timesRun` times the last run, at least
    * `beforeTodayMs` and at most `longestMs`. */
@@ -49,7 +49,7 @@ interface Rests {
   /** How long an idle organization is left alone: `eachMs` times the number of organizations, at most
    * `longestMs`. A new day or late events end it early. */
   readonly betweenChecks: { readonly eachMs: number; readonly longestMs: number };
-  /** After a first failure; twice as long after each further one, an hour at most. */
+  /** The rest after a first failure; it doubles with each further failure, up to an hour. */
   readonly afterFailureMs: number;
   /** How long all organizations wait at most for a loader that lags. The rows may be of another
    * organization. */
@@ -171,7 +171,7 @@ export class Scheduler {
     this.#working.add(round);
   }
 
-  /** The round after one with runs begins when earlier days have rested. */
+  /** When the round after a round with runs begins: when earlier days have rested. */
   async #round(): Promise<void> {
     const startedMs = performance.now();
     if ((await this.runDue()) === 0) return;
@@ -305,7 +305,7 @@ export class Scheduler {
     const { host, scoring } = this.#parts;
     this.#noteLoaded(memory, organization.id, today);
     if (memory.searchedOn === today && !(await this.#maySearch(memory, organization.id))) return;
-    // Yesterday's last events may still wait for the loader. Behind a lagging one they come late.
+    // Yesterday's last events may still wait for the loader. Behind a loader that lags they come late.
     if (memory.searchedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
     await scoring.noticeChanges(organization, today);
     memory.searchedOn = today;
