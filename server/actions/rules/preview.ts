@@ -1,6 +1,6 @@
 /**
- * The past of a rule that is not saved, from the daily rows of scores of 90 days: its alerts by the same
- * steps as the nightly decision, and whether they were followed by churn. Nothing is stored. See
+ * What a rule would have done in the last 90 days, from daily scores: its alerts, by the steps of the nightly
+ * decision, and whether they were followed by churn. Nothing is stored. See
  * docs/decisions/0086.
  */
 import { isMoment, type RuleCondition, type RuleScope } from "../../../contract/actions/rules.ts";

@@ -65,8 +65,9 @@ export function unknownSinceMs(
 }
 
 /** Erasures and owners since an evaluation.
- * @param erased of the organization, at least those that the evaluation may not have known
- * @param segments the segment and those below it. @param readsScores whether scores decide who is a member */
+ * @param erased erasures of the organization, at least since `unknownSinceMs`
+ * @param segments the segment and the segments in its filter. @param readsScores whether scores decide who is
+ * a member */
 export function touchedSince(
   erased: readonly ErasedAccounts[],
   last: Evaluation,

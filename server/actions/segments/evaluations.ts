@@ -171,7 +171,7 @@ export interface NewEvaluation extends Evaluation {
   readonly touched: Touched | undefined;
 }
 
-/** Stores the changes first and the evaluation last. The number of an evaluation is higher than those of all
+/** Stores the changes first and the evaluation last. The number of an evaluation is higher than all numbers
  * before, also after one that was cut off and by a clock that went back. Users who are excluded by now did
  * not leave by themselves, and touched entities did not change by themselves. */
 export async function storeEvaluation(
@@ -223,7 +223,8 @@ export async function storeEvaluation(
 
 const at = "fromUnixTimestamp64Milli({atMs:Int64}, 'UTC')";
 
-/** Deletes all rows of segments, those of evaluations last: they say that there are others. */
+/** Deletes all rows of segments. Rows of evaluations are deleted last, because they tell that there are other
+ * rows. */
 export async function deleteEvaluations(
   warehouse: Warehouse,
   organization: number,

@@ -26,7 +26,7 @@ export const mailIsOff: Sent = {
 };
 
 /** Sends a mail. `status` is the reply code of SMTP (RFC 5321) about the recipient or the message. It is null
- * after all other failures, because those are the installation's: no connection, a refused password or a
+ * after all other failures, which are faults of the installation: no connection, a refused password or a
  * refused sender. It never throws. */
 export async function sendMail(
   config: MailConfig | null,

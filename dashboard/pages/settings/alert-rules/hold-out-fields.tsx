@@ -20,7 +20,7 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
         max={100 * ruleLimits.maxHoldOutShare}
         step="any"
         value={draft.holdOut}
-        help="Leave this share alone, to measure whether calling helps."
+        help="Holds this share of alerts back as a control group: no message, not on the call list."
         onChange={({ target }) => onChange({ holdOut: target.value })}
       />
       {Number(draft.holdOut) > 0 && hasScope(draft) && <Exemptions draft={draft} onChange={onChange} />}
