@@ -161,7 +161,8 @@ export function silenceBy(horizonDays: number, parameters: BgbbParameters): Sile
   };
 }
 
-/** As the model counts: scores of before are explained as they were made. */
+/** The silence as the model counts it, by whole periods or by the day: old scores are explained as they were
+ * computed. */
 function silenceOf({ horizonDays, bgbb, isByDay }: ChurnModel): Silence {
   const silence = silenceBy(horizonDays, bgbb);
   return isByDay === true ? silence : { ...silence, on: ({ cell }) => silence.of(cell) };

@@ -56,7 +56,7 @@ export interface PreviewQuestion {
   readonly organization: Omit<ScoredOrganization, "settings">;
   /** Today. */
   readonly day: number;
-  /** As they are applied. */
+  /** The settings before and after the change, as runs apply them. */
   readonly before: Settings;
   readonly after: Settings;
 }

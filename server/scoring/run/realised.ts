@@ -25,8 +25,8 @@ export interface RealisedChurn {
 const maxRuns = 6;
 
 /**
- * Of entities that could churn. Runs used only the data of their day, so this is a back-test of health bands.
- * Each run is evaluated with the settings of its day.
+ * The churn of entities that could churn. Runs used only the data of their day, so this is a back-test of
+ * health bands. Each run is evaluated with the settings of its day.
  */
 export async function realisedChurn(
   warehouse: Warehouse,

@@ -49,8 +49,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
-  /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has.
-   * Null while they come. */
+  /** On `trainedDay`: the first of the days on which a declared departure should have come and did not; null
+   * while departures come. */
   readonly noDeparturesFrom?: number | null;
   /** As of `trainedDay`: in how many trainings running the health bands did not separate. Left out by runs of
    * before. */
@@ -68,7 +68,7 @@ export interface RunBody {
 /** Rungs, as trained on what was known on a day. */
 export interface ModelBody {
   readonly settingsKey: string;
-  /** As a run has it. */
+  /** The declared outages of its training, by `declaredKey`. */
   readonly declaredOutages: string;
   readonly rungs: readonly ChurnModel[];
   readonly churnedLabels: number;
@@ -76,7 +76,7 @@ export interface ModelBody {
   /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
-  /** As a run has them. */
+  /** These three as in `RunBody`. */
   readonly observedBaseRate?: ObservedBaseRate | null;
   readonly noDeparturesFrom?: number | null;
   readonly bandFailures?: number;

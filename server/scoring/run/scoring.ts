@@ -64,7 +64,7 @@ export interface ScoreRequest {
 
 export interface PreviewRequest {
   readonly organization: number;
-  /** As they are stored. */
+  /** The stored settings before and after the change. */
   readonly before: Settings;
   readonly after: Settings;
 }

@@ -13,7 +13,7 @@ export interface AccountsAtRiskQuestion {
   readonly run: OfRun;
   /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
-  /** Of a run without a model. */
+  /** The order by activity, of a run without a model. */
   readonly activityOrder?: ActivityOrder | undefined;
   /** Numbers of accounts that are counted and not listed. */
   readonly controls: readonly number[];
@@ -34,7 +34,7 @@ export interface AccountAtRisk {
   readonly activeMembers: number;
   readonly health: number | null;
   readonly risk: number | null;
-  /** Of health, since the earlier run; null when it was not there. */
+  /** The change of health since the earlier run; null when the account was not there. */
   readonly change: number | null;
 }
 

@@ -9,7 +9,7 @@ export interface MoversQuestion {
   readonly earlier: OfRun;
   /** Of the largest falls and rises, only these. */
   readonly state: string | undefined;
-  /** Of each direction. */
+  /** Movers of each direction, at most. */
   readonly limit: number;
 }
 
@@ -41,7 +41,7 @@ export interface Mover {
   readonly risk: number | null;
   readonly engagement: number | null;
   readonly momentum: number | null;
-  /** Of health since the earlier run. */
+  /** The change of health since the earlier run. */
   readonly change: number;
   readonly now: Activity;
   readonly before: Activity;
