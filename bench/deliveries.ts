@@ -81,7 +81,7 @@ async function drain(ledger: Ledger, port: number, others: readonly string[]): P
   const outbox = newOutbox(ledger, { exceptions, mail: null }, () => "", log, Date.now);
   const lateMs = watchLateness();
   const startedMs = performance.now();
-  const timer = setInterval(() => void outbox.work(), 1_000);
+  const timer = setInterval(() => void outbox.sendDue(), 1_000);
   while (((await ledger.destinations.find(id, quick))?.pending ?? 0) > 0) await Bun.sleep(100);
   const seconds = (performance.now() - startedMs) / 1_000;
   clearInterval(timer);

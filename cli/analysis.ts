@@ -48,7 +48,7 @@ async function withOwnNode(installation: Installation, cluster: ClusterConfig, w
   try {
     await host.begin();
     const deadlineMs = performance.now() + startingPatienceMs;
-    const hasLeader = () => host.work !== undefined || installation.node?.leader !== undefined;
+    const hasLeader = () => host.jobs !== undefined || installation.node?.leader !== undefined;
     while (host.started.analysis === undefined || !hasLeader()) {
       if (performance.now() > deadlineMs) {
         throw new Refusal(`the warehouse cannot be asked: ${host.waitsFor ?? "no analysis node leads"}.`);

@@ -1,11 +1,11 @@
 /**
- * Analysis as a node of a cluster. It answers questions; while it leads it also does the work: loading,
- * rebuilds, erasures, checks, scores. Whether it leads is decided in the ledger
+ * Analysis as a node of a cluster. It answers questions; while it leads it also runs the background
+ * jobs: loading, rebuilds, erasures, checks, scores. Whether it leads is decided in the ledger
  * (server/ledger/postgres/cluster/leadership.ts).
  */
 
 import { Refusal } from "../contract/refusal.ts";
-import { type AnalysisHost, AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
+import { type AnalysisHost, BackgroundJobs, type LeaderStatus } from "./analysis-work.ts";
 import type { StartedAnalysis } from "./between/between.ts";
 import { remoteAnalysis, remoteScoring } from "./between/remote/remote.ts";
 import type { ClusterConfig, Config } from "./config.ts";
@@ -29,15 +29,16 @@ import {
 } from "./warehouse/warehouse.ts";
 
 const retryMs = 1_000;
-const sayEveryMs = 10_000;
-/** How often the warehouse is asked whether it is there, and how long it may take to say so. */
-const lookEveryMs = 1_000;
-const lookPatienceSeconds = 10;
-/** For so long questions that were on their way are answered still. */
+/** How often the log repeats that ClickHouse is awaited. */
+const logEveryMs = 10_000;
+/** How often the warehouse is pinged, and how long it may take to answer. */
+const pingEveryMs = 1_000;
+const pingTimeoutSeconds = 10;
+/** How long a node that leaves still answers the questions that were on their way. */
 const drainMs = 1_500;
-/** Then the process exits, even with unfinished work. The next leader repeats it. */
+/** After this time the process exits, even with an unfinished job. The next leader repeats the job. */
 const maxStopMs = 5_000;
-/** For each of the steps of leaving that a silent server could hold up: ten seconds in all. */
+/** The limit of each step of leaving that a silent server could hold up: ten seconds in all. */
 const maxStepMs = 1_000;
 
 /** Opens the ledger, and the warehouse when that can be reached. */
@@ -67,17 +68,17 @@ class AnalysisNode implements AnalysisHost {
   readonly #sources: SourceWatch;
   #warehouse: Warehouse | undefined;
   #following: FollowingAnalysis | undefined;
-  #work: AnalysisWork | undefined;
+  #jobs: BackgroundJobs | undefined;
   #waitsFor: string | undefined = "ClickHouse";
   /** Whether the server answers, tables or not. */
   #isReachable = false;
-  /** Why the work of this term could not begin yet. */
+  /** Why the background jobs of this term could not start yet. */
   #beginFails: string | null = null;
-  /** How the loader of this term is; undefined while another node leads. */
-  #loads: (() => LoaderStatus) | undefined;
+  /** The state of the loader of this term; undefined while another node leads. */
+  #loaderStatus: (() => LoaderStatus) | undefined;
   #why: UnavailableReason | undefined;
-  /** Whether the tables cannot be made here: then it does not help to know that they are not made. */
-  #makesNone = false;
+  /** Whether this node fails to make the tables: then "tables are missing" is no reason to wait for. */
+  #cannotMakeTables = false;
   #isStopping = false;
   #watching: Promise<void> = Promise.resolve();
 
@@ -87,15 +88,15 @@ class AnalysisNode implements AnalysisHost {
     this.#sources = new SourceWatch(parts.ledger, parts.time.nowMs);
     const canLead = () => this.#isReachable && this.#beginFails === null;
     this.#leadership = new Leadership(parts.node, { canLead, lead: (term) => this.#lead(term) }, parts.log);
-    parts.node.whileLeading(() => this.#said());
+    parts.node.whileLeading(() => this.#ownStatus());
   }
 
-  get work(): AnalysisWork | undefined {
-    return this.#work;
+  get jobs(): BackgroundJobs | undefined {
+    return this.#jobs;
   }
 
   get loader(): LoaderStatus | undefined {
-    return this.#loads?.();
+    return this.#loaderStatus?.();
   }
 
   get waitsFor(): string | undefined {
@@ -109,10 +110,10 @@ class AnalysisNode implements AnalysisHost {
   get started(): Partial<StartedAnalysis> {
     const following = this.#following;
     if (following === undefined || this.#waitsFor !== undefined) return {};
-    const work = this.#work;
-    if (work !== undefined) {
-      const { scoring, sources, scheduler, failures } = work;
-      return { analysis: whileLeading(work.analysis, following), scoring, sources, scheduler, failures };
+    const jobs = this.#jobs;
+    if (jobs !== undefined) {
+      const { scoring, sources, scheduler, failures } = jobs;
+      return { analysis: whileLeading(jobs.analysis, following), scoring, sources, scheduler, failures };
     }
     return {
       analysis: following,
@@ -123,9 +124,9 @@ class AnalysisNode implements AnalysisHost {
       sources: this.#sources,
       scheduler: {
         isOn: this.#parts.time.intervals.scheduleMs !== null,
-        earlierScores: (organization) => this.#saidByLeader()?.earlierScores[String(organization)] ?? null,
+        earlierScores: (organization) => this.#leaderStatus()?.earlierScores[String(organization)] ?? null,
       },
-      failures: (organization) => this.#saidByLeader()?.failures?.[String(organization)] ?? [],
+      failures: (organization) => this.#leaderStatus()?.failures?.[String(organization)] ?? [],
     };
   }
 
@@ -157,7 +158,7 @@ class AnalysisNode implements AnalysisHost {
     await waitUpTo(maxStepMs, Promise.all([node.close(), ledger.close()]));
   }
 
-  /** Opens the way to the warehouse when it is there, and looks from then on whether it still is. */
+  /** Opens the warehouse when it can be reached, and pings it from then on. */
   async #watchWarehouse(): Promise<void> {
     while (!this.#isStopping) {
       this.#warehouse ??= await this.#open(() => !this.#isStopping);
@@ -167,18 +168,18 @@ class AnalysisNode implements AnalysisHost {
         warehouse: this.#warehouse,
         ledger,
         nowMs: time.nowMs,
-        leader: () => this.#saidByLeader()?.status,
+        leader: () => this.#leaderStatus()?.status,
         askLeader: () => remoteAnalysis(this.#leader()),
       });
-      await this.#lookAt(this.#warehouse);
+      await this.#ping(this.#warehouse);
       this.#isReachable = this.#waitsFor === undefined;
-      await Bun.sleep(lookEveryMs);
+      await Bun.sleep(pingEveryMs);
     }
   }
 
-  async #lookAt(warehouse: Warehouse): Promise<void> {
+  async #ping(warehouse: Warehouse): Promise<void> {
     try {
-      await warehouse.rows("SELECT 1", {}, { maxSeconds: lookPatienceSeconds });
+      await warehouse.rows("SELECT 1", {}, { maxSeconds: pingTimeoutSeconds });
       this.#waitsFor = undefined;
     } catch (error) {
       this.#waitsFor = messageOf(error);
@@ -191,34 +192,34 @@ class AnalysisNode implements AnalysisHost {
   async #open(isWanted: () => boolean, term?: Term): Promise<Warehouse | undefined> {
     const { cluster, log } = this.#parts;
     const { clickhouseUrl: url, clickhouseCluster } = cluster;
-    let saidMs = Number.NEGATIVE_INFINITY;
+    let loggedMs = Number.NEGATIVE_INFINITY;
     while (isWanted()) {
       try {
         const changes = { migrates: term !== undefined, mayChange: () => term?.isHeld ?? true };
         const ledger = await this.ledger.identity();
         const opened = await openClickHouseWarehouse({ url, cluster: clickhouseCluster, ledger, ...changes });
-        if (term !== undefined) this.#makesNone = false;
+        if (term !== undefined) this.#cannotMakeTables = false;
         return opened;
       } catch (error) {
         const because = messageOf(error);
         if (term === undefined) this.#isReachable = error instanceof MissingTables;
         else {
-          this.#makesNone = true;
+          this.#cannotMakeTables = true;
           this.#beginFails = because;
         }
-        if (this.#warehouse === undefined && (term !== undefined || !this.#makesNone)) {
+        if (this.#warehouse === undefined && (term !== undefined || !this.#cannotMakeTables)) {
           this.#waitsFor = because;
           this.#why = unavailableReasonOf(error);
         }
-        if (performance.now() - saidMs > sayEveryMs) log.warn({ because }, "waiting for ClickHouse");
-        if (performance.now() - saidMs > sayEveryMs) saidMs = performance.now();
+        if (performance.now() - loggedMs > logEveryMs) log.warn({ because }, "waiting for ClickHouse");
+        if (performance.now() - loggedMs > logEveryMs) loggedMs = performance.now();
       }
       await Bun.sleep(retryMs);
     }
     return undefined;
   }
 
-  /** Begins the work of a term. */
+  /** Starts the background jobs of a term. */
   #lead(term: Term): Leading {
     const { ledger: shared, node, config, log, time } = this.#parts;
     const ending = Promise.withResolvers<void>();
@@ -231,50 +232,50 @@ class AnalysisNode implements AnalysisHost {
       const parts = { warehouse, ledger, log, time, dataDir: config.dataDir };
       const loads = (status: () => LoaderStatus) => {
         if (isEnding) return;
-        this.#loads = status;
+        this.#loaderStatus = status;
         this.#beginFails = null;
       };
       try {
         const analysis = await beginAnalysis(parts, { ending: ending.promise, loads });
-        this.#work = new AnalysisWork({ analysis, ledger, address: config.publicUrl, time, log });
+        this.#jobs = new BackgroundJobs({ analysis, ledger, address: config.publicUrl, time, log });
       } catch (error) {
         this.#beginFails = messageOf(error);
         await warehouse.close();
         if (isWanted()) throw error;
       }
     };
-    this.#loads = () => nothingLoaded("replaying", this.#beginFails);
+    this.#loaderStatus = () => nothingLoaded("replaying", this.#beginFails);
     const beginning = untilDone(begin, isWanted, log);
     return {
       stop: async () => {
         isEnding = true;
         ending.resolve();
         // Stop reporting as leader at once, even while work is under way.
-        this.#loads = undefined;
+        this.#loaderStatus = undefined;
         await beginning;
         this.#beginFails = null;
-        const work = this.#work;
-        this.#work = undefined;
-        await work?.stop();
+        const jobs = this.#jobs;
+        this.#jobs = undefined;
+        await jobs?.stop();
       },
     };
   }
 
-  #said(): string | null {
-    const work = this.#work;
-    const loader = this.#loads?.();
+  #ownStatus(): string | null {
+    const jobs = this.#jobs;
+    const loader = this.#loaderStatus?.();
     if (loader === undefined) return null;
-    const said: SaidByLeader = {
-      status: work?.analysis.status() ?? { state: "ready", loader, rebuild: null },
-      earlierScores: work?.scheduler.allEarlierScores() ?? {},
-      failures: work?.allFailures() ?? {},
+    const status: LeaderStatus = {
+      status: jobs?.analysis.status() ?? { state: "ready", loader, rebuild: null },
+      earlierScores: jobs?.scheduler.allEarlierScores() ?? {},
+      failures: jobs?.allFailures() ?? {},
     };
-    return JSON.stringify(said);
+    return JSON.stringify(status);
   }
 
-  #saidByLeader(): SaidByLeader | undefined {
-    const leading = this.#parts.node.leader?.leaderStatus ?? null;
-    return leading === null ? undefined : (JSON.parse(leading) as SaidByLeader);
+  #leaderStatus(): LeaderStatus | undefined {
+    const status = this.#parts.node.leader?.leaderStatus ?? null;
+    return status === null ? undefined : (JSON.parse(status) as LeaderStatus);
   }
 
   /** The leader. @throws Refusal when it cannot be asked */
@@ -291,11 +292,11 @@ class AnalysisNode implements AnalysisHost {
   }
 }
 
-/** Tries until it succeeds or is not wanted any more. */
-async function untilDone(work: () => Promise<void>, isWanted: () => boolean, log: Logger): Promise<void> {
+/** Calls `begin` until it succeeds or is not wanted any more. */
+async function untilDone(begin: () => Promise<void>, isWanted: () => boolean, log: Logger): Promise<void> {
   while (isWanted()) {
     try {
-      return await work();
+      return await begin();
     } catch (error) {
       log.warn({ err: error }, "the work on the warehouse could not begin, and will be tried again");
       await Bun.sleep(retryMs);

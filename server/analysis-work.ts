@@ -1,10 +1,11 @@
-/** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
+/** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
+ * the node that leads. */
 import {
   Digester,
-  Looks,
   MessageExclusions,
   Notifier,
   OrganizationReader,
+  Poller,
   RuleDecider,
   readDigest,
   SegmentKeeper,
@@ -25,55 +26,55 @@ import type {
 
 export type Answer = (request: Request) => Response | Promise<Response>;
 
-/** The stores that the process works on, and what it is at this moment. */
+/** The stores of the analysis process, and its state. */
 export interface AnalysisHost {
   readonly ledger: SharedLedger;
   /** The parts that answer questions; undefined during the start. */
   readonly started: Partial<StartedAnalysis>;
   readonly waitsFor: string | undefined;
-  /** The same reason as a code, without details. */
+  /** The reason of `waitsFor` as a code, without details. */
   readonly why?: UnavailableReason | undefined;
-  /** The work of this process; undefined during the start, and while another node leads. */
-  readonly work: AnalysisWork | undefined;
-  /** How loading goes here, from its first batch on. */
+  /** The background jobs of this process; undefined during the start, and while another node leads. */
+  readonly jobs: BackgroundJobs | undefined;
+  /** The state of the loader in this process, from its first batch on. */
   readonly loader: LoaderStatus | undefined;
   /** Answers other nodes. */
   serve?(answer: Answer, failed: (error: Error) => Response): Bun.Server<undefined> | undefined;
-  /** Resolves when questions are answered, or when that is waited for beside. */
+  /** Resolves when the process answers questions, or waits in the background until it can. */
   begin(): Promise<void>;
-  /** Others are told to ask this process nothing more. */
+  /** Tells other processes to ask this process nothing more. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The leader's report on its work to the other nodes. */
-export interface SaidByLeader {
+/** What the leader reports to the other nodes about its background jobs. */
+export interface LeaderStatus {
   readonly status: AnalysisStatus;
   readonly earlierScores: Readonly<Record<string, EarlierScores>>;
-  /** By organization. Nodes of 0.1.0 do not say it. */
+  /** By organization. Nodes of 0.1.0 do not report it. */
   readonly failures?: Readonly<Record<string, readonly Failure[]>>;
 }
 
-interface WorkParts {
+interface JobParts {
   readonly analysis: Analysis;
   readonly ledger: SharedLedger;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly time: Time;
   readonly log: Logger;
 }
 
-export class AnalysisWork {
+export class BackgroundJobs {
   readonly analysis: Analysis;
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
   readonly #segments: SegmentKeeper;
-  readonly #looks: readonly Looks[];
+  readonly #pollers: readonly Poller[];
 
-  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests
-   * and the record of who is in segments; loading and upkeep have begun with analysis. */
-  constructor({ analysis, ledger, address, time, log }: WorkParts) {
+  /** Starts the nightly checks, scheduled scores, notices, alert rules, digests and segment evaluations.
+   * Loading and upkeep have begun with `analysis`. */
+  constructor({ analysis, ledger, address, time, log }: JobParts) {
     const { nowMs } = time;
     this.analysis = analysis;
     this.sources = new SourceWatch(ledger, nowMs);
@@ -82,9 +83,9 @@ export class AnalysisWork {
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, time });
     const { warehouse } = analysis;
     const parts = { ledger, warehouse, sources, address, nowMs, log };
-    const { look } = new OrganizationReader(parts);
+    const { readNow } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
-    const notifier = new Notifier({ ...parts, look });
+    const notifier = new Notifier({ ...parts, readNow });
     const ruleParts = { ...parts, host: analysis, segmentOf };
     const digester = new Digester({
       ...parts,
@@ -92,28 +93,28 @@ export class AnalysisWork {
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    this.#looks = [
-      new Looks("notices", notifier, log),
-      new Looks("rules at every look", new RuleDecider(ruleParts, "at every look"), log),
-      new Looks("rules once a scored day", new RuleDecider(ruleParts, "once a scored day"), log),
-      new Looks("exclusions of messages", new MessageExclusions(parts), log),
-      new Looks("digests", digester, log),
-      new Looks("segments", this.#segments, log),
+    this.#pollers = [
+      new Poller("notices", notifier, log),
+      new Poller("rules at every look", new RuleDecider(ruleParts, "continuous"), log),
+      new Poller("rules once a scored day", new RuleDecider(ruleParts, "daily"), log),
+      new Poller("exclusions of messages", new MessageExclusions(parts), log),
+      new Poller("digests", digester, log),
+      new Poller("segments", this.#segments, log),
     ];
     analysis.nightly.start();
     this.scheduler.start();
-    for (const looks of this.#looks) looks.start(time.intervals.actionsMs);
+    for (const poller of this.#pollers) poller.start(time.intervals.actionsMs);
   }
 
-  /** Work that fails for an organization at this moment. Bound, because a route has it without this
-   * object. */
+  /** The background jobs that fail for an organization at this moment. Bound, because a route calls it
+   * without this object. */
   readonly failures = (organization: number): readonly Failure[] =>
-    Object.entries(this.#failing()).flatMap(([of, work]) => {
-      const sinceMs = work.failingSinceMs(organization);
+    Object.entries(this.#failing()).flatMap(([of, job]) => {
+      const sinceMs = job.failingSinceMs(organization);
       return sinceMs === null ? [] : [{ of: of as Failure["of"], sinceMs }];
     });
 
-  /** The same of all organizations. */
+  /** The background jobs that fail at this moment, by organization. */
   allFailures(): Readonly<Record<string, readonly Failure[]>> {
     const ids = new Set(Object.values(this.#failing()).flatMap(({ failing }) => failing));
     return Object.fromEntries([...ids].map((id) => [id, this.failures(id)]));
@@ -129,11 +130,11 @@ export class AnalysisWork {
     };
   }
 
-  /** Finishes what is in hand, and closes the warehouse. */
+  /** Stops the jobs after their present runs, and closes the warehouse. */
   async stop(): Promise<void> {
     this.scoring.stop();
     this.#segments.stop();
-    await Promise.all([this.scheduler.stop(), ...this.#looks.map((looks) => looks.stop())]);
+    await Promise.all([this.scheduler.stop(), ...this.#pollers.map((poller) => poller.stop())]);
     await this.analysis.close();
   }
 }

@@ -31,7 +31,7 @@ export function startChores(
   // A ledger that answers late is not asked by many at once.
   const looking = onceAtATime(() => intake.room.check().catch(failed));
   const tidying = onceAtATime(() => ledger.tidy(time.nowMs()).catch(failed));
-  const sending = onceAtATime(() => outbox.work().catch(failed));
+  const sending = onceAtATime(() => outbox.sendDue().catch(failed));
   const telling = onceAtATime(() => outbox.tellOwners().catch(failed));
   const { choresMs, countsMs, credentialUseMs } = time.intervals;
   const ends = [

@@ -3,7 +3,7 @@
  * killed at any moment; what it had in hand lies frozen in the ledger and is sent again.
  */
 import type { Registry } from "prom-client";
-import { type AnalysisHost, AnalysisWork, type Answer } from "./analysis-work.ts";
+import { type AnalysisHost, type Answer, BackgroundJobs } from "./analysis-work.ts";
 import { answerAnalysis } from "./between/between.ts";
 import { remoteLedger } from "./between/remote/remote.ts";
 import type { Config } from "./config.ts";
@@ -60,26 +60,26 @@ async function clusterStores(config: Config, log: Logger, time: Time): Promise<A
 function ownStores(config: Config, log: Logger, time: Time): AnalysisHost {
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
-  let work: AnalysisWork | undefined;
+  let jobs: BackgroundJobs | undefined;
   return {
     ledger,
     waitsFor: undefined,
-    get work() {
-      return work;
+    get jobs() {
+      return jobs;
     },
     get loader() {
-      return work?.analysis.status().loader;
+      return jobs?.analysis.status().loader;
     },
     get started() {
-      return work ?? {};
+      return jobs ?? {};
     },
     async begin() {
       const analysis = await openAnalysis(config.dataDir, ledger, log, time);
-      work = new AnalysisWork({ analysis, ledger, address: config.publicUrl, time, log });
+      jobs = new BackgroundJobs({ analysis, ledger, address: config.publicUrl, time, log });
     },
     leave: async () => undefined,
     async close() {
-      await work?.stop();
+      await jobs?.stop();
       reader.close();
     },
   };
@@ -99,12 +99,12 @@ function addGauges(registry: Registry, host: AnalysisHost): void {
     registry,
     "rekindle_check_differences",
     "Differences that the last nightly checks found.",
-    () => host.work?.analysis.nightly.differences ?? 0,
+    () => host.jobs?.analysis.nightly.differences ?? 0,
   );
   gauge(
     registry,
     "rekindle_check_oldest_timestamp_seconds",
     "When the organization that waits longest was checked; 0 before the first check.",
-    () => Math.floor((host.work?.analysis.nightly.oldestAtMs ?? 0) / 1_000),
+    () => Math.floor((host.jobs?.analysis.nightly.oldestAtMs ?? 0) / 1_000),
   );
 }

@@ -54,7 +54,7 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
   const sources = new SourceWatch(ledger, nowMs);
   const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
   const ruleParts = { ...parts, host: analysis, segmentOf: segmentsForRules(parts) };
-  await new RuleDecider(ruleParts, "once a scored day").work();
+  await new RuleDecider(ruleParts, "daily").run();
 }
 
 /** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all

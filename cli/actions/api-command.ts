@@ -58,7 +58,8 @@ export async function memberId({ installation, organization }: Api, email: strin
   return (await memberOf(installation.ledger, organization.name, readEmail(email))).id;
 }
 
-/** The same as a filter of lists, undefined when it is not given. */
+/** The assignee filter of a list: the id of the team member with an e-mail, or `nobody`; undefined without an
+ * e-mail. @throws Refusal when there is no such member */
 export async function assigneeIn(api: Api, email: string | undefined): Promise<string | undefined> {
   return email === undefined ? undefined : String((await memberId(api, email)) ?? "nobody");
 }

@@ -101,7 +101,7 @@ async function answerItself(
   await intake.room.check();
   const outbox = {
     settings: { exceptions: config.privateDestinations, mail: config.mail },
-    work: async () => undefined,
+    sendDue: async () => undefined,
     mail: (mail: Parameters<typeof sendMail>[1]) => sendMail(config.mail, mail),
   };
   const address = () => config.publicUrl;

@@ -58,7 +58,7 @@ export function jsonLines({ path, gzip }: Reading, counter: Counter): AsyncItera
   return jsonRows(contentOf(path, gzip, counter));
 }
 
-/** The same of any content. */
+/** The rows of content with one JSON object a line, from a file or elsewhere. */
 export async function* jsonRows(content: AsyncIterable<Buffer>): AsyncIterable<Row> {
   for await (const { number: line, bytes } of linesOf(content)) {
     if (bytes === undefined) yield { line, unreadable: `line ${tooLong}` };

@@ -16,7 +16,7 @@ interface ChartProps {
   readonly label: string;
   /** ECharts' option, in these colours. It should not change but when the figures do. */
   readonly option: (colours: Colours) => EChartsCoreOption;
-  /** The same figures as a table. */
+  /** The figures of the chart as a table. */
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly ReactNode[])[] };
   /** In pixels. */
   readonly height?: number;

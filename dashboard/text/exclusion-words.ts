@@ -20,7 +20,7 @@ export function ruleWords(rule: ExclusionRule): string {
   return words[rule.kind](rule);
 }
 
-/** The same of an entry of the audit log, which leaves out what may name a user. */
+/** Which users a rule in an entry of the audit log matches. The log leaves out what may name a user. */
 export function loggedRuleWords(kind: unknown, key: unknown, value: unknown): string | undefined {
   if (typeof kind !== "string" || !(kind in words)) return undefined;
   if (kind === "user") return "one user";

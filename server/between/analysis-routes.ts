@@ -47,7 +47,7 @@ interface AnalysisParts {
   readonly nowMs: () => number;
   /** The reason of a slow start, in words for people; undefined without one. */
   readonly waitsFor?: string | undefined;
-  /** The same reason as a code, without details. */
+  /** The reason of a slow start as a code, without details. */
   readonly why?: UnavailableReason | undefined;
 }
 

@@ -15,7 +15,7 @@ import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
+import { logsRuns, twoMoreRuns } from "./polled.ts";
 import { type Got, type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rule {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({
     time: quick,
-    env: { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+    env: { ...logsRuns, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
   });
   await server.ready();
   ours = await company(server, "Alerted", "--timezone", quietZone);
@@ -331,7 +331,7 @@ describe("from events", () => {
     expect(alerts.map(({ entityId }) => entityId)).toEqual(["ada"]);
     const { rules } = await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"));
     expect(rules).toMatchObject([{ decidedThrough: formatDay(today), openAlerts: 1 }]);
-    await twoMoreLooks(server, "rules once a scored day");
+    await twoMoreRuns(server, "rules once a scored day");
     const list = `${at("/api/deliveries")}&destination=${added.destination.id}`;
     const { deliveries } = await owner.json<{ deliveries: readonly object[] }>("GET", list);
     expect([deliveries.length, messages().length]).toEqual([1, 1]);

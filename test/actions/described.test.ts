@@ -84,7 +84,7 @@ test("a receiver gets every type of message as the document describes it", async
   const byHand = testMessage("Engines", "Ada", "https://rekindle.example", nowMs);
   const messages = [...notices(), ...digests(), byHand];
   for (const message of messages) await ledger.deliveries.add(id, to.id, message, nowMs);
-  await outbox.work();
+  await outbox.sendDue();
   await until(
     "all messages have arrived",
     () => receiver.got,

@@ -14,8 +14,8 @@ import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
+import { logsRuns, twoMoreRuns } from "./polled.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 let [server, receiver, mails]: [Server, Receiver, MailServer] = [] as never;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   server = await Server.start({
     time: quick,
     env: {
-      ...logsLooks,
+      ...logsRuns,
       ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
       SMTP_URL: mails.url(),
       MAIL_FROM: "Rekindle <rekindle@example.com>",
@@ -187,7 +187,7 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect([text, said, JSON.stringify(digest)].join()).not.toContain("Name of bob");
   expect([text, said].join()).not.toMatch(/high risk|number 1|unknown|Precision/);
-  await twoMoreLooks(server, "digests");
+  await twoMoreRuns(server, "digests");
   await until("no delivery waits", async () => {
     const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>(
       "GET",

@@ -121,42 +121,42 @@ describe("a digester", () => {
   test("sends each destination one digest a day, also after a restart, and names its entities", async () => {
     const { state, added, start } = ground(["digest.daily"]);
     const first = start();
-    await first.work();
-    await first.work();
-    await start().work();
+    await first.run();
+    await first.run();
+    await start().run();
     expect(added.map(({ to }) => to)).toEqual([3, 4]);
     expect(added[0]?.entities).toEqual([{ kind: "account", number: 7 }]);
     expect(state.reads).toBe(1);
     state.nowMs += msPerDay;
-    await first.work();
+    await first.run();
     expect(new Set(added.map(({ messageId }) => messageId)).size).toBe(2);
     expect(added).toHaveLength(4);
   });
 
   test("sends a weekly one on a Monday, beside the daily one, and none to others", async () => {
     const both = ground(["digest.daily", "digest.weekly", "scores.completed"]);
-    await both.start().work();
+    await both.start().run();
     expect(both.added).toHaveLength(4);
     const none = ground(["scores.completed"]);
-    await none.start().work();
+    await none.start().run();
     expect([none.added, none.state.reads]).toEqual([[], 0]);
   });
 
   test("waits three hours for the scores of the day", async () => {
     const { state, added, start } = ground(["digest.daily"], { scoredDay: monday - 1 });
     const digester = start();
-    await digester.work();
+    await digester.run();
     expect(added).toEqual([]);
     state.nowMs += 3 * msPerHour;
-    await digester.work();
+    await digester.run();
     expect(added).toHaveLength(2);
   });
 
   test("sends nothing when there is nothing to say, and reads that once", async () => {
     const { state, added, start } = ground(["digest.daily"], { entered: quiet.entered });
     const digester = start();
-    await digester.work();
-    await digester.work();
+    await digester.run();
+    await digester.run();
     expect([added, state.reads]).toEqual([[], 1]);
   });
 });

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
-import { decideEveryLook, decideScoredDays } from "../../server/actions/rules/decide-rules.ts";
+import { decideContinuousRules, decideDailyRules } from "../../server/actions/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
 import type { EntityWorth } from "../../server/actions/rules/worth.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
@@ -140,8 +140,8 @@ export class LedgerInMemory {
         this.#seenOwners = new SeenOwners();
         isDone = false;
       };
-      await decideEveryLook(own, organization, failed);
-      await decideScoredDays(own, organization, failed);
+      await decideContinuousRules(own, organization, failed);
+      await decideDailyRules(own, organization, failed);
     }
   }
 

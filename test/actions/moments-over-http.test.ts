@@ -7,7 +7,7 @@ import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
+import { logsRuns, twoMoreRuns } from "./polled.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 interface Rules {
@@ -25,7 +25,7 @@ let ours: Awaited<ReturnType<typeof company>>;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  const env = { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
+  const env = { ...logsRuns, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
   server = await Server.start({ time: quick, env });
   await server.ready();
   ours = await company(server, "Moments", "--timezone", quietZone);
@@ -111,7 +111,7 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
     () => told(),
     ({ length }) => length >= 4,
   );
-  await twoMoreLooks(server, "rules at every look");
+  await twoMoreRuns(server, "rules at every look");
   expect(told().toSorted()).toEqual([
     ["alert.fired", "cancellationScheduled", "engines"],
     ["alert.fired", "lastOwnerRemoved", "engines"],
@@ -147,6 +147,6 @@ test("a rule that was saved or resumed just now fires for the next event, and fo
   await change("resume");
   await failed("eve", "second");
   await become(["ada", "eve"]);
-  await twoMoreLooks(server, "rules at every look");
+  await twoMoreRuns(server, "rules at every look");
   expect(await alerts()).toEqual(["ada", "eve"]);
 }, 300_000);

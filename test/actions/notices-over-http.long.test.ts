@@ -9,7 +9,7 @@ import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { documentOf, notDescribed } from "./described.ts";
-import { logsLooks, twoMoreLooks } from "./looked.ts";
+import { logsRuns, twoMoreRuns } from "./polled.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 let [server, receiver]: [Server, Receiver] = [] as never;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({
     time: quick,
-    env: { ...logsLooks, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+    env: { ...logsRuns, ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
   });
 }, 600_000);
 afterAll(async () => {
@@ -70,7 +70,7 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   ]);
   expect(JSON.stringify(receiver.got)).not.toContain("ada");
   await server.command("score", "--organization", name);
-  await twoMoreLooks(server, "notices");
+  await twoMoreRuns(server, "notices");
   const deliveriesTo = async ({ id }: { readonly id: number }) =>
     (await owner.json<{ deliveries: readonly object[] }>("GET", `${at("/api/deliveries")}&destination=${id}`))
       .deliveries;

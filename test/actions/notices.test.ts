@@ -1,4 +1,4 @@
-/** Messages about whole organizations, case by case, and the look at all organizations. */
+/** Messages about whole organizations, case by case, and the run over all organizations. */
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
 import { noticeTypes } from "../../contract/actions/destinations.ts";
@@ -129,7 +129,7 @@ test("an organization that cannot be read keeps no message of another back", asy
         add: async (organization: number) => void added.push(organization),
       },
     } as object as SharedLedger,
-    look: async ({ id }) => {
+    readNow: async ({ id }) => {
       if (id === 2) throw new Error("The warehouse does not answer.");
       return { ...quiet, id, sources: [silent] };
     },
@@ -137,6 +137,6 @@ test("an organization that cannot be read keeps no message of another back", asy
     nowMs: () => nowMs,
     log: pino({ level: "silent" }),
   });
-  await notifier.work();
+  await notifier.run();
   expect(added).toEqual([1, 3]);
 });

@@ -28,14 +28,14 @@ test("another run of a day is seen, and a run that ended just before midnight af
     scoreDay(warehouse, { organization, day, nowMs: () => nowMs, report: () => undefined });
   const sources = { statuses: async () => [] };
   const reader = new OrganizationReader({ warehouse, sources, nowMs: () => nowMs });
-  const look = () => reader.look(organization as object as Parameters<typeof reader.look>[0]);
+  const read = () => reader.readNow(organization as object as Parameters<typeof reader.readNow>[0]);
 
-  expect((await look()).scores).toBeNull();
+  expect((await read()).scores).toBeNull();
   await score(today - 1);
   await score(today);
-  const morning = (await look()).scores;
+  const morning = (await read()).scores;
   expect(morning).toMatchObject({ day: today, kinds: [{ kind: "user", scored: 3, newModel: null }, {}] });
-  expect((await look()).scores).toBe(morning);
+  expect((await read()).scores).toBe(morning);
 
   // In the afternoon another model serves.
   const run = await newestRun(warehouse, id, "user", today);
@@ -47,10 +47,10 @@ test("another run of a day is seen, and a run that ended just before midnight af
     { organization: id, kind: "user", what: "run" },
     { day: today, version: version + 1, body: afternoon },
   );
-  expect((await look()).scores?.kinds[0]?.newModel).toEqual({ from: null, to: "logistic" });
+  expect((await read()).scores?.kinds[0]?.newModel).toEqual({ from: null, to: "logistic" });
 
   nowMs = (today + 1) * msPerDay + 5_000;
-  expect((await look()).scores?.day).toBe(today);
+  expect((await read()).scores?.day).toBe(today);
   nowMs += msPerDay;
-  expect((await look()).scores).toBeNull();
+  expect((await read()).scores).toBeNull();
 });

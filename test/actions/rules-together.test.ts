@@ -1,7 +1,7 @@
 /** Rules that are decided together: one that cannot be read or committed keeps no other back. */
 import { expect, test } from "bun:test";
 import type { RuleExemptions } from "../../contract/actions/rules.ts";
-import { decideDailyRules } from "../../server/actions/daily/decide-days.ts";
+import { decideDays } from "../../server/actions/daily/decide-days.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
 import type { Organization, RuleToDecide, RuleVersion } from "../../server/ledger/ledger.ts";
@@ -63,7 +63,7 @@ test("a rule without its segment, and one that was changed meanwhile, fail alone
   const rules = [{}, { segment: 9 }, {}, {}].map((exemptions, at) =>
     ruleOf(organization, at + 1, exemptions),
   );
-  await decideDailyRules(
+  await decideDays(
     parts,
     { id: organization, timezone: "UTC" } as Organization,
     rules.map((rule) => [rule, condition] as const),

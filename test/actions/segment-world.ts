@@ -62,15 +62,15 @@ export class World {
     return this;
   }
 
-  /** Looks once, as a keeper that knows nothing yet. */
+  /** Runs a keeper that knows nothing yet. */
   async look(warehouse: Warehouse = subject.warehouse): Promise<void> {
     this.#keeper = this.#keeperOf(warehouse);
     await this.lookAgain();
   }
 
-  /** Looks once more, with the memory of the keeper that looked last. */
+  /** Runs the last keeper again, with its memory. */
   lookAgain(): Promise<void> {
-    return this.#keeper.work();
+    return this.#keeper.run();
   }
 
   /** The service stops. */
@@ -113,7 +113,7 @@ export class World {
       warehouse,
       log,
       nowMs: () => this.nowMs,
-      rests: { betweenLooks: none, afterEvaluation: { times: 0, longestMs: 0 } },
+      rests: { betweenChecks: none, afterEvaluation: { times: 0, longestMs: 0 } },
       ledger: {
         segments: { organizations: async () => [this.organization], list: async () => this.segments },
         organizations: {

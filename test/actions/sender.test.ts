@@ -81,11 +81,11 @@ test("1,000 messages for a destination that hangs delay no message to another", 
   const sender = senderOf(posted);
   // The service calls this once a second: what is posted by the first call after a message was added waits
   // for a second at most.
-  await sender.work();
+  await sender.sendDue();
   expect(posted).toEqual(Array.from({ length: 4 }, () => "https://hanging.example/"));
   for (let n = 0; n < 5; n += 1) {
     await add(quick, `quick ${n}`);
-    await sender.work();
+    await sender.sendDue();
     expect(posted.filter((address) => address.includes("quick"))).toHaveLength(n + 1);
     await until(
       "the quick destination has all",
@@ -104,10 +104,10 @@ test("19 destinations that hang, delay no message to another", async () => {
   const quick = await destination("quick");
   const posted: string[] = [];
   const sender = senderOf(posted);
-  await sender.work();
+  await sender.sendDue();
   expect(posted).toHaveLength(19 * 4);
   await add(quick, "quick");
-  await sender.work();
+  await sender.sendDue();
   expect(posted.at(-1)).toBe("https://quick.example/");
 });
 
@@ -156,7 +156,7 @@ test("one look drains a webhook that answers, beside one that hangs and one that
     underWay.set(address, (underWay.get(address) ?? 0) - 1);
     return sent;
   });
-  await sender.work();
+  await sender.sendDue();
   await until(
     "the quick destination has all",
     () => pendingOf(quick),
@@ -167,7 +167,7 @@ test("one look drains a webhook that answers, beside one that hangs and one that
   // The others wait for the next look. The one that fails gets a single message then.
   expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
   expect(posted.filter((address) => address.includes("failing"))).toHaveLength(4);
-  await sender.work();
+  await sender.sendDue();
   expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
   expect(posted.filter((address) => address.includes("failing"))).toHaveLength(5);
 });
@@ -188,12 +188,12 @@ test("a test is sent at the next look, also to a destination that fails and hang
   await failFirst(1);
   const posted: string[] = [];
   const sender = senderOf(posted);
-  await sender.work();
+  await sender.sendDue();
   expect(posted).toHaveLength(1);
   await add(to, "the test", "test");
-  expect(await sender.work()).toBe(1);
+  expect(await sender.sendDue()).toBe(1);
   expect(posted).toHaveLength(2);
-  expect(await sender.work()).toBe(0);
+  expect(await sender.sendDue()).toBe(0);
 });
 
 test("Slack gets four messages a look: it refuses many in a second", async () => {
@@ -201,7 +201,7 @@ test("Slack gets four messages a look: it refuses many in a second", async () =>
   await addMany(slack, 9);
   const sender = senderOf([]);
   for (const left of [5, 1, 0]) {
-    await sender.work();
+    await sender.sendDue();
     await until(
       "Slack has one message more",
       () => pendingOf(slack),
@@ -215,11 +215,11 @@ test("destinations that fail leave room for those that work, however many hang",
   await failFirst(200);
   const posted: string[] = [];
   const sender = senderOf(posted);
-  await sender.work();
+  await sender.sendDue();
   expect(posted).toHaveLength(128);
   await newOrganization();
   await add(await destination("quick"), "1");
-  await sender.work();
+  await sender.sendDue();
   expect(posted.at(-1)).toBe("https://quick.example/");
   expect(posted).toHaveLength(129);
 });
@@ -228,7 +228,7 @@ test("calls at the same time begin 256 messages together at most", async () => {
   await addHanging(100, 4);
   const posted: string[] = [];
   const sender = senderOf(posted);
-  await Promise.all(Array.from({ length: 5 }, () => sender.work()));
+  await Promise.all(Array.from({ length: 5 }, () => sender.sendDue()));
   expect(posted).toHaveLength(256);
 });
 
@@ -238,9 +238,9 @@ test("a message that cannot be read ends, and keeps no room", async () => {
   await ledger.deliveries.add(organization, to, message, nowMs);
   let clockMs = nowMs;
   const sender = senderOf([], () => clockMs);
-  expect(await sender.work()).toBe(1);
+  expect(await sender.sendDue()).toBe(1);
   clockMs += 60_000;
-  expect(await sender.work()).toBe(1);
+  expect(await sender.sendDue()).toBe(1);
   await sender.stop();
 });
 
@@ -249,9 +249,9 @@ test("a delivery whose claim a clock ended is not begun while it is under way", 
   let clockMs = nowMs;
   const posted: string[] = [];
   const sender = senderOf(posted, () => clockMs);
-  await sender.work();
+  await sender.sendDue();
   clockMs += 3_600_000;
-  expect(await sender.work()).toBe(0);
+  expect(await sender.sendDue()).toBe(0);
   expect(posted).toHaveLength(1);
 });
 
@@ -259,7 +259,7 @@ test("a stop is no attempt: the delivery waits for the end of its claim", async 
   const to = await destination("stopped");
   await add(to, "1");
   const sender = senderWith(async () => null);
-  await sender.work();
+  await sender.sendDue();
   await sender.stop();
   const [delivery] = await ledger.deliveries.list(organization, { limit: 1 });
   expect(delivery).toMatchObject({ state: "pending", attempts: 0, dueAtMs: nowMs });

@@ -105,7 +105,7 @@ describe("a rule about one entity", () => {
   });
 
   test("fires again, although the clock was a year ahead when it fired", () => {
-    const ahead = { hasLeft: true, daysOut: 2, restsUntil: 400, firedOn: null };
+    const ahead = { isArmed: true, daysOut: 2, restsUntil: 400, firedOn: null };
     const { state } = step(rule, ahead, readingOf("o", 10));
     expect(state.restsUntil).toBe(15);
     expect(step(rule, state, readingOf("i", 14)).outcomes).toEqual([]);
@@ -113,7 +113,7 @@ describe("a rule about one entity", () => {
   });
 
   test("that was resolved in its cooldown by an earlier release may fire when that is over", () => {
-    const resolved = { hasLeft: true, daysOut: 2, restsUntil: 12, firedOn: null };
+    const resolved = { isArmed: true, daysOut: 2, restsUntil: 12, firedOn: null };
     expect(step(rule, resolved, readingOf("i", 11)).outcomes).toEqual([]);
     expect(step(rule, resolved, readingOf("i", 12)).outcomes).toEqual([{ what: "fired", day: 12 }]);
   });

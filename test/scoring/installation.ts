@@ -32,7 +32,7 @@ export class Installation {
   /** Read by restart(): how long a run of today waits after the last one. */
   restBeforeTodayMs = 0;
   /** Read by restart(): how often an organization without work is looked at. */
-  restBetweenLooksMs = 0;
+  restBetweenChecksMs = 0;
   /** Read by restart(). */
   restTimesRunBeforeLateEvents = 0;
   /** Read by restart(): how long runs wait after the last rows of a load in bulk, and at most. */
@@ -85,7 +85,7 @@ export class Installation {
   }
 
   work(): Promise<number> {
-    return this.#scheduler.work();
+    return this.#scheduler.runDue();
   }
 
   get failing(): readonly number[] {
@@ -169,7 +169,7 @@ export class Installation {
         shareBeforeHistory: 0,
         forBulkLoad: this.restForBulkLoad,
         forLoaderMs: this.longestWaitForLoaderMs,
-        betweenLooks: { eachMs: this.restBetweenLooksMs, longestMs: this.restBetweenLooksMs },
+        betweenChecks: { eachMs: this.restBetweenChecksMs, longestMs: this.restBetweenChecksMs },
         afterFailureMs: this.restAfterFailureMs,
       },
     });

@@ -121,7 +121,7 @@ describe("by itself", () => {
 
   test("an organization without work costs no statement until events of earlier days come, or a day begins", async () => {
     const installation = new Installation(subject, 200);
-    installation.restBetweenLooksMs = 3_600_000;
+    installation.restBetweenChecksMs = 3_600_000;
     installation.restart();
     const id = installation.organization("America/Los_Angeles");
     await installation.insert(all(id, 6, [192]));

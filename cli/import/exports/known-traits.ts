@@ -9,7 +9,7 @@ import type { SourcedIdentify, SourcedItem } from "../../../server/intake/intake
 /** Users whose last traits are kept in memory, about 1 kB each. */
 const capacity = 20_000;
 
-/** The same traits are sent again after this time, since a later file may have older ones. */
+/** Unchanged traits are sent again after this time, because a later file may have older traits. */
 const sentAgainAfterMs = msPerDay;
 
 interface Known {

@@ -140,7 +140,7 @@ function cohortText(day: string, period: Choices["period"]): string {
   return period === "month" ? dayText(day, "month") : dayText(day);
 }
 
-/** The same where it stands alone: Week of 3 Nov 2025. */
+/** The label of a cohort outside its table: Week of 3 Nov 2025. */
 export function cohortTitle(day: string, period: Choices["period"]): string {
   return { day: "", week: "Week of ", month: "" }[period] + cohortText(day, period);
 }

@@ -59,7 +59,7 @@ export function periodText(fromDay: string, period: Period): string {
   return period === "year" ? year : `Q${Math.ceil(Number(month) / 3)} ${year}`;
 }
 
-/** The same, and whether the period goes on. */
+/** The name of a period, marked while the period goes on: "Nov 2025, so far". */
 export function periodTitle({ fromDay, isComplete }: PeriodRevenue, period: Period): string {
   return `${periodText(fromDay, period)}${isComplete ? "" : ", so far"}`;
 }

@@ -1,5 +1,5 @@
-/** The messages of alerts. They have ids and names of users and accounts. E-mail addresses are in them where
- * a destination asks. Pure. */
+/** The messages of alerts, with ids and names of users and accounts, and e-mail addresses where a destination
+ * asks for them. Pure. */
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
@@ -27,57 +27,56 @@ type AlertMessageType = "alert.fired" | "alert.resolved";
 export interface MessageGround {
   readonly version: Pick<RuleVersion, "rule" | "version" | "name">;
   readonly names: Readonly<Record<string, EntityInMessages>>;
-  /** By key. Messages to Slack and by e-mail say it. */
+  /** What users and accounts are worth, by key: for messages to Slack and by e-mail. */
   readonly worth?: ReadonlyMap<string, EntityWorth>;
   /** Whether the message has e-mail addresses of users. */
   readonly hasEmails: boolean;
-  /** Of the pages: `https://rekindle.example.com/o/3`. */
+  /** The address of the pages: `https://rekindle.example.com/o/3`. */
   readonly pages: string;
   readonly nowMs: number;
 }
 
-/** An alert that fired, or that closed and may be told as resolved. */
-export type ToldAlert =
+/** An alert that a message is about: it fired, or it closed. */
+export type AlertEvent =
   | { readonly type: "alert.fired"; readonly alert: UnsentAlert }
   | { readonly type: "alert.resolved"; readonly alert: ClosedAlert };
 
 /** The message of one alert, for a webhook. */
-export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMessage {
+export function alertMessage(ground: MessageGround, event: AlertEvent): OutgoingMessage {
   const { version, pages } = ground;
-  const { entity, ...values } = dataOf(ground, told);
-  const name = nameOf(ground, told.alert.entity);
-  const text = `${version.name}: ${name}${told.type === "alert.fired" ? ":" : ""} ${sentenceOf(told)}`;
-  return message(ground, told.type, keyOf(version, told), {
+  const { entity, ...values } = dataOf(ground, event);
+  const name = nameOf(ground, event.alert.entity);
+  const text = `${version.name}: ${name}${event.type === "alert.fired" ? ":" : ""} ${sentenceOf(event)}`;
+  return message(ground, event.type, keyOf(version, event), {
     text,
     rule: { id: version.rule, name: version.name, version: version.version },
     entity,
     ...values,
-    link: linkOf(ground, told.alert.entity) ?? `${pages}/overview`,
+    link: linkOf(ground, event.alert.entity) ?? `${pages}/overview`,
   });
 }
 
 /** The alerts of a message to Slack and e-mail. */
-export interface ToldTogether {
+export interface AlertGroup {
   /** The most important first. */
   readonly sent: readonly UnsentAlert[];
-  /** Alerts that fired, those that the cap leaves out among them. */
+  /** The number of alerts that fired, with those that the cap leaves out. */
   readonly total: number;
-  /** When the message is due to which all moments of a rule are gathered; undefined for the message of a
-   * run. */
+  /** When the message is due that gathers the moments of a rule; undefined for the message of a run. */
   readonly gatheredUntilMs?: number | undefined;
 }
 
 /** One message about several alerts, for Slack and e-mail. @returns undefined when nothing is sent */
 export function runMessage(
   ground: MessageGround,
-  { sent, total, gatheredUntilMs }: ToldTogether,
+  { sent, total, gatheredUntilMs }: AlertGroup,
 ): OutgoingMessage | undefined {
   if (sent.length === 0) return undefined;
   const { version, pages } = ground;
   const type = "alert.fired";
-  const told = sent.map((alert) => ({ type, alert }) as const);
+  const events = sent.map((alert) => ({ type, alert }) as const);
   const rows = rowsThatFit(
-    told.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
+    events.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
       const { entity } = one.alert;
       const link = linkOf(ground, entity) ?? `${pages}/overview`;
       return { name: rowName(ground, entity), text: lineOf(ground, one), link, of: keyOfEntity(entity) };
@@ -85,7 +84,7 @@ export function runMessage(
   );
   const key =
     gatheredUntilMs === undefined
-      ? told.map((one) => keyOf(version, one))
+      ? events.map((one) => keyOf(version, one))
       : gatheredKey(version, gatheredUntilMs);
   return message(ground, type, key, {
     text: runText(version.name, total, rows.length),
@@ -96,7 +95,7 @@ export function runMessage(
   });
 }
 
-/** The id of the message to which the moments of a rule are gathered. */
+/** The id of the message that gathers the moments of a rule. */
 export function gatheredMessageId(version: Pick<RuleVersion, "rule">, dueAtMs: number): string {
   return messageIdOf("alert.fired", gatheredKey(version, dueAtMs));
 }
@@ -114,7 +113,7 @@ function rowsThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
   });
 }
 
-/** A body without its rows, at most. */
+/** The bytes of a body without its rows, at most. */
 const headBytes = 4_000;
 
 /** The entities that a run's message may name. */
@@ -122,8 +121,8 @@ export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] 
   return sent.slice(0, ruleLimits.messageRows).map(({ entity }) => entity);
 }
 
-/** An alert is the same by its rule, version, entity and day, or event. */
-function keyOf({ rule, version }: MessageGround["version"], { type, alert }: ToldAlert): readonly unknown[] {
+/** What identifies an alert in a message id: rule, version, entity, and the day or the event. */
+function keyOf({ rule, version }: MessageGround["version"], { type, alert }: AlertEvent): readonly unknown[] {
   const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
   const key = type === "alert.fired" ? keyOfEntity(alert.entity) : keyOfOpenAlert(alert);
   return [rule, version, key, day];
@@ -148,7 +147,7 @@ function messageIdOf(type: AlertMessageType, key: readonly unknown[]): string {
   return `msg_${hash.slice(0, 32)}`;
 }
 
-function dataOf({ names, hasEmails }: MessageGround, { type, alert }: ToldAlert) {
+function dataOf({ names, hasEmails }: MessageGround, { type, alert }: AlertEvent) {
   const named = names[keyOfEntity(alert.entity)];
   const entity =
     alert.entity.kind === "source"
@@ -167,7 +166,7 @@ function dataOf({ names, hasEmails }: MessageGround, { type, alert }: ToldAlert)
   return { entity, day: formatDay(alert.day), before, after, risk, expectedLoss, reasons };
 }
 
-function sentenceOf({ type, alert }: ToldAlert): string {
+function sentenceOf({ type, alert }: AlertEvent): string {
   if (type === "alert.resolved") {
     return alert.why === "resolved" ? "is no longer in this state." : `closed: ${alert.why}.`;
   }
@@ -175,12 +174,12 @@ function sentenceOf({ type, alert }: ToldAlert): string {
 }
 
 /** Why, and what it is worth: "Silent for 9 days. 438 USD a month, Team, owner Olga". */
-function lineOf({ worth }: MessageGround, told: ToldAlert): string {
-  const known = worth?.get(keyOfEntity(told.alert.entity));
-  if (known === undefined) return sentenceOf(told);
+function lineOf({ worth }: MessageGround, event: AlertEvent): string {
+  const known = worth?.get(keyOfEntity(event.alert.entity));
+  if (known === undefined) return sentenceOf(event);
   const { mrr, plan, owner, currency } = known;
   const words = cut(worthWords({ mrr, plan, owner: owner?.name ?? null }, currency));
-  return [sentenceOf(told), words].filter((part) => part !== "").join(". ");
+  return [sentenceOf(event), words].filter((part) => part !== "").join(". ");
 }
 
 function reasonText(reasons: readonly AlertReason[]): string {

@@ -1,5 +1,4 @@
-/** The hold-out of an alert rule: entries that get no message, so that the others can be compared with
- * them. */
+/** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/actions/rules.ts";
 import {
@@ -26,7 +25,8 @@ export function drawOf(secret: string, experiment: string, unit: string): number
   return hash.readUIntBE(0, 6) / 2 ** 48;
 }
 
-/** The arm of an entry: all users of an account have the same. Null without a hold-out, and for a source. */
+/** The arm of an alert that enters an experiment. All users of an account have one arm. Null without a
+ * hold-out, and for a source. */
 export function armOf(
   { rule, experiment, holdOutShare }: Pick<RuleVersion, "rule" | "experiment" | "holdOutShare">,
   alert: Pick<FiredAlert, "entity" | "account" | "isExempt">,
@@ -39,16 +39,16 @@ export function armOf(
     : "treated";
 }
 
-/** The drawn unit of an alert, and its user if that is another one. */
+/** The unit of an alert that is drawn (the account, or a user without an account), then its user. */
 function unitsOf({ entity, account }: Pick<FiredAlert, "entity" | "account">): readonly string[] {
   if (entity.kind === "account" || account === null) return [keyOfEntity(entity)];
   return [`account ${account}`, keyOfEntity(entity)];
 }
 
 /**
- * Draws the alerts of a chunk. A control of the rule stays one until its horizon is over, also in another
- * experiment, in another account, or when it became exempt. An entry that comes again has its arm: first that
- * of its account, then its own.
+ * Draws the alerts of a chunk. A control of the rule stays a control until its horizon is over, also in
+ * another experiment, in another account, or when it became exempt. A unit that was drawn before keeps its
+ * arm: the arm of its account, else its own arm.
  * @param known of all users and accounts of the chunk
  */
 export function drawAlerts(
@@ -80,7 +80,7 @@ export function drawAlerts(
     return { ...alert, arm, controlUntil, isEntry: entered === undefined, isSent: false };
   });
   for (const alert of drawn) if (alert.controlUntil !== null) hold(unitsOf(alert), alert.controlUntil);
-  // An exempt user may come before another one of its account that is drawn.
+  // An exempt user may come before a user of its account who is drawn as a control.
   return drawn.map((alert) => {
     const untilDay = alert.controlUntil === null ? heldUntil(alert) : undefined;
     return untilDay === undefined ? alert : heldBack(alert, untilDay);

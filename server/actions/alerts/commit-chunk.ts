@@ -21,36 +21,37 @@ import {
 } from "../../ledger/ledger.ts";
 import type { EntityWorth } from "../rules/worth.ts";
 import {
+  type AlertGroup,
   alertMessage,
   entitiesIn,
   gatheredMessageId,
   type MessageGround,
   runMessage,
-  type ToldTogether,
 } from "./alert-messages.ts";
 import { drawAlerts } from "./arm.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
 
-/** The organization's clock, and where its pages are. */
+/** The organization's clock, and what is read for its messages. */
 export interface ChunkGround {
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: number;
   /** The start of today in the organization's timezone. */
   readonly todayMs: number;
   /** The next 08:00 in the organization's timezone. */
   readonly nextMorningMs: number;
-  /** Those of the users and accounts that are excluded now. */
+  /** Which of the users and accounts are excluded now. */
   readonly excludedAmong: (entities: readonly RuleEntity[]) => Promise<readonly RuleEntity[]>;
-  /** What users and accounts of messages are worth, by key. */
+  /** What users and accounts are worth, by key. */
   readonly worthOf: (entities: readonly RuleEntity[]) => Promise<ReadonlyMap<string, EntityWorth>>;
 }
 
 /**
- * Commits a chunk. The chunk that ends a run sends the messages of all its alerts, because only then the most
- * important ones are known: one for each alert to webhooks, and one to Slack and by e-mail. Moments that fire
- * until the next morning are gathered to one message. Ends are told at once, to webhooks.
+ * Commits a chunk. The last chunk of a run adds the messages of all its alerts, because only then the most
+ * important alerts are known: a message for each alert to webhooks, and one message for all to Slack and by
+ * e-mail. Moments that fire until the next morning are gathered into one message. Webhooks get the ends of
+ * alerts at once.
  * @returns the watermark afterwards
  * @throws Refusal when the rule was decided or changed meanwhile
  */
@@ -76,9 +77,9 @@ export async function commitChunk(
   const together = isGathered(version)
     ? await gathered(ledger, version, drawn, without, ground)
     : { sent, total };
-  const ended = await toldEnds(ledger, version, chunk.closed);
+  const ended = await endsToSend(ledger, version, chunk.closed);
   const messages = await messagesOf(ledger, version, { sent, together, ended, dueAtMs }, ground);
-  // Without a destination no message begins, so that a later destination is told of no end alone.
+  // Without a destination no alert counts as sent, so that a later destination gets no end without its begin.
   const isSent = new Set<UnsentAlert>(messages.length === 0 ? [] : sent);
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
   const earlier = [...isSent].filter((alert) => !drawn.some((one) => one === alert));
@@ -86,9 +87,9 @@ export async function commitChunk(
 }
 
 /**
- * Makes the message to which the moments of a rule are gathered anew, without these entities. Alerts that the
- * cap left out take their place. Without other alerts, or such a message, nothing is committed. A rule that
- * takes over its state is left as it is, because a commit ends that.
+ * Replaces the waiting message that gathers the moments of a rule by a message without these entities. Alerts
+ * that the cap left out take their place. Nothing is committed without a waiting message, without other
+ * alerts, and for a rule that takes its state over, because a commit ends the takeover.
  * @throws Refusal when the rule was decided or changed meanwhile
  */
 export async function gatherWithout(
@@ -101,8 +102,8 @@ export async function gatherWithout(
   const { organization, rule, version: number } = version;
   const together = await gathered(ledger, version, [], without, ground);
   if (together.sent.length === 0) return;
-  const told = { sent: [], together, ended: [], dueAtMs: ground.nextMorningMs };
-  const messages = await messagesOf(ledger, version, told, ground);
+  const contents = { sent: [], together, ended: [], dueAtMs: ground.nextMorningMs };
+  const messages = await messagesOf(ledger, version, contents, ground);
   const { sequence: after, decidedThrough, part, cursor } = watermark;
   const chunk = {
     organization,
@@ -121,13 +122,13 @@ export async function gatherWithout(
   await ledger.ruleDecisions.commitDecision(chunk, ground.nowMs);
 }
 
-/** Whether the alerts of a rule are gathered to one message of the morning. */
+/** Whether the alerts of a rule are gathered into one message of the morning. */
 function isGathered({ condition, when }: RuleVersion): boolean {
   return isMoment(condition) && when === "08:00";
 }
 
-/** The arms that units of alerts have already. Also without a share: a control stays one when the hold-out
- * ends. */
+/** The arms that units of alerts have already. They are read without a hold-out too: a control stays a
+ * control when the hold-out ends. */
 async function knownArms(
   { ruleDecisions }: Ledger,
   { organization, rule, experiment }: RuleVersion,
@@ -144,8 +145,8 @@ async function knownArms(
 
 const noneSent = { sent: [], total: 0 } as const;
 
-/** The alerts that the cap counts with those of a chunk. The events of moments may be of earlier days: they
- * count on the day on which they fire. */
+/** Which alerts the cap counts together with the alerts of a chunk. Moments count on the day on which they
+ * fire, although their events may be of earlier days. */
 function capOf(
   { condition }: RuleVersion,
   { fired, next }: DecisionChunk,
@@ -156,8 +157,7 @@ function capOf(
   return day === null ? undefined : { day };
 }
 
-/** The alerts of a run that are sent, the most important first: those with the highest expected loss, then
- * those with the highest risk. */
+/** The alerts of a run that are sent, by expected loss, then by risk, the highest first. */
 async function sentOf(
   { ruleDecisions }: Ledger,
   { organization, rule, cap }: RuleVersion,
@@ -172,33 +172,33 @@ async function sentOf(
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
 }
 
-/** The moments that fire now with those whose message waits for the morning, without those of excluded
- * entities. The cap is that of the message. Without a change of it, none are told. */
+/** The moments of the message that waits for the morning and the moments that fire now, without excluded
+ * entities and up to the cap. None when the message does not change. */
 async function gathered(
   ledger: Ledger,
   version: RuleVersion,
   drawn: readonly DrawnAlert[],
   without: readonly RuleEntity[],
   ground: ChunkGround,
-): Promise<ToldTogether> {
+): Promise<AlertGroup> {
   const fired = drawn.filter(({ arm }) => arm !== "control");
   if (fired.length === 0 && without.length === 0) return noneSent;
   const dueAtMs = ground.nextMorningMs;
   const waiting = await waitingMoments(ledger, version, without, ground);
-  // An owner who is lost twice on a day is one alert.
+  // An account that loses its last owner twice on a day has one alert.
   const known = new Set(waiting.alerts.map(({ eventId }) => eventId));
-  const told = fired.filter(({ eventId }) => !known.has(eventId));
-  const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
+  const added = fired.filter(({ eventId }) => !known.has(eventId));
+  const all: readonly UnsentAlert[] = [...waiting.alerts, ...added];
   return {
     sent: all.toSorted(byImportance).slice(0, Math.min(version.cap, ruleLimits.messageRows)),
-    total: waiting.total + told.length,
+    total: waiting.total + added.length,
     gatheredUntilMs: dueAtMs,
   };
 }
 
-/** The moments of the message that waits. Alerts of entities that are excluded since the last scored day are
- * still open: they are left out as well.
- * @param without entities that are left out */
+/** The moments of the message that waits, without excluded entities: an alert stays open until the next
+ * scored day when its entity is excluded.
+ * @param without more entities that are left out */
 async function waitingMoments(
   { ruleDecisions }: Ledger,
   version: RuleVersion,
@@ -215,13 +215,14 @@ async function waitingMoments(
   }
 }
 
-/** Null comes behind every value, because none is negative. */
+/** Sorts by expected loss, then by risk, the highest first. Null comes last, because no value is negative. */
 function byImportance(a: UnsentAlert, b: UnsentAlert): number {
   return (b.expectedLoss ?? -1) - (a.expectedLoss ?? -1) || (b.risk ?? -1) - (a.risk ?? -1);
 }
 
-/** Ends of alerts that were told. An alert about an excluded entity closes without a message. */
-async function toldEnds(
+/** The ends that need a message: of alerts that had a message. An alert about an excluded entity closes
+ * without a message. */
+async function endsToSend(
   { ruleDecisions }: Ledger,
   { organization, rule }: RuleVersion,
   closed: readonly ClosedAlert[],
@@ -229,15 +230,15 @@ async function toldEnds(
   const ends = closed.filter(({ why }) => why !== "excluded");
   if (ends.length === 0) return [];
   const entities = ends.map(({ entity }) => entity);
-  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
-  return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
+  const wasSent = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
+  return ends.filter((end) => wasSent.has(keyOfOpenAlert(end)));
 }
 
-interface Told {
+interface MessageContents {
   readonly sent: readonly UnsentAlert[];
-  readonly together: ToldTogether;
+  readonly together: AlertGroup;
   readonly ended: readonly ClosedAlert[];
-  /** Of the message to Slack and by e-mail. */
+  /** When the message to Slack and by e-mail is due. */
   readonly dueAtMs: number;
 }
 
@@ -245,7 +246,7 @@ interface Told {
 async function messagesOf(
   ledger: Ledger,
   version: RuleVersion,
-  { sent, together, ended, dueAtMs }: Told,
+  { sent, together, ended, dueAtMs }: MessageContents,
   { address, nowMs, worthOf }: ChunkGround,
 ): Promise<readonly DecisionMessage[]> {
   const { organization, destinations } = version;
@@ -269,13 +270,13 @@ function webhookMessages(
   sent: readonly UnsentAlert[],
   ended: readonly ClosedAlert[],
 ): DecisionMessage[] {
-  const told = [
+  const events = [
     ...sent.map((alert) => ({ type: "alert.fired", alert }) as const),
     ...ended.map((alert) => ({ type: "alert.resolved", alert }) as const),
   ];
   const webhooks = to.filter(({ kind }) => kind === "webhook");
   return webhooks.flatMap(({ id: destination, sendsEmails: hasEmails }) =>
-    told.map((one) => ({
+    events.map((one) => ({
       destination,
       message: alertMessage({ ...about, hasEmails }, one),
       dueAtMs: about.nowMs,
@@ -287,13 +288,13 @@ function webhookMessages(
 function runMessages(
   about: AllGround,
   to: readonly DestinationWithCounts[],
-  told: ToldTogether,
+  group: AlertGroup,
   dueAtMs: number,
 ): DecisionMessage[] {
-  const entities = entitiesIn(told.sent);
-  const replacesWaiting = told.gatheredUntilMs !== undefined;
+  const entities = entitiesIn(group.sent);
+  const replacesWaiting = group.gatheredUntilMs !== undefined;
   return to.flatMap(({ id: destination, kind, sendsEmails: hasEmails }) => {
-    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, told);
+    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, group);
     return message === undefined ? [] : [{ destination, message, dueAtMs, entities, replacesWaiting }];
   });
 }

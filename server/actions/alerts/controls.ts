@@ -4,7 +4,7 @@ import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
-/** The last day as a control by number. A user of an account that is a control is one as well. */
+/** The last day as a control, by number. A user of an account that is a control is a control as well. */
 export type Controls = ReadonlyMap<number, number>;
 
 interface Stores {

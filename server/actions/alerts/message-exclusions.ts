@@ -1,5 +1,5 @@
-/** Takes excluded users and accounts out of messages before these are sent: those of the morning wait for
- * hours after their decision. */
+/** Takes excluded users and accounts out of messages that wait to be sent: a message of the morning waits for
+ * hours after its decision. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { RuleEntity, SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -17,14 +17,14 @@ interface Parts {
     "ruleDecisions" | "destinations" | "organizations" | "settings" | "members"
   >;
   readonly warehouse: Warehouse;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** Messages that are due within this time are looked at, every ten seconds: a look reads the warehouse for
- * each of their organizations. */
+/** Only messages that are due within this time are checked, every ten seconds: a check reads the warehouse
+ * for each of their organizations. */
 const aheadMs = 120_000;
 
 export class MessageExclusions {
@@ -34,8 +34,8 @@ export class MessageExclusions {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Takes excluded users and accounts out of the messages that are due soon. */
+  async run(): Promise<void> {
     const { ledger, nowMs, log } = this.#parts;
     const named = await ledger.ruleDecisions.namedInMessages(nowMs() + aheadMs);
     for (const [organization, some] of Map.groupBy(named, (one) => one.organization)) {
@@ -56,8 +56,8 @@ export class MessageExclusions {
     await ledger.ruleDecisions.leaveOut(organization, excluded);
   }
 
-  /** Others take the place of excluded entities in gathered messages. Where that fails, these entities still
-   * leave the messages. */
+  /** Fills the places of excluded entities in gathered messages with the next alerts. Where that fails, the
+   * excluded entities still leave the messages. */
   async #gatherWithout(id: number, excluded: readonly RuleEntity[]): Promise<void> {
     const { ledger, warehouse, address, nowMs, log } = this.#parts;
     const organization = await ledger.organizations.find(id);
@@ -77,7 +77,7 @@ export class MessageExclusions {
   }
 }
 
-/** Those of the users and accounts that are excluded now. @throws WarehouseError */
+/** Which of the users and accounts are excluded now. @throws WarehouseError */
 export async function excludedEntities(
   warehouse: Warehouse,
   organization: number,

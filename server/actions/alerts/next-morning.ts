@@ -10,8 +10,7 @@ export function nextMorningMs(zone: Zone, nowMs: number): number {
   return todays >= nowMs ? todays : morningOf(zone, today + 1);
 }
 
-/** Now, and the instants around it that decisions of an organization follow. @param zone of the
- * organization */
+/** Now, the start of today and the next morning, in the timezone of an organization. */
 export function clockOf(
   zone: Zone,
   nowMs: number,

@@ -26,16 +26,16 @@ interface MatureAlert {
 }
 
 export interface AlertOutcome extends MatureAlert {
-  /** Also by a contact within the horizon: touched alerts would make a rule look worse the more customers it
-   * saves. */
+  /** Also true after a contact within the horizon. Touched alerts are counted apart: a rule would look worse
+   * the more customers it saves. */
   readonly isTouched: boolean;
   readonly hasChurned: boolean;
-  /** From the alert to the first scored day on which it had churned. Null unless it has. */
+  /** Days from the alert to the first scored day on which the entity had churned; null unless it churned. */
   readonly leadDays: number | null;
 }
 
-/** The outcomes of alerts. Those without scores at the end of the horizon have none. @throws
- * WarehouseError */
+/** The outcomes of alerts whose horizon is over. An alert whose entity has no score at the end of the horizon
+ * is left out. @throws WarehouseError */
 export async function outcomesOf(
   warehouse: Warehouse,
   question: OutcomeQuestion,
@@ -60,14 +60,14 @@ export async function outcomesOf(
   return outcomes;
 }
 
-/** The alerts of a kind whose horizon is over. One alert of a rule, an entity and a horizon counts, and none
- * with an outage in its horizon. */
+/** The alerts of a kind whose horizon is over. Of a rule and an entity at most one alert a horizon counts,
+ * and no alert with an outage in its horizon. */
 export function matureAlerts(
   { organization: { zone }, today, horizonDays, outages }: MatureQuestion,
   kind: EntityKind,
   fired: readonly FiredRecord[],
 ): MatureAlert[] {
-  // Later work can change no outcome.
+  // What team members do after the horizon changes no outcome.
   const isWork = (atMs: number | null, day: number) => atMs !== null && zone.dayOf(atMs) < day + horizonDays;
   const ofKind = fired.flatMap(({ entity, rule, firedDay: day, verdict, verdictAtMs, taskAtMs }) => {
     if (entity.kind !== kind) return [];

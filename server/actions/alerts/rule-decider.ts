@@ -1,6 +1,5 @@
-/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day.
- * Rules that are judged once a scored day have looks of their own, so that those about moments do not wait
- * for them. */
+/** Decides the alert rules of all organizations, every ten seconds. Most runs find no new scored day. Daily
+ * rules have a decider of their own, so that rules about moments do not wait for them. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type {
   DecisionChunk,
@@ -19,7 +18,7 @@ import {
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
-import { decideEveryLook, decideScoredDays } from "../rules/decide-rules.ts";
+import { decideContinuousRules, decideDailyRules } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import { worthReader } from "../rules/worth.ts";
@@ -38,7 +37,7 @@ export interface RuleDeciderParts {
   readonly host: { loadedUserBatches(organization: number): number };
   readonly sources: Pick<SourceWatch, "statuses">;
   readonly segmentOf: DecisionParts["segmentOf"];
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;
@@ -46,22 +45,23 @@ export interface RuleDeciderParts {
 
 export class RuleDecider {
   readonly #parts: RuleDeciderParts;
-  readonly #decide: typeof decideScoredDays;
+  readonly #decide: typeof decideDailyRules;
   readonly #seenOwners = new SeenOwners();
 
-  /** @param judged when the rules are judged that it decides */
-  constructor(parts: RuleDeciderParts, judged: "at every look" | "once a scored day") {
+  /** @param schedule of the rules that it decides: rules about moments and sources are decided in each run,
+   * rules about scores and segments once a scored day */
+  constructor(parts: RuleDeciderParts, schedule: "continuous" | "daily") {
     this.#parts = parts;
-    this.#decide = judged === "at every look" ? decideEveryLook : decideScoredDays;
+    this.#decide = schedule === "continuous" ? decideContinuousRules : decideDailyRules;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Decides the rules of one organization after another. */
+  async run(): Promise<void> {
     const { ledger, log } = this.#parts;
     for (const id of await ledger.ruleDecisions.deciding()) {
       const organization = await ledger.organizations.find(id);
       if (organization === undefined) continue;
-      // A rule that fails is tried again, and keeps no other back.
+      // A rule that fails is tried again, and does not stop the other rules.
       await this.#decide(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
         log.warn({ err: error, organization: id, rule }, "an alert rule is decided at the next look"),
       );
@@ -103,7 +103,7 @@ export class RuleDecider {
   }
 }
 
-/** Asks each question once: the rules of an organization ask the same. */
+/** Keeps the answer to each question, because the rules of an organization ask equal questions. */
 function readOnce<Asked extends readonly unknown[], Answer>(
   read: (...asked: Asked) => Promise<Answer>,
 ): (...asked: Asked) => Promise<Answer> {

@@ -1,4 +1,4 @@
-/** The figures of rules that are on: their alerts by week, and the outcomes of those whose churn horizon is
+/** The figures of rules that are on: alerts by week, and the outcomes of alerts whose churn horizon is
  * over. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type {
@@ -22,30 +22,31 @@ interface RuleFiguresParts {
 
 /** Mature alerts and what followed them. */
 export interface OutcomeFigures extends Precision {
-  /** From the alert to the day of churn. Null without one that churned. */
+  /** The median days from the alert to the churn; null when no entity churned. */
   readonly medianLeadDays: number | null;
 }
 
 export interface RuleFigures {
   readonly rule: AlertRule;
-  /** Mondays, with the alerts of their weeks. Those of controls are counted. */
+  /** Alerts by week, from its Monday, controls included. */
   readonly weeks: readonly { readonly monday: number; readonly fired: number }[];
-  /** Alerts since a day: 90 days ago, or that on which the rule began. Those of controls are counted. */
+  /** Alerts since `sinceDay` (90 days ago, or the day on which the rule began), controls included. */
   readonly fired: number;
   readonly sinceDay: number;
-  /** Alerts a week since then. Null before a week is over: a rate of some days says nothing about a week. */
+  /** Alerts a week since `sinceDay`. Null before a week is over. */
   readonly perWeek: number | null;
   readonly untouched: OutcomeFigures;
   readonly touched: OutcomeFigures;
-  /** Of all users, or accounts, on the Mondays of the same days. Of a rule about a source it is empty. */
+  /** The base rate of all users, or accounts, on the Mondays of these days. Empty for a rule about a
+   * source. */
   readonly baseRate: BaseRate;
   /** The present experiment. Undefined without a hold-out. */
   readonly experiment: HoldOutExperiment | undefined;
 }
 
-/** Daily scores are kept so long. */
+/** How long daily scores are kept. */
 const pastDays = 90;
-/** The newest mature alerts of a rule: a 95 % interval of so many is narrower than ±2.2 points. */
+/** The newest mature alerts of a rule that count: the 95 % interval of 2,000 is narrower than ±2.2 points. */
 const mostMature = 2_000;
 
 /** The figures of all rules, by name. @throws WarehouseError */
@@ -118,7 +119,7 @@ async function basesOf(
 }
 
 /**
- * The number of a rule's alerts, and how many a week these are.
+ * The number of a rule's alerts, in all and a week.
  * @param createdDay of the rule. Its first alerts may be of the scored day before
  */
 export function rateOf(

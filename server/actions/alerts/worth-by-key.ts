@@ -2,7 +2,7 @@
 import { keyOfEntity, type Organization, type RuleEntity } from "../../ledger/ledger.ts";
 import type { EntityWorth, ReadWorth } from "../rules/worth.ts";
 
-/** Reads it of users and accounts; sources have none. @throws WarehouseError */
+/** Reads what users and accounts are worth now. A source is worth nothing. @throws WarehouseError */
 export async function worthByKey(
   read: ReadWorth,
   organization: Organization,

@@ -90,7 +90,7 @@ export interface CallList {
 
 type Run = ScoreRecord<RunBody>;
 
-/** Shared by the users, or by the accounts, of a list. */
+/** What the users, or the accounts, of a list share. */
 interface OfKind {
   readonly kind: EntityKind;
   readonly run: Run | undefined;
@@ -148,7 +148,7 @@ export async function readCallList(
   };
 }
 
-/** Those for whom a class of the list holds, in no order. */
+/** The users, or accounts, that a class of the list holds for, in no order. */
 async function callsOf(
   ground: Ground,
   kind: OfKind,
@@ -202,8 +202,8 @@ async function kindOf(
   };
 }
 
-/** Of whom the list is: payers where there are enough of them, else accounts, else users, where no account is
- * to be called. Whoever pays nothing has a list of its own beside that of payers. */
+/** Who is on the list: payers where there are enough payers, else accounts, else users if no account is to be
+ * called. Beside a list of payers, users and accounts that pay nothing have the list `non_payers`. */
 async function listedKinds(
   warehouse: Warehouse,
   { accounts, users }: Readonly<Record<"accounts" | "users", OfKind>>,
@@ -228,7 +228,7 @@ async function scoresOf({ warehouse, organization: { id } }: Ground, { kind, run
   return {
     run: rowsOf(id, kind, run),
     weekBefore: weekBefore && rowsOf(id, kind, weekBefore),
-    // A month before that is further away would compare a fall with another time.
+    // Older scores would compare a fall with another time.
     monthBefore:
       monthBefore !== undefined && run.day - monthBefore.day < month + week
         ? rowsOf(id, kind, monthBefore)
@@ -269,8 +269,8 @@ interface Aside {
 }
 const onTheList: Aside = { isAside: false, controlUntil: null, snoozedUntil: null };
 
-/** Who is kept off the list for now: controls, and those that are snoozed or handled within the horizon. Who
- * was handled and is worse by a class comes back. */
+/** Who is kept off the list for now: controls, and users and accounts that were snoozed, or handled within
+ * the horizon. A handled customer whose class got worse comes back. */
 async function setAside(ground: Ground, some: readonly Ranked[]): Promise<readonly Aside[]> {
   const { ledger, organization, today, nowMs } = ground;
   const horizonDays = Math.max(0, ...some.map(([, , { ground: of }]) => of.horizonDays));
@@ -300,7 +300,7 @@ function keyOfWork({ user, account }: Pick<WorkOnCall, "user" | "account">): str
   return user > 0 ? `user ${user}` : `account ${account}`;
 }
 
-/** When it was handled last, within its horizon. */
+/** When a row was handled last, within the horizon. */
 function lastHandled(own: readonly WorkOnCall[], { nowMs, horizonDays }: CallGround): number | undefined {
   const times = own.flatMap(({ verdictAtMs }) =>
     verdictAtMs !== null && verdictAtMs > nowMs - horizonDays * msPerDay ? [verdictAtMs] : [],
@@ -312,7 +312,7 @@ function riskKey({ kind, facts }: Call, { zone }: Ground, handledMs: number): st
   return `${kind} ${facts.entity} ${zone.dayOf(handledMs)}`;
 }
 
-/** The churn risks on the days on which some of them were handled. */
+/** The churn risks of handled rows on the days on which they were handled. */
 async function risksThen(
   ground: Ground,
   some: readonly Ranked[],
@@ -337,7 +337,8 @@ function numbersOf(some: readonly Ranked[]): EntitiesByNumber {
   return { users: of("user"), accounts: of("account") };
 }
 
-/** The rows with names, plans, owners, contacts and tasks. Who was erased meanwhile has none. */
+/** The rows with names, plans, owners, contacts and tasks. A user or account that was erased meanwhile is
+ * left out. */
 async function detailed(
   ground: Ground,
   kept: readonly (readonly [Ranked, Aside])[],
@@ -365,9 +366,9 @@ async function detailed(
 
 interface Details {
   readonly entities: ReadonlyMap<number, CalledEntity>;
-  /** When they were contacted last. */
+  /** The last contact, by number. */
   readonly contacts: ReadonlyMap<number, number>;
-  /** Their scheduled MRR is that of the churn horizon. */
+  /** By number. Their scheduled MRR is the MRR that ends within the churn horizon. */
   readonly payers: Awaited<ReturnType<typeof payersNow>>;
   readonly reasons: Awaited<ReturnType<typeof cancellationReasons>>;
 }
@@ -410,7 +411,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const payer = known.payers.get(entity);
   const contactedMs = known.contacts.get(entity);
   const said = known.reasons.get(entity);
-  // A reason of before the last return is about an earlier departure.
+  // A reason from before the last return is about an earlier departure.
   const cancelReason = said !== undefined && said.saidAtMs >= said.returnedAtMs ? said.reason : "";
   const ofPeriod = payer?.renewsAtMs == null ? null : dayOf(payer.renewsAtMs);
   const scheduledMrr = payer?.scheduledMrr ?? 0;

@@ -1,6 +1,6 @@
-/** Accounts that come inside although only their members changed: some were excluded, are included again, or
- * were erased. Scores of earlier days have them, or lack them. The state of such an account is taken over.
- * See docs/decisions/0086. */
+/** Takes over the state of accounts that come inside only because the set of their members changed: members
+ * were excluded, included again, or erased, and scores of earlier days were of another set. See
+ * docs/decisions/0086. */
 import type { ErasedAccounts } from "../../ledger/ledger.ts";
 import { clocksDifferMs } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -8,34 +8,35 @@ import { accountsWithExclusions } from "../rules/standing.ts";
 import { adopted, type DayOfRules, type EntityStep, hasFired, type SteppingRule } from "./day-steps.ts";
 import type { Run } from "./due-days.ts";
 
-/** The members that the values of before are of. */
+/** The members of the accounts in the run that a rule compares with. */
 export interface MembersBefore {
   /** A run with the same excluded users. */
   readonly run: Run;
-  /** Those who were erased later were among them. */
+  /** Users who were erased since this time were still members. */
   readonly erasedSinceMs: number;
 }
 
 export interface RuleOfMembers extends SteppingRule {
-  /** Undefined without a day to compare with. */
+  /** Undefined without a run to compare with. */
   readonly membersBefore: MembersBefore | undefined;
 }
 
-/** The stores that know of changed members. */
+/** The stores that changed members are read from. */
 export interface MemberParts {
   readonly warehouse: Warehouse;
-  /** The accounts that erasures changed which were requested at this time or later. */
+  /** The accounts whose users were erased, by requests of this time or later. */
   readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
 }
 
-/** The members of a run's values. @param sinceMs when its scores were first shown, if its values of then
- * count */
+/** The members of the accounts in a run. @param sinceMs when its scores were first shown; the end of the run
+ * unless given */
 export function membersOfRun(run: Run, sinceMs = run.body.finishedAtMs): MembersBefore {
   const { finishedAtMs, tookMs } = run.body;
   return { run, erasedSinceMs: Math.min(sinceMs, finishedAtMs) - tookMs - clocksDifferMs };
 }
 
-/** The steps, where accounts with other members than before are taken over. @throws WarehouseError */
+/** The steps, in which accounts whose set of members changed are taken over without an alert. @throws
+ * WarehouseError */
 export async function withoutChangedMembers<Rule extends RuleOfMembers>(
   { warehouse, erasedSince }: MemberParts,
   { organization: { id }, kind, run, rules }: DayOfRules<Rule>,

@@ -10,12 +10,13 @@ import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } f
 import { judgements } from "../rules/readings-query.ts";
 import type { Run } from "./due-days.ts";
 
-/** A rule, as the engine judges it. */
+/** The part of a rule that the engine judges. */
 export interface RuleOfDay {
   readonly condition: DailyCondition;
-  /** Entities beyond it are out. Undefined: it has all. */
+  /** Entities outside the scope are out. Undefined for a rule about all entities. */
   readonly scope: EntitySet | undefined;
-  /** The run whose values a rise or a fall compares with. Undefined without one. */
+  /** The run whose values a rise or a fall compares with; undefined for other conditions, or without
+   * scores. */
   readonly before: Run | undefined;
 }
 
@@ -26,13 +27,13 @@ export interface DayQuestion {
   /** The run of the last decided day; undefined without one. */
   readonly last: Run | undefined;
   readonly rules: readonly RuleOfDay[];
-  /** Entities that are read although they are inside of no rule. */
+  /** Entities that are read although no rule matches them: rules keep states of them. */
   readonly followed: readonly number[];
-  /** The range of their numbers. */
+  /** The range of the numbers of entities. */
   readonly numbers: { readonly from: number; readonly below: number };
 }
 
-/** An entity with a row of the day. */
+/** An entity with a score row of the day. */
 export interface JudgedEntity {
   readonly entity: number;
   /** A digit of `judgements` for each rule. */
@@ -88,9 +89,9 @@ export function dayQuery(question: DayQuestion): Query {
 /** The parts of a statement that its rules share. */
 class Statement {
   readonly #kind: EntityKind;
-  /** Of the day. */
+  /** The run of the day. */
   readonly #run: Run;
-  /** The day first. Places begin at 1. */
+  /** The runs that are read, the run of the day first. Places begin at 1. */
   readonly #runs: readonly Run[];
   readonly #lastPlace: number;
   readonly #columns = new Map<string, string>();
@@ -109,7 +110,7 @@ class Statement {
     return this.#runs.findIndex((run) => run.day === day) + 1;
   }
 
-  /** The judgement of a rule. @param at the rule's place in the statement */
+  /** An expression with a rule's judgement. @param at the rule's place in the statement */
   code({ condition, scope, before }: RuleOfDay, at: number): string {
     const { churned, out } = judgements;
     const judged = isOfScores(condition)
@@ -140,7 +141,7 @@ class Statement {
       ${sql.out({ ...of, from: `{outFrom${at}:Float64}` })}, ${out}, ${neither}`;
   }
 
-  /** The column of a value on a day. It is no number where the value or the row is missing. */
+  /** The name of the column with a value on a day: NaN where the value or the row is missing. */
   #column(value: string, place: number): string {
     const sql = `ifNull(anyIf(toNullable(toFloat64(${value})), place = ${place}), nan)`;
     const name = this.#columns.get(sql) ?? `value${this.#columns.size}`;
@@ -148,7 +149,7 @@ class Statement {
     return name;
   }
 
-  /** An event that was done before is unseen when the observed days since then are enough. */
+  /** An event is unseen when it was done before, and enough observed days passed since. */
   #ofEvent({ event, days }: Extract<DailyCondition, { kind: "keyEventUnseen" }>, at: number): string {
     const { inside, out } = judgements;
     const name = this.#events.get(event) ?? `done${this.#events.size}`;

@@ -1,11 +1,11 @@
-/** The steps of rules on one scored day: the judgements of the engine, one after another, with the states
- * that the ledger keeps. */
+/** The steps of rules on one scored day, from the judgements of the engine and the states in the ledger. */
 import type { EntityStateRow } from "../../ledger/ledger.ts";
 import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { rangesOf } from "../rules/readings.ts";
 import { judgements } from "../rules/readings-query.ts";
 import { type Absent, absentAccounts, excludedAmong } from "../rules/standing.ts";
+import { stateOf } from "../rules/states.ts";
 import {
   type EntityState,
   type Reading,
@@ -18,7 +18,7 @@ import {
 import { dayQuery, type JudgedEntity, type RuleOfDay } from "./day-query.ts";
 import type { Run } from "./due-days.ts";
 
-/** The step of an entity on the day. */
+/** What a rule decides about an entity on the day. */
 export interface EntityStep {
   readonly number: number;
   readonly before: EntityState;
@@ -26,16 +26,16 @@ export interface EntityStep {
   readonly step: Step;
 }
 
-/** A rule on the day. */
+/** A rule that decides the day. */
 export interface SteppingRule extends RuleOfDay {
   readonly times: StepRule;
   /** The states that it keeps, by number. */
   readonly states: ReadonlyMap<number, EntityStateRow>;
-  /** Up to this number, included, entities are decided already. */
+  /** Entities with a number up to this one (inclusive) are decided already. */
   readonly decidedUpto: number;
   /** Whether the day is taken over without alerts. */
   readonly takesOver: boolean;
-  /** Whether an entity that came inside is there by settings. */
+  /** Whether every entity that came inside did so by a change of model, bands or settings. */
   readonly isBySettings: boolean;
 }
 
@@ -47,11 +47,11 @@ export interface DayOfRules<Rule extends SteppingRule> {
   readonly rules: readonly Rule[];
 }
 
-/** Entities of a statement. Of four days these are a million rows. */
+/** Entities of a statement: with the days that rules compare, a million rows. */
 const entitiesOfStatement = 262_144;
 
-/** The steps of each rule, in the order of numbers. Entities whose state stays have none. @throws
- * WarehouseError */
+/** The steps of each rule, by the number of the entity. An entity whose state does not change has no step.
+ * @throws WarehouseError */
 export async function stepsOfDay<Rule extends SteppingRule>(
   warehouse: Warehouse,
   { organization, kind, run, last, rules }: DayOfRules<Rule>,
@@ -71,7 +71,7 @@ export async function stepsOfDay<Rule extends SteppingRule>(
       withRow.add(judged.entity);
       for (const [at, rule] of rules.entries()) {
         const code = judged.codes[at];
-        // An entity without a state that is not inside stays without one.
+        // An entity that is outside and has no state needs none.
         if (code !== judgements.inside && !rule.states.has(judged.entity)) continue;
         const reading = readingOf(rule, code, { day: run.day, judged, last, absent });
         const one = stepOf(rule, judged.entity, reading);
@@ -98,8 +98,8 @@ interface Ground {
   readonly absent: Absent | undefined;
 }
 
-/** Without a row of the last decided day, an entity is new, or it was excluded until then: it is included
- * again, and taken over. */
+/** The reading of an entity with a score row. Without a row of the last decided day it is new, or it was
+ * excluded until then: an entity that is included again is taken over. */
 function readingOf(
   { takesOver, isBySettings }: SteppingRule,
   code: string | undefined,
@@ -124,9 +124,9 @@ function standingOf(entity: number, day: number, absent: Absent | undefined, has
   return day >= (absent?.goneSince.get(entity) ?? Number.POSITIVE_INFINITY) ? "gone" : "present";
 }
 
-/** The standings of those without a row of the day: excluded users, accounts whose members are all excluded,
- * and accounts without members close their alerts. Another account is there, and has a row no more because
- * the members who used it are excluded or have left. The state of other users stands still. */
+/** The standings of entities without a score row of the day. Excluded users, accounts whose members are all
+ * excluded, and accounts without members close their alerts. An account can exist without a score row: its
+ * active members left or were excluded. Users without a row keep their state. */
 async function standingsOf(
   warehouse: Warehouse,
   organization: number,
@@ -144,50 +144,42 @@ async function standingsOf(
   return excluded.map((number) => [number, "excluded"]);
 }
 
-/** The reading of an entity without a row. One that is there is out. */
+/** The reading of an entity without a score row: out, where the entity still exists. */
 function absentOn(day: number, standing: Standing): Reading {
   return { day, isInside: false, isInsideAsBefore: false, isOut: standing === "present", standing };
 }
 
-/** Undefined for an entity that is decided already, or whose state stays. */
+/** Decides an entity. @returns undefined when it is decided already, or its state does not change */
 function stepOf(rule: SteppingRule, number: number, reading: Reading): EntityStep | undefined {
   if (number <= rule.decidedUpto) return undefined;
   const row = rule.states.get(number);
-  const before: EntityState =
-    row === undefined
-      ? unknownEntity
-      : {
-          hasLeft: row.hasLeft,
-          daysOut: row.daysOut,
-          restsUntil: row.restsUntil,
-          firedOn: row.firedOn,
-        };
+  const before = row === undefined ? unknownEntity : stateOf(row);
   const decided = step(rule.times, before, reading);
   const state = settled(decided.state, reading);
   const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
   const isForgotten =
-    row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
+    row === undefined && state.isArmed && state.firedOn === null && state.restsUntil === null;
   if (decided.outcomes.length === 0 && (isSame || isForgotten)) return undefined;
   return { number, before, reading, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it
- * fires when it has left. */
+/** The state as it is kept: a rest that is over by the next day is dropped, and a rule is not armed for an
+ * excluded entity. When the entity is included again, it has to leave before the rule can fire. */
 function settled(state: EntityState, { day, standing }: Reading): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {
     ...state,
     restsUntil: rests ? state.restsUntil : null,
-    ...(standing === "excluded" && { hasLeft: false }),
+    ...(standing === "excluded" && { isArmed: false }),
   };
 }
 
-/** The same step of an entity that is inside by settings. */
+/** The step again, if the entity is inside only because the model, the bands or the settings changed. */
 export function bySettings(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
   return stepOf(rule, number, { ...reading, isInsideAsBefore: false });
 }
 
-/** The same step of an entity whose state is taken over. */
+/** The step again, if the state of the entity is taken over without an alert. */
 export function adopted(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
   return stepOf(rule, number, { ...reading, standing: "adopted" });
 }

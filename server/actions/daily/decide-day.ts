@@ -1,5 +1,5 @@
-/** Decides one scored day for some rules, and commits each of them in chunks. The figures of their alerts are
- * read together. */
+/** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
+ * rule in chunks. */
 import type { Organization, Watermark } from "../../ledger/ledger.ts";
 import { rulesKey } from "../../scoring/scoring.ts";
 import { insideByRules } from "../rules/as-before.ts";
@@ -14,20 +14,21 @@ import {
   scoreFigures,
   worthOf,
 } from "../rules/facts.ts";
+import { rowOf } from "../rules/states.ts";
 import type { EntityState } from "../rules/step.ts";
 import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
 import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
 import { cursorAfter } from "./decided-by.ts";
 import type { DueRule, Run } from "./due-days.ts";
 
-/** A rule on a day. */
+/** A rule that decides a day. */
 export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
-  /** The run whose rules make the difference between a change of an entity and one of rules. Undefined
-   * without one. */
+  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
+   * entity from a change of the model or the settings. Undefined without an earlier run. */
   readonly rulesBefore: Run | undefined;
   readonly watermark: Watermark;
-  /** `decidedThrough` as it is stored, until the day is decided for all. */
+  /** The stored `decidedThrough`, which stays until all entities of the day are decided. */
   readonly through: number | null;
 }
 
@@ -59,8 +60,9 @@ export async function decisionsOfDay(
   return decisions;
 }
 
-/** The steps, where an entity that came inside only by a change of model, bands or settings is there by
- * settings. Entities that fire are judged again by the rules of before, those of all rules together. */
+/** Marks users and accounts that match only because the model, the bands or the settings changed. Entities
+ * that would fire are judged again by the model and settings of the compared run, for all rules in one
+ * statement. */
 async function withoutSettings(
   { warehouse }: FiringParts,
   { organization, kind, run }: Day,
@@ -104,7 +106,7 @@ function comparedRun({ before }: RuleOnDay, last: Run | undefined): Run | undefi
   return before ?? last;
 }
 
-/** The facts of those with a row of the day. */
+/** The facts of entities with a score row of the day. */
 async function factsOfSteps(
   { warehouse }: FiringParts,
   { organization: { id }, kind, run, last }: Day,
@@ -142,7 +144,7 @@ function decisionOf(
   const { before = null, after = null, reasons = [] } = facts ?? {};
   return {
     number,
-    state: isKept(state) || isKept(was) ? { entity, ...state, value: after } : null,
+    state: isKept(state) || isKept(was) ? rowOf(entity, state, after) : null,
     fired: outcomes.flatMap((outcome) => {
       if (outcome.what !== "fired") return [];
       const values = { before, after, reasons, ...figuresOfFiring(number) };
@@ -157,9 +159,9 @@ function decisionOf(
   };
 }
 
-/** Entities in the other states have no row. */
-function isKept({ hasLeft, firedOn, restsUntil }: EntityState): boolean {
-  return !hasLeft || firedOn !== null || restsUntil !== null;
+/** Whether a state needs a row: without one, an entity counts as `unknownEntity`. */
+function isKept({ isArmed, firedOn, restsUntil }: EntityState): boolean {
+  return !isArmed || firedOn !== null || restsUntil !== null;
 }
 
 /** Commits the decisions of a rule about a day. @returns its watermark afterwards @throws Refusal when it was

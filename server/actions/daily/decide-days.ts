@@ -1,7 +1,7 @@
 /**
- * Decides the rules that are judged once a scored day: computes the steps from their watermarks to today, and
- * commits them in chunks. A watermark says what is next, so a decision that was cut off between two commits
- * goes on where it stood. Rules with the same day to decide are read together. See docs/decisions/0086.
+ * Decides daily rules: computes the steps from their watermarks to today, and commits them in chunks. A
+ * watermark says what is next, so a decision that was cut off between two commits goes on from there. Rules
+ * that decide one day are read together. See docs/decisions/0086.
  */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
@@ -17,16 +17,16 @@ import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-da
 import { lastDecision } from "./decided-by.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
 
-/** Rules of a statement. */
+/** Rules in one statement. */
 const rulesTogether = 25;
 /** States in memory at the same time, unless a single rule has more. */
 const statesTogether = 200_000;
 
 type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
 
-/** Decides rules on all scored days after their watermarks, day by day. A rule that fails keeps no other
- * back. */
-export async function decideDailyRules(
+/** Decides rules on all scored days after their watermarks, day by day. A rule that fails does not stop the
+ * other rules. */
+export async function decideDays(
   parts: DecisionParts,
   organization: Organization,
   rules: readonly (readonly [rule: RuleToDecide, condition: DailyRuleCondition])[],
@@ -52,13 +52,13 @@ export async function decideDailyRules(
   }
 }
 
-/** Rules of the same key are judged on the same day, and compared with the same one. */
+/** A key of rules that are judged on one day and compared with one day. */
 function sameDay(due: DueRule): string {
   const [run] = due.days;
   return JSON.stringify([due.kind, run?.day, lastOf(due)?.day]);
 }
 
-/** The last decided day. */
+/** The run of the last decided day. */
 function lastOf({ runs, days: [run], watermark }: DueRule): Run | undefined {
   const decidedThrough = watermark.decidedThrough ?? (run?.day ?? 0) - 1;
   return runs.findLast(({ day }) => day <= decidedThrough);
@@ -88,7 +88,7 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   const decided = last === undefined ? undefined : lastDecision(watermark, runs, last);
   const hasOtherRules = decided !== undefined && !decided.hasSameRules(run);
   const isOfScoresOfDay = isOfScores(condition) && !isOfSegment(condition) && lookback === 0;
-  // Without a run by the rules that decided the last day, entities cannot be judged by them.
+  // Without a run by the model and settings of the last decided day, entities cannot be judged by them.
   const isUnknown = isOfScoresOfDay && decided?.rules === undefined;
   const isAfterOutage = countsDays && last !== undefined && hadOutage(last.day, run);
   const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
@@ -112,9 +112,9 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   };
 }
 
-/** Decides the next day of rules. When reading them together fails, each is read alone, so that the rule is
- * found at which it fails.
- * @returns those that were decided, from the day after it on */
+/** Decides the next day of rules. When reading them together fails, each is read alone, so that only the rule
+ * that fails is not decided.
+ * @returns the decided rules, with the days that are left */
 async function decideTogether(
   parts: DecisionParts,
   organization: Organization,

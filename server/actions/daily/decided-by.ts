@@ -1,5 +1,5 @@
-/** The run that decided the last day. The day may be scored again by other rules, and then its record is that
- * of the later run. See docs/decisions/0086. */
+/** The run that decided the last day. The day may be scored again with another model or other settings; its
+ * record is then of the later run. See docs/decisions/0086. */
 import { createHash } from "node:crypto";
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { Watermark } from "../../ledger/ledger.ts";
@@ -13,7 +13,7 @@ interface DecidedBy {
   /** A hash of its `rulesKey`. */
   readonly rules: string;
   readonly firstPublishedAtMs: number;
-  /** Names the users who were excluded. */
+  /** A key of the set of excluded users. */
   readonly excluded: string;
   /** A hash of the timezone and the declared outages. */
   readonly place: string;
@@ -32,21 +32,23 @@ export function cursorAfter(cursor: Watermark["cursor"], run: Run, timezone: str
   return { ...cursor, decidedBy };
 }
 
-/** The last decided day, as it was decided. */
+/** How the last decided day was decided. */
 export interface LastDecision {
-  /** When the scores that decided it were first shown. */
+  /** When the scores that decided the day were first shown. */
   readonly sinceMs: number;
-  /** Whether a run has the rules that decided it. */
+  /** Whether a run has the model and the settings that decided the day. */
   readonly hasSameRules: (run: Run) => boolean;
-  /** The newest run with these rules, of the day or of one before. Undefined when none is stored. */
+  /** The newest run with this model and these settings, of the day or an earlier day; undefined when none is
+   * stored. */
   readonly rules: Run | undefined;
-  /** The newest run with the same excluded users, of the day or of one before. */
+  /** The newest run with the excluded users of that decision, of the day or an earlier day. */
   readonly members: Run | undefined;
   /** Whether a run has another timezone or other declared outages. */
   readonly isElsewhere: (run: Run, timezone: string) => boolean;
 }
 
-/** How a day was decided. Watermarks of earlier releases do not say it: then the day's stored run counts.
+/** How the last day was decided. Watermarks of earlier releases lack it: then the stored run of the day
+ * counts.
  * @param runs in order. @param last the stored run of the day */
 export function lastDecision(
   { cursor }: Pick<Watermark, "cursor">,

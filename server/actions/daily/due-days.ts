@@ -14,23 +14,23 @@ export interface DueRule {
   readonly version: RuleVersion;
   readonly kind: EntityKind;
   readonly segments: OfSegments;
-  /** Those that conditions compare with, too. In order. */
+  /** Runs of the days to decide and of the days that conditions compare with, in order. */
   readonly runs: readonly Run[];
-  /** Runs of the days, in order. At least one. */
+  /** Runs of the days to decide, in order. At least one. */
   readonly days: readonly Run[];
-  /** Where the first day begins. It takes the state over, if so. */
+  /** Where the first day begins, and whether it takes the state over. */
   readonly watermark: Watermark;
-  /** `decidedThrough` as it is stored, until the first day is decided for all. */
+  /** The stored `decidedThrough`, which stays until all entities of the first day are decided. */
   readonly through: number | null;
 }
 
-/** As far back as a rise or the last decided day is looked for: the longest rise takes 28 days, and its day
- * may have no scores. */
+/** How many days back the earlier value of a rise, or the last decided day, may be: the longest rise takes 28
+ * days, and its first day may have no scores. */
 const earlierDays = 2 * 28;
 
-/** The days of a rule. Undefined while no new day is scored. A new rule, and one that takes the state over,
- * begins with the newest scored day. So does each decision of a rule about a segment, which is read as of
- * now.
+/** The days that a rule has to decide; undefined while no new day is scored. A rule that is new, or takes the
+ * state over, decides only the newest scored day. So does a rule about a segment, whose members are read as
+ * of now.
  * @throws ApiError when a segment of the rule is not there */
 export async function dueDays(
   parts: DecisionParts,
@@ -42,7 +42,7 @@ export async function dueDays(
   const watermark = notOfFuture(stored, today);
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
   const decidedThrough = watermark.decidedThrough ?? today - 1;
-  // A look each ten seconds reads this alone.
+  // Most runs of the job, every ten seconds, read only this.
   const newest = await parts.newestRun(organization.id, kind, today);
   if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return undefined;
   const segments = await segmentsOfRule(parts, organization, version, saved);
@@ -57,7 +57,7 @@ export async function dueDays(
     watermark.decidedThrough === null ||
     segments.condition.kind === "inSegment" ||
     version.scope.segment !== undefined;
-  // A rule that is new decides as its settings say: it compares with no day.
+  // A new rule compares with no day, so that no change is a reason to take the state over.
   const hasChanged =
     watermark.decidedThrough !== null &&
     (await hasChangedInBulk(parts, organization, { watermark, runs, newest, segments, decidedThrough }));
@@ -99,11 +99,11 @@ async function hasChangedInBulk(
   });
 }
 
-/** A day that another timezone began earlier. */
+/** In another timezone, today may have begun a day earlier. */
 const aheadDays = 1;
 
-/** A watermark of the future is not trusted, because the clock was ahead then or is set back now: the rule
- * goes on from today, and takes its state over. The cursor keeps the day that was decided. */
+/** The watermark, without a day in the future: the clock was ahead, or was set back since. The rule goes on
+ * from today and takes its state over. The cursor keeps the day that was decided. */
 function notOfFuture(watermark: Watermark, today: number): Watermark {
   const { decidedThrough, part } = watermark;
   const decidedUpto = Math.max(decidedThrough ?? 0, part?.day ?? 0);
@@ -111,8 +111,8 @@ function notOfFuture(watermark: Watermark, today: number): Watermark {
   return { ...watermark, decidedThrough: null, part: null, takesOver: true, cursor: { decidedUpto } };
 }
 
-/** Whether the clock was set back, and has come again to the day that was decided before: days until then
- * would fire anew. */
+/** Whether the clock was set back and has reached the decided day again: the days before it would fire a
+ * second time. */
 function wereDecidedBefore({ cursor }: Watermark, newestDay: number, due: readonly Run[]): boolean {
   const decidedUpto = cursor?.decidedUpto;
   if (typeof decidedUpto !== "number" || newestDay < decidedUpto) return false;

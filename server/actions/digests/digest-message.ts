@@ -14,7 +14,7 @@ import type { Digest, DigestCall, DigestEntity } from "./digest.ts";
 
 export interface DigestGround {
   readonly organization: { readonly id: number; readonly name: string };
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: number;
 }
@@ -124,10 +124,10 @@ function insideSentence(count: number): string {
   return `${count} ${has} no alert: only other settings or another model put them inside a rule.`;
 }
 
-/** A body without its rows, at most. */
+/** The bytes of a body without its rows, at most. */
 const headBytes = 2_000;
 
-/** Those without a name here are others and controls of a hold-out. */
+/** How many entities moved without being named: the others, and controls of a hold-out. */
 function moreOf({ total, named }: Digest["entered"]): readonly string[] {
   const left = total - named.length;
   return left === 0 ? [] : [`${left}${named.length === 0 ? "" : " more"}.`];

@@ -43,20 +43,20 @@ export interface DigestParts {
 
 type Run = ScoreRecord<RunBody>;
 
-/** Shared by the parts of a digest. */
+/** What the parts of a digest share. */
 interface Ground extends DigestParts {
   readonly organization: Organization;
   readonly zone: Zone;
   readonly kind: EntityKind;
   readonly day: number;
   readonly now: Run | undefined;
-  /** They are counted and not named. */
+  /** Controls of a hold-out, which are counted and not named. */
   readonly controls: Controls;
 }
 
-/** Entities that move in a day at most, of each direction. The counts end here. */
+/** Entities of each direction that are read at most; the counts end here. */
 const mostMoves = 10_000;
-/** Daily scores are kept so long, and they have the outcomes. */
+/** How long daily scores are kept, from which outcomes follow. */
 const precisionDays = 90;
 const mostAlerts = 20_000;
 
@@ -127,8 +127,8 @@ const noMoves: Moves = {
   movedBySettings: 0,
 };
 
-/** The entities that entered and left high risk since an earlier run. Those that did so only by other
- * settings or another model are counted apart. */
+/** The entities that entered and left high risk since an earlier run. Entities that did so only by a change
+ * of the model or the settings are counted apart. */
 async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> {
   const { warehouse, organization, kind, now, controls } = ground;
   if (now === undefined || before === undefined) return noMoves;
@@ -162,7 +162,7 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
   };
 }
 
-/** The first of the call list. Those that were erased meanwhile have no name. */
+/** The first rows of the call list. An entity that was erased meanwhile has no name. */
 async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> {
   const { warehouse, ledger, organization } = ground;
   const { id } = organization;
@@ -195,7 +195,7 @@ async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> 
   return { top, currency: isKnown ? currency : "" };
 }
 
-/** The entities with their names. Those that were erased meanwhile have none. */
+/** The entities with their names. An entity that was erased meanwhile has no name. */
 async function withNames(
   { ledger, organization, kind }: Ground,
   unnamed: readonly UnnamedEntity[],

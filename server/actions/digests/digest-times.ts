@@ -5,16 +5,16 @@ import { timeOfDayMs } from "../alerts/next-morning.ts";
 
 /** A digest of a period. Its key is (recipient, period, day): it is sent once. */
 export interface DueDigest {
-  /** The day at whose morning it is due. Of a weekly one a Monday. */
+  /** The day in whose morning the digest is due; a Monday for a weekly digest. */
   readonly day: number;
-  /** Whether it waits no longer for the scores of its day. */
+  /** Whether the digest waits no longer for the scores of its day. */
   readonly isLate: boolean;
 }
 
 const morningHour = 7;
-/** A digest is sent up to so late: after a stop of the service, or an outage of the warehouse. */
+/** How late a digest is still sent, after a stop of the service or an outage of the warehouse. */
 const lateMs = 24 * msPerHour;
-/** The scores of a day are usually there before. Without them it waits so long. */
+/** How long a digest waits for the scores of its day, which are usually there before it is due. */
 const waitsMs = 3 * msPerHour;
 
 /** The digest that may be sent now; undefined when there is none. The day counts, and not the hours since the

@@ -12,7 +12,7 @@ export interface DigestEntity extends NamedEntity {
   readonly number: number;
   readonly risk: number | null;
   readonly riskBefore: number | null;
-  /** Empty when it has no score now. */
+  /** Empty when the entity has no score now. */
   readonly state: string;
   /** Churn risk × MRR a month, in minor units of the currency. Null without revenue. */
   readonly expectedLoss: number | null;
@@ -22,7 +22,7 @@ export interface DigestEntity extends NamedEntity {
 export interface DigestCall
   extends NamedEntity,
     Pick<CallRow, "number" | "mrr" | "plan" | "class" | "reason" | "rankValue" | "expectedLoss"> {
-  /** The name of the team member. */
+  /** The name of the owner, a team member. */
   readonly owner: string | null;
 }
 
@@ -37,11 +37,11 @@ export interface AlertsOfWeek {
   readonly fired: number;
   readonly handled: number;
   readonly notUseful: number;
-  /** Without a verdict, and with a task that was added since. */
+  /** Alerts without a verdict, and with a task that was added since. */
   readonly withTask: number;
-  /** Without a verdict or a task. */
+  /** Alerts without a verdict or a task. */
   readonly untouched: number;
-  /** Closed because the user or the account churned. */
+  /** Alerts that closed because the user or the account churned. */
   readonly churned: number;
 }
 
@@ -49,7 +49,7 @@ export interface AlertsOfWeek {
 export interface DigestData {
   /** The sources that are silent. */
   readonly silent: readonly { readonly source: SenderName; readonly sinceMs: number }[];
-  /** The day since which scores wait for data. Null when they do not. */
+  /** The day since which scores wait for data; null when scores do not wait. */
   readonly stoppedSince: number | null;
   readonly rejectedEvents: number;
 }
@@ -60,22 +60,22 @@ export interface Digest {
   readonly day: number;
   /** The kind of entities: accounts if any has a score, else users. */
   readonly kind: EntityKind;
-  /** The day of the scores, and of the earlier ones that they are compared with. Null without. */
+  /** The day of the scores, and the earlier day that they are compared with; null without scores. */
   readonly scoredDay: number | null;
   readonly sinceDay: number | null;
-  /** Whether a model gives churn risks. Without one there is no high risk to enter. */
+  /** Whether a model gives churn risks. Without a model there is no high risk to enter. */
   readonly hasModel: boolean;
-  /** Whether there is no model because there is too little data for one. */
+  /** Whether there is no model because there is too little data. */
   readonly lacksData: boolean;
   readonly currency: string;
   readonly entered: DigestMoves;
   readonly left: DigestMoves;
-  /** Entities that entered or left only by other settings or another model. */
+  /** Entities that entered or left high risk only by a change of the model or the settings. */
   readonly movedBySettings: number;
-  /** Users, accounts and sources that came inside an alert rule only by other settings or another model: they
-   * have no alert. */
+  /** Users, accounts and sources without an alert that match an alert rule only because the model or the
+   * settings changed. */
   readonly insideBySettings: number;
-  /** The first of the call list. */
+  /** The first rows of the call list. */
   readonly top: readonly DigestCall[];
   readonly alerts: AlertsOfWeek;
   readonly precision: Precision;
@@ -84,8 +84,8 @@ export interface Digest {
   readonly data: DigestData;
 }
 
-/** Whether there is anything to say: a move, an alert without a verdict or a task, a change, or data that is
- * missing. The top and the precision alone are none. */
+/** Whether a digest has news: a move, an alert without a verdict or a task, a change, or missing data. The
+ * call list and the precision alone are no news. */
 export function hasNews(digest: Digest): boolean {
   const { entered, left, movedBySettings, insideBySettings, alerts, changes, data, period } = digest;
   return (
@@ -114,8 +114,7 @@ export function alertsOfWeek(
 /** An entity before it has a name. */
 export type UnnamedEntity = Omit<DigestEntity, keyof NamedEntity>;
 
-/** The most important entities: those with the highest expected loss, then those with the highest risk, now
- * or before. */
+/** The most important entities: by expected loss, then by risk now or before, the highest first. */
 export function mostImportant<Entity extends UnnamedEntity>(
   entities: readonly Entity[],
   limit: number = digestLimits.moved,

@@ -1,4 +1,4 @@
-/** Sends digests: every ten seconds it looks whether one is due. */
+/** Sends digests: checks every ten seconds whether one is due. */
 import { type DigestPeriod, digestPeriods } from "../../../contract/digest/digest.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -10,7 +10,7 @@ import { type DueDigest, dueDigest } from "./digest-times.ts";
 export interface DigesterParts {
   readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
   readonly read: (organization: Organization, period: DigestPeriod, day: number) => Promise<Digest>;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;
@@ -18,16 +18,16 @@ export interface DigesterParts {
 
 export class Digester {
   readonly #parts: DigesterParts;
-  /** Digests that were added or say nothing, with their day: destination and message id. A restart looks
-   * again, and the ledger adds none twice. */
+  /** The day of each digest that was added or has no news, by destination and message id. After a restart
+   * they are made again, and the ledger adds no message twice. */
   readonly #done = new Map<string, number>();
 
   constructor(parts: DigesterParts) {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Adds the digests that are due and not added yet. */
+  async run(): Promise<void> {
     const { ledger, log } = this.#parts;
     const asking = (await ledger.destinations.asking()).filter(({ notices }) =>
       digestPeriods.some((period) => notices.includes(`digest.${period}`)),
@@ -35,7 +35,7 @@ export class Digester {
     for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
       const organization = await ledger.organizations.find(id);
       if (organization === undefined) continue;
-      // One organization that fails does not keep the digests of others back.
+      // An organization that fails does not stop the digests of the others.
       await this.#sendOf(organization, destinations).catch((error: unknown) => {
         log.warn({ err: error, organization: id }, "the digest is sent at the next look");
       });
@@ -58,7 +58,8 @@ export class Digester {
     }
   }
 
-  /** Those that have not got the message yet: also after a restart no digest is read again. */
+  /** The destinations that have not got the message yet. The ledger knows them after a restart, so no digest
+   * is read again. */
   async #missing(
     { id: organization }: Organization,
     waiting: readonly DestinationWithCounts[],

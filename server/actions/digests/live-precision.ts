@@ -1,10 +1,10 @@
-/** How many of the alerts that fired were followed by churn, as far as it was left to itself. */
+/** The precision of alerts: how many untouched alerts were followed by churn. */
 import type { FiredRecord } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type OutcomeQuestion, outcomesOf } from "../alerts/outcomes.ts";
 import { type Precision, precisionOf } from "../rules/preview-figures.ts";
 
-/** Of untouched alerts of all rules. @throws WarehouseError */
+/** The precision of the untouched alerts of all rules. @throws WarehouseError */
 export async function livePrecision(
   warehouse: Warehouse,
   question: OutcomeQuestion,

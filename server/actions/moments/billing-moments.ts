@@ -2,7 +2,7 @@
 import type { EntityKind } from "../../scoring/scoring.ts";
 import { tieBreak, type Warehouse } from "../../warehouse/warehouse.ts";
 
-/** Moments with events. */
+/** The moments that are billing events. */
 export type BillingMoment = "paymentFailed" | "cancellationScheduled";
 
 const eventOf: Readonly<Record<BillingMoment, string>> = {
@@ -13,11 +13,11 @@ const eventOf: Readonly<Record<BillingMoment, string>> = {
 export interface MomentEvent {
   readonly entity: number;
   readonly timeMs: number;
-  /** By the source, else by us. */
+  /** The id of the event: given by the source, else by Rekindle. */
   readonly id: string;
 }
 
-/** Of a billing event. */
+/** A billing event. */
 export interface BillingMomentEvent extends MomentEvent {
   readonly ofUser: number;
 }
@@ -27,12 +27,12 @@ export interface MomentsQuestion {
   readonly kind: EntityKind;
   readonly moment: BillingMoment;
   readonly fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number;
 }
 
-/** Events of a span of time, in its order. Those of an account carry it, and those of a user are the user's.
- * A replayed event comes once. @throws WarehouseError */
+/** The events of users, or of accounts, in a span of time, by time. A replayed event comes once. @throws
+ * WarehouseError */
 export function momentEvents(
   warehouse: Warehouse,
   { organization, kind, moment, fromMs, toMs }: MomentsQuestion,
@@ -47,11 +47,11 @@ export function momentEvents(
   );
 }
 
-/** Events that are received later are history. An import of each day's events is not, and neither are the
- * attempts of a webhook. */
+/** An event that is received later than this is history, and fires no alert. An import of yesterday's events,
+ * or a webhook that is sent again, is received earlier. */
 const lateMs = 3 * 86_400_000;
 
-/** The ids of those of some events that were received more than three days after they happened. @throws
+/** The ids of the events that were received more than three days after they happened. @throws
  * WarehouseError */
 export async function receivedLate(
   warehouse: Warehouse,

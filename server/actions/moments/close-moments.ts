@@ -16,7 +16,7 @@ import { dayParameter } from "../../warehouse/warehouse.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 
-/** Alerts that are read together. */
+/** Alerts of a page. */
 const alertsOfPage = 1_000;
 
 /** Closes the open alerts of users and accounts that are excluded, churned or without members on the newest
@@ -32,8 +32,7 @@ export async function closeMoments(
   const run = await parts.newestRun(id, kind, today);
   if (run === undefined || run.body.awaitsTraining || run.day === watermark.cursor?.judgedDay)
     return watermark;
-  // Numbers of users and of accounts may be the same. Alerts of the other kind are from before a change of
-  // scope.
+  // A user and an account may have one number. Alerts of the other kind are from before a change of scope.
   const open = (await openMoments(parts, version)).filter(({ entity }) => entity.kind === kind);
   const closings = await closingsOf(parts, organization, kind, run, open);
   const closed = open.flatMap(({ entity, firedOn, eventId }): ClosedAlert[] => {
@@ -75,7 +74,7 @@ async function openMoments(
   }
 }
 
-/** Why alerts close, by the numbers of their entities. */
+/** Why the alerts of entities close, by number. */
 async function closingsOf(
   { warehouse }: DecisionParts,
   { id: organization, timezone }: Organization,

@@ -5,29 +5,28 @@ import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } fro
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
-import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
+import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 
-/** Events that happened earlier are no news, although they are loaded late. */
+/** Events that happened longer ago than this fire no alert, although they are loaded late. */
 const oldestMs = 7 * 86_400_000;
-/** Events are read again for so long, because some are loaded late. Their ids are remembered. */
+/** How long events are read again, because some are loaded late. Their ids are remembered. */
 const overlapMs = 86_400_000;
 
 /** The stored part of a rule's cursor. */
 interface Cursor {
-  /** Ids of events of the overlap that fired or were passed over. */
+  /** Ids of the events within the overlap that fired or were passed over. */
   readonly seen: readonly string[];
-  /** When they were read. */
+  /** When the events were read. */
   readonly atMs: number;
   /** When the rule was saved, or resumed: events that happened before never fire. */
   readonly beganMs: number;
-  /** The same of a later time: the clock was set back since. */
+  /** The events that were remembered at a later time, before the clock was set back. */
   readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet, that happened since the rule was saved or resumed, and
- * that was received within three days. A rule whose ledger was restored passes over the events of before. So
- * does one whose clock was set back: it does not know which events fired a year ago. @throws
- * WarehouseError */
+/** Fires once for each new event that happened since the rule was saved or resumed and was received within
+ * three days. A rule passes over earlier events after its ledger was restored, and after the clock was set
+ * back: it does not know which events fired a year ago. @throws WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
   organization: Organization,
@@ -54,7 +53,7 @@ export async function decideBillingMoments(
   const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= fromMs);
   const late = await receivedLate(parts.warehouse, { organization: organization.id, moment }, news);
   const entities = news.map(({ entity }) => entity);
-  const mayFire = await thoseThatMayFire(parts, organization, version, kind, entities);
+  const mayFire = await eligibleEntities(parts, organization, version, kind, entities);
   const fresh = news.filter(({ entity, id }) => mayFire.has(entity) && !late.has(id));
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const about = { day: today, horizonDays: await parts.horizonOf(organization) };
@@ -75,12 +74,12 @@ export async function decideBillingMoments(
   return now;
 }
 
-/** Events are read behind the clock for so long that a smaller step back finds them all. */
+/** Whether the clock was set back by more than the overlap, in which all events are remembered. */
 function isSetBack({ atMs }: Pick<Cursor, "atMs">, nowMs: number): boolean {
   return nowMs < atMs - overlapMs;
 }
 
-/** The events to remember until the clock has come there again. */
+/** The events to remember until the clock has reached their time again. */
 function aheadAfter(cursor: Cursor | undefined, nowMs: number): Cursor["ahead"] {
   const [latest] = [cursor, cursor?.ahead]
     .filter((one) => one !== undefined)
@@ -90,7 +89,7 @@ function aheadAfter(cursor: Cursor | undefined, nowMs: number): Cursor["ahead"] 
     : undefined;
 }
 
-/** Undefined for a rule that has not read events yet. */
+/** The cursor of a rule; undefined before it has read events. */
 function cursorOf({ cursor }: Watermark): Cursor | undefined {
   const own = partOf(cursor);
   if (own === undefined) return undefined;

@@ -4,14 +4,15 @@ import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
-import { statesOf } from "../rules/states.ts";
+import { rowOf, statesOf } from "../rules/states.ts";
 import { unknownEntity } from "../rules/step.ts";
-import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
+import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";
 
-/** Accounts with a member who is an owner have a row, which has not left. One that has none any more, and has
- * members, fires and loses its row. An account that never had an owner does not fire. Nothing is read while
- * no users were loaded, and no states while the accounts with owners are the same as at the look before. */
+/** Fires for accounts that lost their last owner and still have members. The ledger has a state for each
+ * account with an owner; an account that loses its last owner loses the state. An account that never had an
+ * owner does not fire. Nothing is read while no users were loaded, and no states while the set of accounts
+ * with owners is the set of the last run. */
 export async function decideOwners(
   parts: DecisionParts,
   organization: Organization,
@@ -20,26 +21,27 @@ export async function decideOwners(
   const { version, watermark } = rule;
   const { warehouse, seenOwners } = parts;
   const nowMs = parts.nowMs();
-  const look = { batches: parts.loadedUserBatches(organization.id), atMs: nowMs };
+  const present = { batches: parts.loadedUserBatches(organization.id), atMs: nowMs };
   const last = watermark.takesOver ? undefined : seenOwners.at(version.rule, watermark.sequence);
-  if (last !== undefined && !isDue(last, look)) return watermark;
+  if (last !== undefined && !isDue(last, present)) return watermark;
   const fingerprint = await fingerprintOf(warehouse, organization.id);
   if (last?.fingerprint === fingerprint) {
-    seenOwners.keep(version.rule, watermark.sequence, { ...last, ...look });
+    seenOwners.keep(version.rule, watermark.sequence, { ...last, ...present });
     return watermark;
   }
   const owned = await ownedAccounts(warehouse, organization.id);
-  // An account that had an owner when the rule was decided last has a state.
+  // The ledger has a state for each account that had an owner at the last decision.
   const before = last?.accounts ?? new Set((await statesOf(parts.rules, version, "account")).keys());
   const found = [...owned.difference(before)];
   const lost = [...before.difference(owned)];
   const decisions = await decisionsOf(parts, organization, rule, { found, lost });
   const now = await commitOwners(parts, organization, rule, decisions);
-  seenOwners.keep(version.rule, now.sequence, { ...look, fingerprint, accounts: owned });
+  seenOwners.keep(version.rule, now.sequence, { ...present, fingerprint, accounts: owned });
   return now;
 }
 
-/** Erasures and rebuilds change users without a batch. */
+/** Owners are read again after this time at the latest, because erasures and rebuilds change users without
+ * loading a batch. */
 const longestMs = 600_000;
 
 function isDue(
@@ -54,7 +56,7 @@ const ownedAccountsQuery = `
   SELECT account FROM users FINAL WHERE organization = {organization:UInt32} AND account != 0
   GROUP BY account HAVING countIf(is_account_owner) > 0`;
 
-/** The same for the same accounts. */
+/** A fingerprint of the set of accounts with an owner. */
 async function fingerprintOf(warehouse: Warehouse, organization: number): Promise<string> {
   const rows = await warehouse.rows<{ fingerprint: string }>(
     `SELECT concat(toString(count()), ' ', toString(groupBitXor(cityHash64(account)))) AS fingerprint
@@ -80,8 +82,8 @@ async function decisionsOf(
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const withMembers = watermark.takesOver
     ? []
-    : await thoseWithMembers(parts.warehouse, organization.id, lost);
-  const mayFire = await thoseThatMayFire(parts, organization, version, "account", withMembers);
+    : await withMembersAmong(parts.warehouse, organization.id, lost);
+  const mayFire = await eligibleEntities(parts, organization, version, "account", withMembers);
   const events = [...mayFire].map((account) => ({
     entity: account,
     timeMs: nowMs,
@@ -91,7 +93,7 @@ async function decisionsOf(
   const byAccount = new Map(events.map(({ entity }, at) => [entity, fired.slice(at, at + 1)]));
   const decision = (number: number, hasOwner: boolean): EntityDecision => ({
     number,
-    state: { entity: { kind: "account", number }, ...unknownEntity, hasLeft: !hasOwner, value: null },
+    state: rowOf({ kind: "account", number }, { ...unknownEntity, isArmed: !hasOwner }, null),
     fired: hasOwner ? [] : (byAccount.get(number) ?? []),
     closed: [],
     insideBySettings: 0,
@@ -102,7 +104,7 @@ async function decisionsOf(
   ].sort((a, b) => a.number - b.number);
 }
 
-async function thoseWithMembers(
+async function withMembersAmong(
   warehouse: Warehouse,
   organization: number,
   accounts: readonly number[],
@@ -116,7 +118,8 @@ async function thoseWithMembers(
   return rows.map(({ account }) => account);
 }
 
-/** A takeover is over with its last chunk, so that one that is cut off goes on without alerts. */
+/** Commits the decisions in chunks. A takeover ends with its last chunk, so that a takeover that was cut off
+ * goes on without alerts. */
 async function commitOwners(
   parts: DecisionParts,
   organization: Organization,

@@ -14,8 +14,9 @@ import { withinSegment } from "../rules/segments.ts";
 import { excludedAmong } from "../rules/standing.ts";
 import type { MomentEvent } from "./billing-moments.ts";
 
-/** Those of some entities that are in the rule's scope, and that figures count. */
-export async function thoseThatMayFire(
+/** The entities of a list that an alert may be about: in the rule's scope, and not excluded.
+ * @throws WarehouseError */
+export async function eligibleEntities(
   parts: DecisionParts,
   organization: Organization,
   { scope }: RuleToDecide["version"],
@@ -27,7 +28,7 @@ export async function thoseThatMayFire(
   return inScope.difference(new Set(excluded));
 }
 
-/** A chunk without contents, which leaves the cursor as it is. */
+/** A chunk without states and alerts, which keeps the cursor. */
 export function chunkOf(
   { organization, rule, version }: RuleToDecide["version"],
   { sequence, cursor }: Watermark,

@@ -24,7 +24,7 @@ export interface KindScores {
   readonly scored: number;
   /** Null where no model gives a churn risk. */
   readonly highRisk: number | null;
-  /** The model that serves since this day; null when it is the same as before. */
+  /** The model that serves since this day; null when the model did not change. */
   readonly newModel: { readonly from: RiskModel | null; readonly to: RiskModel | null } | null;
 }
 
@@ -40,7 +40,7 @@ export interface WatchedSource {
 export interface OrganizationNow {
   readonly id: number;
   readonly name: string;
-  /** Of today, or of yesterday before the first scores of today. Null without both. */
+  /** The scores of today, or of yesterday before the first scores of today; null without both. */
   readonly scores: CompletedScores | null;
   readonly sources: readonly WatchedSource[];
 }
@@ -48,9 +48,9 @@ export interface OrganizationNow {
 type Asking = Pick<DestinationWithCounts, "createdAtMs" | "notices">;
 
 /**
- * The messages that a destination gets. A message has the same id each time, so that adding it again changes
- * nothing. States from before the destination was made are no message. A destination that asks for silences
- * also gets their ends.
+ * The messages that a destination gets. The id of a message follows from its content, so that adding it again
+ * changes nothing. States from before the destination was made are no message. A destination that asks for
+ * silences also gets their ends.
  * @param sent the messages that the destination had before
  * @param address of the service, as people reach it
  */
@@ -158,7 +158,7 @@ export function modelSentences(
   return `${now} ${before}`;
 }
 
-/** The silences of which a destination had a message. */
+/** The silences that a destination had a message about. */
 function silencesTold(
   sent: readonly Pick<Delivery, "type" | "body">[],
 ): { readonly source: SenderName; readonly since: string }[] {

@@ -1,41 +1,41 @@
-/** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask
- * for some. */
+/** Adds messages about whole organizations: every ten seconds, for the organizations with a destination that
+ * asks for them. */
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 
 export interface NotifierParts {
   readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
-  readonly look: (organization: Organization) => Promise<OrganizationNow>;
-  /** Of the service, as people reach it. */
+  readonly readNow: (organization: Organization) => Promise<OrganizationNow>;
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: string;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** More than the messages that a destination gets within the log's 30 days, but for a source that is silent
- * every hour. */
+/** Messages of a destination that are read: more than it gets within the 30 days of the log, unless a source
+ * is silent every hour. */
 const sentMessages = 200;
 
 export class Notifier {
   readonly #parts: NotifierParts;
-  /** Messages that were added, by destination: they are not added again each time. Also without this memory
-   * each is added once. */
+  /** Ids of the messages that were added, by destination, so that they are not added again in each run. The
+   * ledger would add no message twice, too. */
   readonly #added = new Map<number, Set<string>>();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
   }
 
-  /** Looks once. */
-  async work(): Promise<void> {
+  /** Adds the messages that are due and not added yet. */
+  async run(): Promise<void> {
     const { ledger } = this.#parts;
     const asking = await ledger.destinations.asking();
     for (const id of this.#added.keys()) {
       if (!asking.some((destination) => destination.id === id)) this.#added.delete(id);
     }
     for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
-      // One organization that fails does not keep the messages of others back.
+      // An organization that fails does not stop the messages of the others.
       await this.#notifyOf(id, destinations).catch((error: unknown) => {
         this.#parts.log.warn({ err: error, organization: id }, "messages are added at the next look");
       });
@@ -48,8 +48,8 @@ export class Notifier {
   }
 
   async #notify(organization: Organization, destinations: readonly DestinationWithCounts[]): Promise<void> {
-    const { ledger, look, address, nowMs } = this.#parts;
-    const now = await look(organization);
+    const { ledger, readNow, address, nowMs } = this.#parts;
+    const now = await readNow(organization);
     for (const destination of destinations) {
       const { id } = destination;
       const sent = destination.notices.includes("source.silent")

@@ -20,31 +20,31 @@ interface Parts {
   readonly nowMs: () => number;
 }
 
-/** Reads the state. The scores of a run are read once. @throws WarehouseError */
+/** Reads the state of organizations. The scores of a run are read once. @throws WarehouseError */
 export class OrganizationReader {
   readonly #parts: Parts;
-  /** By organization. `runs` names the runs of users and accounts. */
+  /** The scores that were read last, by organization. `runs` names the runs of its users and accounts. */
   readonly #read = new Map<number, { readonly runs: string; readonly scores: CompletedScores }>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  readonly look = async ({ id, name, timezone }: Organization): Promise<OrganizationNow> => {
+  readonly readNow = async ({ id, name, timezone }: Organization): Promise<OrganizationNow> => {
     const zone = zoneOf(timezone);
     const scores = await this.#scoresOf(id, zone.dayOf(this.#parts.nowMs()));
     return { id, name, scores, sources: await this.#parts.sources.statuses({ id, zone }) };
   };
 
-  /** Yesterday's are read too: a run that ends just before midnight is seen after it. Accounts are scored
-   * last. */
+  /** The scores of today, or of yesterday: a run that ends just before midnight is seen after it. Accounts
+   * are scored last. */
   async #scoresOf(organization: number, today: number): Promise<CompletedScores | null> {
     const { warehouse } = this.#parts;
     const accounts = await newestRun(warehouse, organization, "account", today);
     if (accounts === undefined || accounts.day < today - 1) return null;
     const { day } = accounts;
     const users = await newestRun(warehouse, organization, "user", day);
-    // Scores before the first training come again with a model.
+    // Scores from before the first training are computed again with a model.
     if (users?.day !== day || users.body.awaitsTraining || accounts.body.awaitsTraining) return null;
     const runs = [day, users.body.rowsVersion, accounts.body.rowsVersion].join(" ");
     const known = this.#read.get(organization);

@@ -1,13 +1,13 @@
-/** Whether entities that come inside would be inside by the rules of before as well, so that a change of
- * settings is no alert. */
+/** Whether entities that come inside would also be inside by an earlier model and earlier settings, so that a
+ * change of the model or the settings fires no alert. */
 import { scoresByRules } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { conditionSql, type ScoreCondition } from "./conditions.ts";
 
 type Question = Parameters<typeof scoresByRules>[1] & { readonly entities: readonly number[] };
 
-/** For each condition, those of the entities that are inside by the rules of the run `rules`, on the day of
- * `now`. For rises and falls `rules` is the run of the earlier value. @throws WarehouseError */
+/** For each condition, the entities that are inside on the day of `now` by the model and settings of the run
+ * `rules`. For rises and falls `rules` is the run of the earlier value. @throws WarehouseError */
 export async function insideByRules(
   warehouse: Warehouse,
   conditions: readonly ScoreCondition[],
@@ -48,7 +48,7 @@ export async function insideByRules(
   );
 }
 
-/** The stored values of the earlier day. Null where they are unknown. */
+/** The stored values of entities on the earlier day; null where a value is unknown. */
 function valuesBefore(
   warehouse: Warehouse,
   figures: readonly string[],

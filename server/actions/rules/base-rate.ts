@@ -1,4 +1,5 @@
-/** How many of all entities churned within the horizon, beside which the precision of a rule is read. */
+/** The base rate that the precision of a rule is compared with: how many of all entities churned within the
+ * horizon. */
 import { type DaySets, isMember } from "../../analytics/analytics.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
@@ -13,17 +14,17 @@ export interface BaseRateQuestion {
   readonly kind: EntityKind;
   readonly runs: readonly ScoreRecord<RunBody>[];
   readonly horizonDays: number;
-  /** Days of the runs, each with one a horizon later. */
+  /** Days of runs, each with a run a horizon later. */
   readonly days: readonly number[];
-  /** Only those that were in the scope on the day; undefined for all. */
+  /** Counts only entities that were in the scope on the day; undefined for all. */
   readonly within?: { readonly scope: DaySets; readonly placeOf: (day: number) => number } | undefined;
 }
 
-/** Entities whose membership a statement binds. */
+/** Entities in one statement, which binds their membership. */
 const entitiesOfStatement = 16_384;
 
-/** Of entities that could churn on the Mondays among the days, or on the last day without one: those that had
- * churned a horizon later. @throws WarehouseError */
+/** The entities that could churn on the Mondays among the days (on the last day if there is no Monday), and
+ * how many of them had churned a horizon later. @throws WarehouseError */
 export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestion): Promise<BaseRate> {
   const { days, within } = question;
   const mondays = days.filter((day) => day % 7 === 4);
@@ -50,7 +51,8 @@ export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestio
   return { count, churned };
 }
 
-/** @param and a condition on `entity` and `day`, with the values that it binds */
+/** Counts the entities of days. @param and a condition on `entity` and `day`, with the values that it
+ * binds */
 async function counted(
   warehouse: Warehouse,
   { organization, kind, runs, horizonDays }: BaseRateQuestion,

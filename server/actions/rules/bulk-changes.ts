@@ -5,7 +5,7 @@ import type { OfSegments } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
 
-/** The stores that know of bulk changes. */
+/** The stores that bulk changes are read from. */
 export interface BulkParts {
   /** When an import last stored rows, if there was one. */
   readonly lastBulkLoadAtMs: (organization: number) => Promise<number | null>;
@@ -16,20 +16,20 @@ export interface BulkParts {
 }
 
 export interface Decided {
-  /** Of the last decided day and of days before it. */
+  /** The runs of the last decided day and of days before it. */
   readonly runs: readonly Run[];
-  /** Of the last decided day. */
+  /** The run of the last decided day. */
   readonly last: Run;
   /** When the scores that decided that day were first shown. */
   readonly sinceMs: number;
-  /** Whether the timezone or the declared outages are others now. */
+  /** Whether the timezone or the declared outages changed since. */
   readonly isElsewhere: boolean;
   readonly segments: Pick<OfSegments, "changedAtMs">;
 }
 
-/** Events of so many days before the last decided one are news: imports bring them on the next day, after a
- * weekend, or by days of another timezone. Fewer days are scored again also for events that came late around
- * midnight. */
+/** Events of this many days before the last decided day are news: an import brings them on the next day,
+ * after a weekend, or by days of another timezone. A change of fewer days may come from events that were
+ * late around midnight. */
 const recentDays = 3;
 
 /** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last
@@ -49,22 +49,23 @@ export async function isAfterBulkChange(
   }
   if (!haveScoresChanged(runs, last.day, sinceMs)) return false;
   if (isElsewhere) return true;
-  // Each night of a stream of late events has the past scored again. Without one, the change has another
-  // cause, as a repair.
+  // With a stream of late events the past is scored again each night. Without late events the change has
+  // another cause, for example a repair.
   const late = await lateEvents({ organization, sinceMs: sinceDayBefore(runs, last, sinceMs), beforeDay });
   return late !== "some";
 }
 
-/** Late events have the past scored again from the first look of the next day on, also after that day is
- * decided: those of a day more count. The past of a new organization is scored after today. */
+/** The instant since which late events count: a day earlier than `sinceMs`, because late events cause scores
+ * of the past only from the next day on, maybe after that day is decided. The past of a new organization is
+ * scored after today. */
 function sinceDayBefore(runs: readonly Run[], last: Run, sinceMs: number): number {
   const before = runs.findLast(({ day }) => day < last.day);
   return Math.min(sinceMs, before?.body.firstPublishedAtMs ?? sinceMs);
 }
 
-/** Whether scores of several days before the last decided one changed since its first run, or are to be
- * computed again. A day that had none before has no changed ones: the schedule scores the past of a new
- * organization after today. */
+/** Whether the scores of several days before the last decided day changed since its first run, or are stale.
+ * A day without scores at that time does not count: the schedule scores the past of a new organization after
+ * today. */
 export function haveScoresChanged(runs: readonly Run[], lastDay: number, sinceMs: number): boolean {
   const isScoredAgain = ({ body }: Run) => body.firstPublishedAtMs <= sinceMs && body.finishedAtMs > sinceMs;
   const changed = runs.filter((run) => run.day < lastDay && (run.stale || isScoredAgain(run)));

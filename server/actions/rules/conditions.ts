@@ -1,6 +1,6 @@
 /**
  * Conditions on scores as expressions over a row of scores. `value` is the figure that the condition
- * compares, `before` the same on an earlier day. The engine judges all rows with them, and a test compares
+ * compares, `before` that figure on an earlier day. The engine judges all rows with them, and a test compares
  * them with plain TypeScript.
  */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
@@ -13,7 +13,7 @@ export type ScoreCondition = Extract<
   { kind: "riskBand" | "healthBelow" | "riskUp" | "healthDown" | "state" | "usageDown" }
 >;
 
-/** No entity is inside: for the standings alone, of the entities of moments. */
+/** A condition that no entity meets: readings of it only have the standings of the entities of moments. */
 interface Never {
   readonly kind: "never";
 }
@@ -22,7 +22,7 @@ interface Never {
 export interface SegmentNow {
   readonly name: string;
   readonly members: EntitySet;
-  /** When its filter or its ids were changed last, or those of a segment that its filter names. */
+  /** When its filter or ids, or the filter or ids of a segment that its filter names, were changed last. */
   readonly changedAtMs: number;
   /** Whether its members follow from scores, so that another model, other bands or other settings change
    * them. */
@@ -32,13 +32,13 @@ export interface SegmentNow {
   readonly countsDays: boolean;
 }
 
-/** With the members of the segment. */
+/** The condition `inSegment`, with the members of the segment now. */
 type InSegment = Extract<RuleCondition, { kind: "inSegment" }> & { readonly of: SegmentNow };
 
-/** The same of a preview, with the members on each of the days that are asked for. */
+/** The condition `inSegment` in a preview, with the members of the segment on each of the previewed days. */
 interface WasInSegment {
   readonly kind: "wasInSegment";
-  /** By the places of these days, from 0. */
+  /** By the place of the day among the previewed days, from 0. */
   readonly members: DaySets;
 }
 
@@ -50,7 +50,7 @@ export type DailyCondition =
   | Extract<RuleCondition, { kind: "keyEventUnseen" }>
   | Never;
 
-/** Those of them that are judged by a row of scores. */
+/** Daily conditions that are judged by a row of scores. */
 export type JudgedCondition = ScoreCondition | InSegment | WasInSegment | Never;
 
 /** The expressions that a condition compares. */
@@ -64,26 +64,27 @@ export interface Compared {
 export interface ConditionSql {
   /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`. */
   readonly value: string;
-  /** That `value` binds, beside `fromPlace` and the members in a range of numbers. */
+  /** The parameters that `value` binds, beside `fromPlace` and the members in a range of numbers. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Whether it holds, and whether the exit does. Neither holds for a value that is unknown. */
+  /** Expressions of whether the condition holds, and of whether its exit holds. Neither holds for an unknown
+   * value. */
   readonly inside: (of: Compared) => string;
   readonly out: (of: Compared) => string;
   /** The limits of a day, by its run. */
   readonly limits: (run: Pick<RunBody, "riskScale">) => { readonly inFrom: number; readonly outFrom: number };
-  /** `before` is of the last scored day that is at least so many days earlier. 0: the condition has no
-   * `before`. */
+  /** `before` is the figure of the last scored day that is at least this many days earlier. 0 for a condition
+   * without `before`. */
   readonly lookbackDays: number;
 }
 
-/** The margins that end an alert. Close to the end of the scale they are half of what is left of it, because
- * no value could pass them. */
+/** The margins that end an alert. Close to the end of the scale a margin is half of the rest of the scale,
+ * because no value could pass a whole margin. */
 const riskMargin = 0.05;
 const healthMargin = 5;
-/** Usage is compared with that of the four weeks before. */
+/** Usage of four weeks is compared with the usage of the four weeks before. */
 const usageDays = 28;
 
-/** Whether the members of a segment decide it. */
+/** Whether the members of a segment decide a condition. */
 export function isOfSegment(condition: DailyCondition): condition is InSegment | WasInSegment {
   return condition.kind === "inSegment" || condition.kind === "wasInSegment";
 }
@@ -136,7 +137,7 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
       };
     case "wasInSegment":
       return {
-        // Days before the first that is asked for are read for comparison only.
+        // Days before the first previewed day are read for comparison only.
         value: `toFloat64(place >= {fromPlace:UInt8} AND ${isMember("entity", "toUInt8(greatest(place - {fromPlace:UInt8}, 0))")})`,
         ...holdsOrNot,
         parameters: {},
@@ -174,7 +175,7 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
 
 const atLeast = ({ value, from }: Compared) => `${value} >= ${from}`;
 const below = ({ value, from }: Compared) => `${value} < ${from}`;
-/** Of a value that is 1 or 0. */
+/** The exit and the entry of a condition whose value is 1 or 0. */
 const holdsOrNot = {
   inside: atLeast,
   out: below,

@@ -1,7 +1,7 @@
 /** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../contract/actions/rules.ts";
 import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
-import { decideDailyRules } from "../daily/decide-days.ts";
+import { decideDays } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";
 import { decideBillingMoments } from "../moments/decide-billing.ts";
 import { decideOwners } from "../moments/decide-owners.ts";
@@ -9,11 +9,11 @@ import { decideSources } from "./decide-sources.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { DailyRuleCondition } from "./segments.ts";
 
-/** Is called with the error of a rule. A rule that fails does not keep the others back. */
+/** Called with the error of a rule that fails. The other rules are still decided. */
 type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
 
-/** Decides the rules that are judged at every look: those about moments and sources, one after another. */
-export async function decideEveryLook(
+/** Decides the rules about moments and sources, one after another. */
+export async function decideContinuousRules(
   parts: DecisionParts,
   organization: Organization,
   failed: Failed,
@@ -25,8 +25,8 @@ export async function decideEveryLook(
   }
 }
 
-/** Decides the rules that are judged once a scored day. */
-export async function decideScoredDays(
+/** Decides the rules about scores and segments on the scored days that are not decided yet. */
+export async function decideDailyRules(
   parts: DecisionParts,
   organization: Organization,
   failed: Failed,
@@ -36,7 +36,7 @@ export async function decideScoredDays(
     const { condition } = rule.version;
     return isDaily(condition) ? [[rule, condition]] : [];
   });
-  await decideDailyRules(parts, organization, daily, failed);
+  await decideDays(parts, organization, daily, failed);
 }
 
 function isDaily(condition: RuleCondition): condition is DailyRuleCondition {

@@ -1,4 +1,4 @@
-/** Decides rules about silent sources, at each look. */
+/** Decides rules about silent sources, in each run. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type {
   DecisionChunk,
@@ -10,13 +10,14 @@ import type {
 } from "../../ledger/ledger.ts";
 import { chunkOf } from "../moments/firing.ts";
 import type { DecisionParts } from "./decision-parts.ts";
+import { rowOf, stateOf } from "./states.ts";
 import { step, unknownEntity } from "./step.ts";
 
-/** More than there are sources. */
+/** Rows that are read at most: more than there are sources. */
 const statesOfSources = 10_000;
 
-/** A source is inside while it is silent. Its alert ends when it sends again, also in the cooldown. @param
- * only this source, or any */
+/** Decides a rule. A source is inside while it is silent. Its alert ends when it sends again, also within the
+ * cooldown. @param only this source; undefined for every source */
 export async function decideSources(
   parts: DecisionParts,
   organization: Organization,
@@ -36,7 +37,7 @@ export async function decideSources(
   for (const { source, state: status, lastHeardMs } of statuses) {
     if (only !== undefined && source !== only) continue;
     const row = states.find(({ entity }) => entity.kind === "source" && entity.source === source);
-    const before = row ?? unknownEntity;
+    const before = row === undefined ? unknownEntity : stateOf(row);
     const entity = { kind: "source", source } as const;
     const isInside = status === "silent";
     const { state, outcomes } = step({ cooldownDays, exitDays: 1, resolvesInCooldown: true }, before, {
@@ -47,10 +48,10 @@ export async function decideSources(
       standing: watermark.takesOver ? "adopted" : "present",
     });
     const isSame =
-      state.hasLeft === before.hasLeft &&
+      state.isArmed === before.isArmed &&
       state.firedOn === before.firedOn &&
       state.restsUntil === before.restsUntil;
-    if (!isSame) chunk.states.push({ ...state, entity, value: null });
+    if (!isSame) chunk.states.push(rowOf(entity, state, null));
     for (const outcome of outcomes) {
       if (outcome.what === "closed") {
         chunk.closed.push({ entity, day, firedOn: outcome.firedOn, why: outcome.why });
@@ -77,5 +78,5 @@ export async function decideSources(
   return parts.commit(version, { ...chunkOf(version, watermark, about), ...chunk });
 }
 
-/** Of sources, which have no churn horizon. */
+/** A source has no churn horizon, from which the other cooldowns follow. */
 const defaultCooldownDays = 1;

@@ -13,13 +13,13 @@ import type { BulkParts } from "./bulk-changes.ts";
 import type { FiringParts } from "./facts.ts";
 
 export interface DecisionParts extends FiringParts, BulkParts {
-  /** The accounts that erasures changed which were requested at this time or later. */
+  /** The accounts whose users were erased, by requests of this time or later. */
   readonly erasedSince: (organization: number, sinceMs: number) => Promise<readonly ErasedAccounts[]>;
   readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
-  /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the
-   * watermark */
+  /** Draws the alerts of a chunk, makes their messages, and commits the chunk. @throws Refusal when the chunk
+   * does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
-  /** The newest finished run as of a day or before. */
+  /** The newest finished run of a day or an earlier day. */
   readonly newestRun: (
     organization: number,
     kind: EntityKind,

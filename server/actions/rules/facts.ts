@@ -10,7 +10,7 @@ import type { ReadWorth } from "./worth.ts";
 type Run = ScoreRecord<RunBody>;
 
 export interface AlertFacts {
-  /** The value of the run that is compared with, and that of the day. */
+  /** The value of the run that is compared with, and the value of the day. */
   readonly before: number | null;
   readonly after: number | null;
   readonly risk: number | null;
@@ -28,7 +28,7 @@ export interface ScoreFigures {
   readonly activeDaysPrevious28: number;
 }
 
-/** The figures of entities on the day of a run, by number. Those without a row are left out. @throws
+/** The figures of entities on the day of a run, by number. Entities without a score row are left out. @throws
  * WarehouseError */
 export async function scoreFigures(
   warehouse: Warehouse,
@@ -49,8 +49,8 @@ export async function scoreFigures(
   return new Map(rows.map(({ entity, ...figures }) => [entity, figures]));
 }
 
-/** The facts of an alert. @param before the figures of the day that is compared with; undefined without
- * one */
+/** The facts of an alert. @param before the figures of the day that is compared with; undefined without such
+ * a day */
 export function factsOf(
   condition: DailyCondition,
   now: ScoreFigures,
@@ -63,7 +63,7 @@ export function factsOf(
   return { ...values, risk: now.risk, reasons: reasonsOf(condition, values, now) };
 }
 
-/** The figure that a condition compares. Null of conditions that compare none. */
+/** The figure that a condition compares; null for a condition that compares no figure. */
 function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: ScoreFigures): number | null {
   switch (condition.kind) {
     case "riskBand":
@@ -83,7 +83,7 @@ function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: 
 
 /** The stores that the figures of firing entities are read from. */
 export interface FiringParts extends SegmentParts {
-  /** MRR now by number, in minor units of the organization's currency. Null of a payer whose currency has no
+  /** MRR now by number, in minor units of the organization's currency. Null for a payer whose currency has no
    * rate. Entities without revenue are left out. */
   readonly mrrOf: (
     organization: Organization,
@@ -103,8 +103,8 @@ interface Worth {
   readonly owner: number | null;
 }
 
-/** Reads the accounts, MRR and owners of entities. The account of a user is that of now. @returns a function
- * of an entity's number @throws WarehouseError */
+/** Reads the accounts, MRR and owners of entities, as of now. @returns a function of an entity's number
+ * @throws WarehouseError */
 export async function worthOf(
   parts: FiringParts,
   organization: Organization,
@@ -131,7 +131,7 @@ type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isE
 
 /** The unit that an alert draws in the hold-out, its importance and its assignee, for daily conditions and
  * moments alike. The MRR of a user's account counts for the exemption.
- * @param facts of those with a row of scores
+ * @param facts of the entities with a score row
  * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is
  * not there */
 export async function firingFigures(
@@ -154,7 +154,7 @@ export async function firingFigures(
   return (entity) => {
     const { account, mrr, mrrOfAccount, endingMrr, owner } = worth(entity);
     const risk = isEnd ? 1 : (facts.get(entity)?.risk ?? null);
-    // The subscription may be computed after its event: then all of the MRR counts.
+    // The event may be loaded before the subscription that it ends: then the whole MRR counts.
     const exposed = isEnd && endingMrr > 0 ? endingMrr : mrr;
     return {
       risk,
@@ -166,7 +166,7 @@ export async function firingFigures(
   };
 }
 
-/** The accounts of users that have one. */
+/** The accounts of users, without users that have no account. */
 async function accountsOf(
   warehouse: Warehouse,
   organization: number,
@@ -183,7 +183,7 @@ async function accountsOf(
 
 type Values = Pick<AlertFacts, "before" | "after">;
 
-/** The condition's figure first, then the use. */
+/** The reasons of an alert: the figure of the condition first, then the use. */
 function reasonsOf(condition: DailyCondition, values: Values, now: ScoreFigures): AlertReason[] {
   const { idleDays, activeDays28, activeDaysPrevious28, risk } = now;
   const activity: AlertReason = {
@@ -238,8 +238,8 @@ function compared(now: string, before: string): string {
   return before === "unknown" ? now : `${now}, was ${before}`;
 }
 
-/** A share as whole percent, rounded down as the pages do. So a churn risk is never shown in the band above
- * its own. */
+/** A share as whole per cent, rounded down as on the pages, so that a churn risk is never shown in a higher
+ * band. */
 export function percentText(share: number | null): string {
   return share === null ? "unknown" : `${wholeDown(100 * share)}%`;
 }

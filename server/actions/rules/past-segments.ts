@@ -12,17 +12,17 @@ export interface SegmentInPast {
   readonly name: string;
   /** Whether its members follow from scores. */
   readonly readsScores: boolean;
-  /** Whether they follow from what was done within some days, so that days without data change them. */
+  /** Whether its members follow from events within some days, so that days without data change them. */
   readonly countsDays: boolean;
-  /** Its members follow from scores of so many days before, too; 0 if they do not. */
+  /** Its members also follow from scores of this many days before; 0 if they do not. */
   readonly comparedDays: number;
   /** The first day whose members are known, if a fixed segment is among the conditions; else null. */
   readonly sinceDay: number | null;
-  /** Its members as of the starts of some days, at most 128. */
+  /** Reads its members as of the starts of at most 128 days. */
   readonly membersOn: (days: readonly number[]) => Promise<DaySets>;
 }
 
-/** Where a rule names a segment. */
+/** The places where a rule names a segment. */
 export type SegmentField = "scope.segment" | "condition.segment";
 
 /** Finds a segment. @throws Refusal when there is no such segment of the scope's kind, or a condition has no
@@ -51,18 +51,18 @@ export async function segmentsNamed(
   return named;
 }
 
-/** The first day whose members are known; null without a fixed segment. */
+/** The first day whose members are known; null if no segment is fixed. */
 export function knownSince(named: NamedSegments): number | null {
   const days = Object.values(named).flatMap(({ sinceDay }) => sinceDay ?? []);
   return days.length === 0 ? null : Math.max(...days);
 }
 
-/** How many days before a day the members of that day follow from. */
+/** From how many earlier days the members of a day follow. */
 export function comparedDaysOf(named: NamedSegments): number {
   return Math.max(0, ...Object.values(named).map(({ comparedDays }) => comparedDays));
 }
 
-/** @throws Refusal when a fixed segment has changed since the first day */
+/** Refuses a preview whose first day is before the last change of a fixed segment. @throws Refusal */
 export function refuseYoung(named: NamedSegments, firstDay: number | undefined): void {
   for (const [field, { name, sinceDay }] of Object.entries(named)) {
     if (firstDay === undefined || sinceDay === null || sinceDay <= firstDay) continue;
@@ -74,7 +74,7 @@ export function refuseYoung(named: NamedSegments, firstDay: number | undefined):
 
 type Run = ScoreRecord<RunBody>;
 
-/** Without a scored day no entity has a reading. */
+/** The members of a preview without a scored day: no entity has a reading. */
 const none = { scope: undefined, judged: undefined };
 
 /** The members on the scored days of a preview. */
@@ -114,7 +114,8 @@ export class MembersInPast {
     });
   }
 
-  /** The readings of an entity as a live rule has them. Undefined for one that was never in the scope. */
+  /** The readings of an entity as a live rule has them; undefined for an entity that was never in the
+   * scope. */
   readings(entity: number, readings: readonly Reading[]): readonly Reading[] | undefined {
     const { scope } = this;
     if (scope?.hasAny(entity, 0, this.#days.length) === false) return undefined;
@@ -131,7 +132,7 @@ export class MembersInPast {
     return this.scope === undefined || (place >= 0 && this.scope.has(entity, place));
   }
 
-  /** Whether it was in the scope on any scored day from one day up to another, which is not included. */
+  /** Whether an entity was in the scope on any scored day from one day (inclusive) to another (exclusive). */
   wasInScope(entity: number, fromDay: number, toDay: number): boolean {
     const placeOf = (day: number) => this.#days.filter((each) => each < day).length;
     return this.scope === undefined || this.scope.hasAny(entity, placeOf(fromDay), placeOf(toDay));
@@ -143,7 +144,7 @@ export class MembersInPast {
   }
 }
 
-/** Whether there were days without data from a scored day to the one before another. */
+/** Whether there were days without data between two scored days. */
 export function hadOutage(fromDay: number, { day, body }: Run): boolean {
   return daysWithin(body.outages, fromDay, day) > 0;
 }
@@ -158,8 +159,7 @@ function daysAfterOutages(runs: readonly Run[]): number[] {
     .map(({ day }) => day);
 }
 
-/** The days whose scores follow from another model, other bands or other settings than those of the scored
- * day before. */
+/** The scored days on which the model, the bands or the settings differ from the scored day before. */
 function daysWithOtherRules(runs: readonly Run[]): number[] {
   return runs
     .filter((run, at) => {

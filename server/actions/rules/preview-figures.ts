@@ -11,7 +11,7 @@ interface PreviewDays {
 
 /** How many of the alerts churned. */
 export interface Precision {
-  /** Alerts whose horizon is over, one of an entity and horizon. */
+  /** Alerts whose horizon is over, at most one of an entity a horizon. */
   readonly mature: number;
   readonly churned: number;
   /** Null without a mature alert. */
@@ -20,18 +20,18 @@ export interface Precision {
 }
 
 export interface PreviewFigures {
-  /** Mondays, with the alerts of their weeks. */
+  /** Alerts by week, from its Monday. */
   readonly weeks: readonly { readonly monday: number; readonly fired: number }[];
   readonly fired: number;
   /** Entities with an alert. */
   readonly entities: number;
   readonly open: number;
   readonly precision: Precision;
-  /** Entities that churned at least a horizon after the first day, and those of them without an open alert or
-   * one in the horizon before: an alert that is open is noticed, however old it is. */
+  /** Entities that churned at least a horizon after the first day, and how many of them had no open alert and
+   * no alert in the horizon before. An open alert counts as noticed, however old it is. */
   readonly churnedEntities: number;
   readonly missed: number;
-  /** From the alert to the day of churn, of mature alerts that churned. Null without one. */
+  /** The median days from a mature alert to the churn; null when no entity churned. */
   readonly medianLeadDays: number | null;
   /** Alerts whose exit held within a week. */
   readonly flapped: number;
@@ -109,7 +109,7 @@ export function matureDays({ days, horizonDays, outages }: PreviewDays): number[
   );
 }
 
-/** Whether an entity had churned a horizon later. Undefined while that is unknown. */
+/** Whether an entity had churned a horizon later; undefined if it is unknown. */
 function outcomeOf(
   { hasChurnedOn }: Replayed,
   day: number,
@@ -119,8 +119,8 @@ function outcomeOf(
   return hasChurnedOn.get(day + horizonDays);
 }
 
-/** The alerts of an entity that count: the first one, and then none for a horizon. @param fired in the order
- * of days */
+/** The alerts of an entity that count: an alert within a horizon of a counted alert does not count. @param
+ * fired in the order of days */
 export function oneByHorizon<Fired extends Pick<FiredInPast, "day">>(
   fired: readonly Fired[],
   horizonDays: number,
@@ -138,7 +138,7 @@ export function mondayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
-/** The middle of some numbers. Null without one. */
+/** The median; null without numbers. */
 export function medianOf(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,6 +1,6 @@
 /**
- * The past of a rule that is not saved, from the daily rows of scores of 90 days: its alerts by the same
- * steps as the nightly decision, and whether they were followed by churn. Nothing is stored. See
+ * What a rule would have done in the last 90 days, from daily scores: its alerts, by the steps of the nightly
+ * decision, and whether they were followed by churn. Nothing is stored. See
  * docs/decisions/0086.
  */
 import { isMoment, type RuleCondition, type RuleScope } from "../../../contract/actions/rules.ts";
@@ -34,20 +34,20 @@ export interface PreviewQuestion {
 }
 
 export interface RulePreview extends Omit<PreviewFigures, "precision"> {
-  /** In order; the first one is taken over without alerts. */
+  /** The scored days in order; the state of the first day is taken over without alerts. */
   readonly days: readonly number[];
-  /** With a condition on the churn risk: scored days that had none. They are not judged. */
+  /** With a condition on the churn risk: scored days without churn risks, which are not judged. */
   readonly daysWithoutRisk: number;
   readonly insideNow: number;
   readonly precision: Precision & { readonly steps: "daily" | "weekly" };
   readonly baseRate: BaseRate;
 }
 
-/** The daily rows of so many days are there after an import, and are never thinned out. */
+/** Days of a preview: their daily scores are there after an import, and are never thinned out. */
 const previewDays = 90;
 /** Mondays are scored for a year after an import. */
 const weeklyDays = 52 * 7;
-/** With fewer mature alerts, Mondays are decided. */
+/** With fewer mature alerts, precision is of weekly decisions over a year. */
 const leastMature = 20;
 /** Decided days in a row that end an alert of a condition on scores. */
 export const exitDaysOfScores = 2;
@@ -88,7 +88,7 @@ export async function previewRule(parts: PreviewParts, question: PreviewQuestion
   };
 }
 
-/** The reason why a rule has no preview, as a sentence; undefined for others. */
+/** Why a rule has no preview, as a sentence; undefined for a rule that has a preview. */
 function whyNoPreview({ condition }: Pick<PreviewQuestion, "condition">): string | undefined {
   switch (condition.kind) {
     case "sourceSilent":
@@ -107,8 +107,8 @@ function kindOf({ kind }: RuleScope): EntityKind {
 interface Span {
   readonly pastDays: number;
   readonly onlyMondays: boolean;
-  /** Whether stored risks are judged by the newest limits of risk bands, and days without a risk not at all.
-   * The nightly decision had the limits of its day. */
+  /** Whether stored risks are judged by the newest limits of risk bands, and days without risks are left out.
+   * The nightly decision used the limits of its day. */
   readonly byNewestLimits?: boolean;
 }
 
@@ -134,13 +134,13 @@ interface Replays {
   readonly runs: Readings["runs"];
   readonly daysWithoutRisk: number;
   readonly members: MembersInPast;
-  /** They are computed while they are read. */
+  /** The replays are computed while they are read. */
   readonly replays: Iterable<Replayed>;
 }
 
 /** The alerts of the past of each entity that was ever inside, or churned.
- * @throws Refusal for a condition that has no preview, and for a fixed segment that is younger than the
- * days */
+ * @throws Refusal for a condition that has no preview, and for a fixed segment that changed since the first
+ * day */
 export async function replaysOf(
   warehouse: Warehouse,
   question: PreviewQuestion,
@@ -155,7 +155,7 @@ export async function replaysOf(
     kind: kindOf(scope),
     toDay: today,
     onlyMondays,
-    // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.
+    // On an earlier day, a rise has no day to compare with. Mondays before a fixed segment are left out.
     fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
     withChurned: true,
   };
@@ -173,7 +173,7 @@ export async function replaysOf(
   return { runs, daysWithoutRisk, members, replays: replays(question, readings, members, moments) };
 }
 
-/** The days that have a churn risk, with the limits of risk bands of the newest. */
+/** The days that have churn risks, each with the risk bands of the newest day. */
 function daysWithRisk(days: readonly ReadDay[]): readonly ReadDay[] {
   const riskScale = days.at(-1)?.run.body.riskScale;
   if (riskScale === undefined) return [];
@@ -188,7 +188,7 @@ function daysWithRisk(days: readonly ReadDay[]): readonly ReadDay[] {
   });
 }
 
-/** Counts those that are inside on the last day while the replays are read. */
+/** Counts the entities that are inside on the last day while the replays are read. */
 class Tally implements Iterable<Replayed> {
   inside = 0;
   readonly #replays: Iterable<Replayed>;
@@ -241,7 +241,7 @@ function dailyConditionOf(condition: RuleCondition): DailyCondition {
   }
 }
 
-/** The days of the moments of each entity; none for another condition. */
+/** The days of the moments of each entity; empty for a condition that is no moment. */
 async function momentsOf(
   warehouse: Warehouse,
   { organization: { id, zone }, scope, condition, today }: PreviewQuestion,

@@ -1,7 +1,6 @@
 /**
  * The judgements of a condition for all entities and days, in one statement for a range of entities. Only
- * entities that are ever inside leave the engine, or that are followed: of 9 million rows those are a few
- * megabytes.
+ * entities that are ever inside, or followed, leave the engine: a few megabytes of 9 million rows.
  */
 
 import type { EntityKind, Outages } from "../../scoring/scoring.ts";
@@ -15,7 +14,7 @@ export interface JudgedDay {
   readonly rowsVersion: number;
   readonly inFrom: number;
   readonly outFrom: number;
-  /** The place of the day that `before` is of, from 1. 0 without one. */
+  /** The place of the earlier day that `before` is read from, from 1; 0 without an earlier day. */
   readonly base: number;
 }
 
@@ -25,10 +24,10 @@ export interface JudgementsQuestion {
   readonly condition: DailyCondition;
   /** In order, at most 255. */
   readonly days: readonly JudgedDay[];
-  /** The place, from 1, of the first day that the rule decides. Those before are compared with. */
+  /** The place, from 1, of the first day that the rule decides. Earlier days are only compared with. */
   readonly fromPlace: number;
   readonly outages: Outages;
-  /** The range of their numbers. */
+  /** The range of the numbers of entities. */
   readonly numbers: { readonly from: number; readonly below: number };
   /** Numbers of entities that are read although they are never inside. */
   readonly followed: readonly number[];
@@ -36,15 +35,15 @@ export interface JudgementsQuestion {
   readonly withChurned: boolean;
 }
 
-/** Of one day of an entity. `newInside`: it is inside, and has no row of the scored day before because it is
- * new. */
+/** The codes of judgements of an entity on a day. `newInside`: it is inside, and has no row of the scored day
+ * before because it is new. */
 export const judgements = { neither: "0", inside: "1", out: "2", churned: "3", newInside: "4" } as const;
 
 /** The days of an entity that have a row: a digit of `judgements` each. */
 export interface Judged {
   readonly entity: number;
   readonly codes: string;
-  /** The places of the days, or only the first one where none is missing. */
+  /** The places of the days, or only the first place where no day is missing. */
   readonly places: readonly number[];
 }
 
@@ -125,7 +124,7 @@ function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition
       ...parameters,
       inFroms: days.map(({ inFrom }) => inFrom),
       outFroms: days.map(({ outFrom }) => outFrom),
-      // Who is new has no value to compare with.
+      // A new entity has no value to compare with.
       gaps: days.map(({ day }, at) => (lookbackDays === 0 ? day - (days[at - 1]?.day ?? 0) : -1)),
       ...(lookbackDays > 0 && {
         comparing: days.map((_, at) =>
@@ -136,9 +135,9 @@ function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition
   };
 }
 
-/** Rows with the value of the day that theirs is compared with: each is sent to its own day, and to those
- * that compare with it. To look it up in an array of an entity's values copies the array for each day: 500
- * MB for 8,000 entities and 90 days. */
+/** Rows with the value of the day that they are compared with: each row is sent to its own day and to the
+ * days that compare with it. Looking the value up in an array of an entity's values would copy the array for
+ * each day: 500 MB for 8,000 entities and 90 days. */
 function withBefore(values: string): string {
   return `
     SELECT entity, to AS place, anyIf(churnedOn, isOwn) AS isChurned, anyIf(valueOn, isOwn) AS value,
@@ -156,7 +155,7 @@ function codeSql(inside: string, out: string): string {
     ${inside}, ${judgements.inside}, ${out}, ${judgements.out}, ${neither}))`;
 }
 
-/** An event that was done before is unseen when the observed days since then are enough. */
+/** An event is unseen when it was done before, and enough observed days passed since. */
 function ofEvent(
   { kind, days, outages }: JudgementsQuestion,
   { event, days: unseenDays }: Extract<DailyCondition, { kind: "keyEventUnseen" }>,

@@ -30,14 +30,14 @@ export interface ReadingsQuestion {
   readonly toDay: number;
   /** Numbers of entities whose readings are asked for although they are never inside. */
   readonly followed?: readonly number[];
-  /** Whether those of entities are asked for that churned on one of the days. */
+  /** Whether readings of entities that churned on one of the days are asked for. */
   readonly withChurned?: boolean;
   /** Whether only Mondays count as scored days. */
   readonly onlyMondays?: boolean;
 }
 
-/** All readings of an entity that is ever inside, or followed, in the order of days. The first day is taken
- * over without alerts. */
+/** The readings of an entity that is ever inside, or followed, in the order of days. The state of the first
+ * day is taken over without alerts. */
 export interface EntityReadings {
   readonly entity: number;
   readonly readings: readonly Reading[];
@@ -46,8 +46,7 @@ export interface EntityReadings {
 export interface Readings {
   /** The runs of the days that are read, in order. */
   readonly runs: readonly ScoreRecord<RunBody>[];
-  /** In the order of the entities' numbers. They are made one by one: all together are some hundred bytes a
-   * day and entity. */
+  /** By number. They are made one by one, because they take some hundred bytes a day and entity. */
   readonly entities: Iterable<EntityReadings>;
 }
 
@@ -90,12 +89,12 @@ async function readingsOn(
 export interface ReadDay {
   readonly run: Run;
   readonly isWanted: boolean;
-  /** The run whose rules make the difference between a change of the entity and one of rules; undefined for
-   * the first. */
+  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
+   * entity from a change of the model or the settings; undefined for the first day. */
   readonly before: Run | undefined;
 }
 
-/** The scored days of a question: those that it asks for, and those that they are compared with. @throws
+/** The scored days that a question asks for, and the days that they are compared with. @throws
  * WarehouseError */
 export async function daysToRead(
   warehouse: Warehouse,
@@ -122,12 +121,12 @@ export async function daysToRead(
   });
 }
 
-/** 1970-01-01 was a Thursday. */
+/** Whether a day is a Monday: 1970-01-01 was a Thursday. */
 function isMonday(day: number): boolean {
   return day % 7 === 4;
 }
 
-/** The run of the last scored day that is so many days earlier, and not four weeks more. */
+/** The run of the last scored day that is at least `lookback` days earlier, and at most four weeks more. */
 export function baseOf(runs: readonly Run[], day: number, lookback: number): Run | undefined {
   return runs.findLast((run) => run.day <= day - lookback && run.day >= day - lookback - earlierDays);
 }
@@ -237,7 +236,7 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
     const letter = isExcluded ? letters.excluded : isGone ? letters.gone : letterOfCode[code];
     byPlace[place - 1] = letter ?? letters.none;
   }
-  // Without a row of the day before, an entity is new, or it was excluded until then.
+  // An entity without a row of the day before is new, or was excluded until then.
   for (const [at, letter] of byPlace.entries()) {
     const isReturned = at > 0 && letter === letters.inside && byPlace[at - 1] === letters.none;
     if (isReturned) byPlace[at] = letters.returned;
@@ -256,12 +255,13 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
 /** Entities by day. */
 type ByDay = ReadonlyMap<number, ReadonlySet<number>>;
 
-/** Only a day on which an entity comes inside can fire. The first day is taken over. */
+/** Whether an entity comes inside on a day, so that the rule may fire. The state of the first day is taken
+ * over. */
 function mayFire({ letters: all }: Trace, at: number, first: number): boolean {
   return all[at] === letters.inside && all.slice(first, at).trimEnd().at(-1) !== letters.inside;
 }
 
-/** Those that came inside and would not be there by the rules of the day that theirs are compared with. */
+/** Entities that came inside, and would be outside by the model and settings of the compared day. */
 async function byRulesOfBefore(
   warehouse: Warehouse,
   { organization, kind, condition }: ReadingsQuestion,
@@ -269,7 +269,7 @@ async function byRulesOfBefore(
   traces: readonly Trace[],
 ): Promise<ByDay> {
   const changed = new Map<number, ReadonlySet<number>>();
-  // The decision and the preview say whether rules of scores changed the members of a segment.
+  // For conditions about a segment, the callers know whether the model or the settings changed its members.
   if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return changed;
   const first = days.findIndex(({ isWanted }) => isWanted);
   for (const [at, { run, before, isWanted }] of days.entries()) {
@@ -283,8 +283,7 @@ async function byRulesOfBefore(
   return changed;
 }
 
-/** Accounts that came inside, and have other members than on the day that theirs is compared with, because of
- * exclusions. */
+/** Accounts that came inside, and whose set of members changed by exclusions since the compared day. */
 async function withOtherMembers(
   warehouse: Warehouse,
   { organization, kind }: ReadingsQuestion,

@@ -1,16 +1,16 @@
-/** The steps of a rule over readings of the past: pure. The preview is made of them. */
+/** Steps a rule through readings of the past, for the preview. Pure. */
 import { type Outcome, type Reading, type StepRule, step, unknownEntity } from "./step.ts";
 
 /** The alerts and the churns of an entity. Days are whole days since 1970-01-01. */
 export interface Replayed {
   readonly entity: number;
   readonly fired: readonly FiredInPast[];
-  /** Days at whose start the entity had churned, and had not on the scored day before. */
+  /** Days at whose start the entity had churned, and had not churned on the scored day before. */
   readonly churns: readonly number[];
-  /** Those of them on which its alert was open, or on which it was inside without an alert: since the first
-   * day, or by settings. */
+  /** The churns that the rule had noticed: an alert was open, or the entity was inside without an alert
+   * (since the first day, or by settings). */
   readonly noticed: ReadonlySet<number>;
-  /** The states of the scored days that the entity has a row of. */
+  /** By scored day with a row of the entity: whether it had churned. */
   readonly hasChurnedOn: ReadonlyMap<number, boolean>;
   readonly insideBySettings: number;
   /** The last day with a reading, if the condition holds on it; else null. */
@@ -19,14 +19,14 @@ export interface Replayed {
 
 export interface FiredInPast {
   readonly day: number;
-  /** The day on which the exit held for long enough, which is no end before the cooldown is over. Null
-   * without one. */
+  /** The day on which the exit had held for long enough; the alert stays open until the cooldown is over.
+   * Null without an exit. */
   readonly leftOn: number | null;
   /** When the alert closed; null while it is open. */
   readonly closed: Pick<Extract<Outcome, { what: "closed" }>, "day" | "why"> | null;
 }
 
-/** Steps through the readings of an entity, from the state of an unknown one. */
+/** Steps through the readings of an entity, from the state of an unknown entity. */
 export function replay(rule: StepRule, entity: number, readings: readonly Reading[]): Replayed {
   const outcomes: Outcome[] = [];
   const leftOn = new Map<number, number>();
@@ -34,11 +34,11 @@ export function replay(rule: StepRule, entity: number, readings: readonly Readin
   let state = unknownEntity;
   for (const reading of readings) {
     const open = state.firedOn;
-    if (reading.standing === "churned" && !state.hasLeft) noticed.add(reading.day);
+    if (reading.standing === "churned" && !state.isArmed) noticed.add(reading.day);
     const decided = step(rule, state, reading);
     state = decided.state;
-    const hasLeft = open !== null && state.daysOut === rule.exitDays;
-    if (hasLeft && !leftOn.has(open)) leftOn.set(open, reading.day);
+    const isExited = open !== null && state.daysOut === rule.exitDays;
+    if (isExited && !leftOn.has(open)) leftOn.set(open, reading.day);
     outcomes.push(...decided.outcomes);
   }
   const fired = outcomes.flatMap((outcome) => {

@@ -13,24 +13,25 @@ export type DailyRuleCondition = Exclude<
   { readonly kind: "sourceSilent" | "paymentFailed" | "cancellationScheduled" | "lastOwnerRemoved" }
 >;
 
-/** The part of a decision that segments change. */
+/** The condition and the scope of a rule, with the members of their segments. */
 export interface OfSegments {
   /** The condition with the members of its segment. */
   readonly condition: DailyCondition;
-  /** Those that the rule looks at; undefined for all. */
+  /** The entities that the rule is about; undefined for all. */
   readonly scope: EntitySet | undefined;
-  /** When the segments of scope and condition were changed last, if the rule was there already; else null. */
+  /** When the segments of scope and condition were changed last; null without a change since the rule was
+   * created. */
   readonly changedAtMs: number | null;
-  /** Whether scores decide who is in one of them. */
+  /** Whether members of one of the segments follow from scores. */
   readonly readsScores: boolean;
-  /** Whether days without data change who is in one of them. */
+  /** Whether days without data change the members of one of the segments. */
   readonly countsDays: boolean;
 }
 
 /** The stores that segments are read from. */
 export interface SegmentParts {
   readonly warehouse: Warehouse;
-  /** A segment and its members as of now. @throws ApiError when there is none */
+  /** Reads a segment and its members as of now. @throws ApiError when there is no such segment */
   readonly segmentOf: (organization: Organization, segment: number) => Promise<SegmentNow>;
 }
 
@@ -62,8 +63,8 @@ export async function segmentsOfRule(
   };
 }
 
-/** A function that says whether an entity gets its alert without a draw of the hold-out. An unknown MRR may
- * be the highest of all.
+/** Reads who is exempt from the hold-out. @returns whether an entity is exempt, by its number and MRR. An
+ * unknown MRR (null) counts as above every limit, because it may be the highest of all.
  * @param firing the entities that fire @throws ApiError when there is no such segment */
 export async function exemptOf(
   parts: SegmentParts,
@@ -77,7 +78,7 @@ export async function exemptOf(
     (mrrAbove !== undefined && (mrr === null || mrr > mrrAbove));
 }
 
-/** Those of some entities that are in a segment; all of them where none is named. @throws ApiError when there
+/** The entities of a list that are in a segment; all entities without a segment. @throws ApiError when there
  * is no such segment */
 export async function withinSegment(
   { warehouse, segmentOf }: SegmentParts,
@@ -90,8 +91,8 @@ export async function withinSegment(
   return new Set(entities.filter((entity) => members.has(entity)));
 }
 
-/** The reading of an entity in the scope, or beyond it: there it is out, so that its alert ends.
- * @param isBySettings whether an entity that came inside is there by settings */
+/** A reading that respects the scope: outside the scope an entity is out, so that its alert ends.
+ * @param isBySettings whether an entity that came inside did so by a change of the model or the settings */
 export function readingInScope(
   reading: Reading,
   { isIn, isBySettings }: { readonly isIn: boolean; readonly isBySettings: boolean },

@@ -1,5 +1,4 @@
-/** Users and accounts of which no alert is made: excluded users, and accounts without members or with
- * excluded members alone. And accounts of which some members are excluded, or are included again. */
+/** Who cannot trigger alerts: excluded users, and accounts without included members. */
 import {
   type EntityKind,
   excludedOfKey,
@@ -15,11 +14,12 @@ type Run = ScoreRecord<RunBody>;
 export interface Absent {
   /** By account: the first day at whose start it had no members. */
   readonly goneSince: ReadonlyMap<number, number>;
-  /** All their members are excluded now. */
+  /** Accounts whose members are all excluded now. */
   readonly excluded: ReadonlySet<number>;
 }
 
-/** Reads both. An account whose members were all erased counts as one that never had any. */
+/** Reads the accounts without included members. An account whose members were all erased counts as an account
+ * that never had members. */
 export async function absentAccounts(
   warehouse: Warehouse,
   { id, zone }: Pick<ScoredOrganization, "id" | "zone">,
@@ -55,7 +55,8 @@ export async function absentAccounts(
   };
 }
 
-/** Those of the users who are excluded, or of the accounts whose members all are. @throws WarehouseError */
+/** The users of a list who are excluded, or the accounts whose members are all excluded. @throws
+ * WarehouseError */
 export async function excludedAmong(
   warehouse: Warehouse,
   organization: number,
@@ -71,9 +72,8 @@ export async function excludedAmong(
   return rows.map(({ number }) => number);
 }
 
-/** Those of the accounts of which members were excluded, or are included again, between two runs of accounts:
- * only one of the days has a row of these members, although they are old enough for both. @throws
- * WarehouseError */
+/** Accounts whose set of excluded members changed between two runs of accounts: only one of the days has a
+ * row of such a member, although the member is old enough for both. @throws WarehouseError */
 export async function accountsWithExclusions(
   warehouse: Warehouse,
   organization: number,
@@ -82,7 +82,7 @@ export async function accountsWithExclusions(
 ): Promise<ReadonlySet<number>> {
   const isSame = excludedOfKey(now.body.settingsKey) === excludedOfKey(before.body.settingsKey);
   if (isSame || accounts.length === 0) return new Set();
-  // A user's row of a run before the last one of the day stays.
+  // A user whom the last run of the day left out keeps the row of an earlier run of that day.
   const versionOf = async ({ day }: Run) =>
     (await newestRun(warehouse, organization, "user", day))?.body.rowsVersion ?? 0;
   const members = `

@@ -1,9 +1,10 @@
 /** The states that a rule keeps in the ledger. */
-import type { EntityStateRow, RuleVersion } from "../../ledger/ledger.ts";
+import type { EntityStateRow, RuleEntity, RuleVersion } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { DecisionParts } from "./decision-parts.ts";
+import type { EntityState } from "./step.ts";
 
-/** States that are read together. */
+/** Rows of a page of states. */
 const statesOfPage = 10_000;
 
 /** The states of users or of accounts that a rule keeps, by number. */
@@ -22,4 +23,18 @@ export async function statesOf(
     }
     if (page.length < statesOfPage) return states;
   }
+}
+
+/** The state in a row. A row calls `isArmed` by the name of its column, `hasLeft`. */
+export function stateOf({ hasLeft, daysOut, restsUntil, firedOn }: EntityStateRow): EntityState {
+  return { isArmed: hasLeft, daysOut, restsUntil, firedOn };
+}
+
+/** The row of a state. @param value that the condition compares with the next day's; null without one */
+export function rowOf(
+  entity: RuleEntity,
+  { isArmed, daysOut, restsUntil, firedOn }: EntityState,
+  value: number | null,
+): EntityStateRow {
+  return { entity, hasLeft: isArmed, daysOut, restsUntil, firedOn, value };
 }

@@ -14,7 +14,7 @@ export interface Reading {
   /** Whether the entity is beyond the threshold by the margin that ends an alert. */
   readonly isOut: boolean;
   readonly standing: Standing;
-  /** Whether the entity has no row of the day. In the preview alone. */
+  /** Whether the entity has no row of scores of the day. Only the preview sets it. */
   readonly isWithoutRow?: true;
 }
 
@@ -27,31 +27,31 @@ export type Standing = "present" | "churned" | "gone" | "excluded" | "adopted";
 
 /** The state of an entity that a rule keeps between decided days. */
 export interface EntityState {
-  /** Whether the rule is armed: the exit held and the cooldown was over. Then the next day inside fires. It
-   * is also armed for an entity that churned, which still may not fire in the cooldown. */
-  readonly hasLeft: boolean;
+  /** Whether the next day inside fires: the exit held, and the cooldown was over. The rule is armed for a
+   * churned entity too, which still does not fire within the cooldown. */
+  readonly isArmed: boolean;
   /** Decided days in a row on which the entity was out. */
   readonly daysOut: number;
-  /** The first day on which the rule may fire again: that of the last alert and the cooldown. */
+  /** The first day on which the rule may fire again: the day of the last alert plus the cooldown. */
   readonly restsUntil: number | null;
   /** The day on which the open alert fired; null without one. */
   readonly firedOn: number | null;
 }
 
-/** The times of a rule. */
+/** The cooldown and the exit of a rule. */
 export interface StepRule {
   readonly cooldownDays: number;
   /** Decided days in a row on which an entity must be out: 2 for scores, 1 for segments and sources. */
   readonly exitDays: number;
-  /** Whether an alert resolves at the exit, also within the cooldown. Then what begins in the cooldown fires
-   * when that is over. Only alerts about sources do. */
+  /** Whether an alert also resolves within the cooldown, as alerts about sources do. An entity that comes
+   * inside within the cooldown then fires when the cooldown is over. */
   readonly resolvesInCooldown?: boolean;
 }
 
 /** Why an alert closed. */
 export type Closing = "resolved" | "churned" | "gone" | "excluded";
 
-/** The events of a day. At most one alert closes and one fires on it. */
+/** What happened to the alerts of an entity on a day: at most one closes and one fires. */
 export type Outcome =
   | { readonly what: "fired"; readonly day: number }
   | { readonly what: "closed"; readonly day: number; readonly firedOn: number; readonly why: Closing }
@@ -63,8 +63,8 @@ export interface Step {
   readonly outcomes: readonly Outcome[];
 }
 
-/** An entity of which nothing is known counts as outside. */
-export const unknownEntity: EntityState = { hasLeft: true, daysOut: 0, restsUntil: null, firedOn: null };
+/** The state of an entity without a stored state: outside. */
+export const unknownEntity: EntityState = { isArmed: true, daysOut: 0, restsUntil: null, firedOn: null };
 
 /** Decides one day of one entity. Days are decided in order, each once. */
 export function step(rule: StepRule, stored: EntityState, reading: Reading): Step {
@@ -75,7 +75,7 @@ export function step(rule: StepRule, stored: EntityState, reading: Reading): Ste
       return isInside ? stepInside(rule, before, reading) : stepOutside(rule, before, reading);
     case "adopted":
       return {
-        state: { ...before, hasLeft: !isInside && before.firedOn === null, daysOut: 0 },
+        state: { ...before, isArmed: !isInside && before.firedOn === null, daysOut: 0 },
         outcomes: [],
       };
     default:
@@ -87,7 +87,8 @@ export function step(rule: StepRule, stored: EntityState, reading: Reading): Ste
   }
 }
 
-/** No rest is longer than one that begins today: the clock was ahead, or the cooldown was longer. */
+/** Shortens a rest that is longer than one that begins today: the clock was ahead when the alert fired, or
+ * the cooldown was longer. */
 function withinCooldown({ cooldownDays }: StepRule, state: EntityState, day: number): EntityState {
   const latest = day + cooldownDays;
   return state.restsUntil === null || state.restsUntil <= latest ? state : { ...state, restsUntil: latest };
@@ -100,8 +101,8 @@ function isResting({ restsUntil }: EntityState, day: number): boolean {
 function stepInside(rule: StepRule, before: EntityState, reading: Reading): Step {
   const { cooldownDays, resolvesInCooldown = false } = rule;
   const { day, isInsideAsBefore } = reading;
-  const inside = { ...before, hasLeft: false, daysOut: 0 };
-  if (!before.hasLeft) return { state: inside, outcomes: [] };
+  const inside = { ...before, isArmed: false, daysOut: 0 };
+  if (!before.isArmed) return { state: inside, outcomes: [] };
   if (isResting(before, day)) {
     return { state: resolvesInCooldown ? { ...before, daysOut: 0 } : inside, outcomes: [] };
   }
@@ -118,7 +119,7 @@ function stepOutside(rule: StepRule, before: EntityState, { day, isOut }: Readin
   const staysOpen = isResting(before, day) && !resolvesInCooldown;
   if (daysOut < exitDays || staysOpen) return { state: { ...before, daysOut }, outcomes: [] };
   return {
-    state: { ...before, daysOut, hasLeft: true, firedOn: null },
+    state: { ...before, daysOut, isArmed: true, firedOn: null },
     outcomes: closing(before, day, "resolved"),
   };
 }

@@ -13,25 +13,26 @@ import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
-/** Of one user or account. Amounts are a month's, in minor units of the currency. */
+/** What a user or account is worth. Amounts are a month's, in minor units of the currency. */
 export interface EntityWorth {
-  /** Null without revenue, and of a payer whose currency has no rate. */
+  /** Null without revenue, and for a payer whose currency has no rate. */
   readonly mrr: number | null;
-  /** The part of it that ends as scheduled, whenever that is. */
+  /** The part of MRR whose end is scheduled, at any time. */
   readonly endingMrr: number;
   readonly plan: string | null;
   readonly owner: Owner | null;
   readonly currency: string;
 }
 
-/** Reads what they are worth now, by number. Who was erased meanwhile is left out. @throws WarehouseError */
+/** Reads what users or accounts are worth now, by number. An erased user or account is left out. @throws
+ * WarehouseError */
 export type ReadWorth = (
   organization: Organization,
   kind: EntityKind,
   entities: readonly number[],
 ) => Promise<ReadonlyMap<number, EntityWorth>>;
 
-/** Ends are scheduled for the next years at most. */
+/** Ends that are scheduled within ten years count. */
 const endDays = 3_650;
 
 /** Reads a few thousand entities at a time. */

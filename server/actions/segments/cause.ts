@@ -6,10 +6,10 @@ import { clocksDifferMs } from "../../scoring/scoring.ts";
 import type { Evaluation, EvaluationGround } from "./evaluations.ts";
 import type { Touched } from "./touched.ts";
 
-/** Of one segment, from the end of an evaluation to the next for new data. */
+/** The time from the end of an evaluation of a segment to the next evaluation for new data. */
 const betweenMs = 15 * 60_000;
 
-/** Facts beside the ground of an evaluation. */
+/** What decides, beside the ground of an evaluation, whether a segment is due. */
 export interface Moment {
   readonly nowMs: number;
   /** Whether data has stopped, so that scores wait: then only edits are evaluated. */
@@ -33,11 +33,12 @@ export function isDue(
     last.scoredAtMs !== now.scoredAtMs ||
     last.rules !== now.rules ||
     last.ground !== now.ground;
-  // A clock that was set back must not delay it.
+  // A clock that was set back must not delay the evaluation.
   return hasNews && Math.abs(moment.nowMs - last.atMs) >= betweenMs;
 }
 
-/** Why members changed since the last evaluation. Every doubt is for a cause that starts nothing.
+/** Why members changed since the last evaluation. In doubt it is not `change`, the only cause that may start
+ * anything.
  * @param readsScores whether scores decide who is a member
  * @param bulkLoadedAtMs when an import last stored rows, if there was one */
 export function causeOf(
@@ -49,13 +50,13 @@ export function causeOf(
   if (last.content !== now.content) return "edit";
   if (readsScores && last.rules !== now.rules) return "scores";
   const isAfterImport = bulkLoadedAtMs !== null && bulkLoadedAtMs >= unknownSinceMs(last, readsScores);
-  // Days without an evaluation are those of stopped data, or of a service that was off.
+  // On days without an evaluation data had stopped, or the service was off.
   const isAfterGap = Math.abs(now.day - last.day) > 1;
   return isAfterImport || isAfterGap || last.ground !== now.ground ? "bulk" : "change";
 }
 
-/** An import or an erasure of this time or later is one that an evaluation may not have known. Scores follow
- * it later than its rows. */
+/** An evaluation may not include imports and erasures since this time. Scores include them later than
+ * rows. */
 export function unknownSinceMs(
   { loadedUptoMs, scoredAtMs }: Pick<Evaluation, "loadedUptoMs" | "scoredAtMs">,
   readsScores: boolean,
@@ -64,8 +65,9 @@ export function unknownSinceMs(
 }
 
 /** Erasures and owners since an evaluation.
- * @param erased of the organization, at least those that the evaluation may not have known
- * @param segments the segment and those below it. @param readsScores whether scores decide who is a member */
+ * @param erased erasures of the organization, at least since `unknownSinceMs`
+ * @param segments the segment and the segments in its filter. @param readsScores whether scores decide who is
+ * a member */
 export function touchedSince(
   erased: readonly ErasedAccounts[],
   last: Evaluation,

@@ -6,18 +6,19 @@ import { type Segment, segmentWithThoseBelow } from "../../ledger/ledger.ts";
 import { dayParameter, isIncluded, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
 import { isTouched, type Touched } from "./touched.ts";
 
-/** The ground of an evaluation: a later one compares it with its own. */
+/** What an evaluation was based on. A later evaluation compares it with its own ground. */
 export interface EvaluationGround {
   /** The day in the organization's timezone. */
   readonly day: number;
-  /** Keys of the segment with those below it, of settings and exclusions, and of the rules of scores. */
+  /** Keys of the segment with the segments in its filter, of settings and exclusions, and of the model and
+   * settings of scores. */
   readonly content: string;
   readonly ground: string;
   readonly rules: string;
   /** The day of the newest scores, and when their run began; -1 and 0 without scores. */
   readonly scoredDay: number;
   readonly scoredAtMs: number;
-  /** Everything that was acknowledged before was in the warehouse; 0 while that is not known. */
+  /** Everything that was acknowledged before this time was in the warehouse; 0 while that is not known. */
   readonly loadedUptoMs: number;
 }
 
@@ -30,7 +31,7 @@ export interface Evaluation extends EvaluationGround {
   readonly size: number;
 }
 
-/** The last evaluation of each segment of an organization, and the segments of which there are rows. */
+/** The last evaluation of each segment of an organization, and the segments that have stored rows. */
 export interface StoredEvaluations {
   readonly last: ReadonlyMap<number, Evaluation>;
   readonly segments: ReadonlySet<number>;
@@ -46,7 +47,7 @@ export async function organizationsWithEvaluations(warehouse: Warehouse): Promis
   return rows.map(({ organization }) => organization);
 }
 
-/** The rows that a start reads grow with the history. */
+/** The first read after a start may take long, because its rows grow with the history. */
 const startLimits = { maxSeconds: 600 } as const;
 
 /** The last evaluation of each segment of an organization. */
@@ -81,8 +82,8 @@ export async function recordedSizes(
   return new Map(counted);
 }
 
-/** Makes the `content` of segments, which is another one after an edit of the segment or of one below it.
- * Each filter is read once. */
+/** Makes the `content` key of segments, which changes with an edit of the segment or of a segment in its
+ * filter. Each filter is read once. */
 export function contentKeys(segments: readonly Segment[]): (segment: Pick<Segment, "id">) => string {
   const own = new Map(segments.map((one) => [one.id, keyOf([one.id, one.contentAtMs, one.filter])]));
   return ({ id }) => keyOf(segmentWithThoseBelow(segments, id).map((one) => own.get(one.id)));
@@ -114,12 +115,12 @@ export async function storedEvaluations(
 const evaluations = "segment_evaluations";
 const tables = [segmentChanges.user.name, segmentChanges.account.name, evaluations] as const;
 
-/** The members of now beside those of the last evaluation. */
+/** The members now, compared with the members of the last evaluation. */
 export interface Difference {
   readonly size: number;
   readonly entries: number;
   readonly leaves: number;
-  /** Bitmaps in base64: the members that are there, and those of the last evaluation. */
+  /** Bitmaps in base64: the members now, and the members of the last evaluation. */
   readonly now: string;
   readonly before: string;
   /** The highest number of an evaluation with changes, also of one that was cut off; 0 without any. */
@@ -133,8 +134,8 @@ interface OfSegment {
 
 const ofSegment = "organization = {organization:UInt32} AND segment = {segment:UInt32}";
 
-/** Compares members with those of the last evaluation, which follow from the changes of finished ones.
- * Members who were erased since they were read are left out. */
+/** Compares members with the members of the last evaluation, which follow from the changes of finished
+ * evaluations. Members who were erased since they were read are left out. */
 export async function differenceOf(
   warehouse: Warehouse,
   { organization, segment }: OfSegment,
@@ -166,11 +167,11 @@ export interface NewEvaluation extends Evaluation {
   readonly organization: number;
   readonly of: EntitySet["of"];
   readonly cause: SegmentCause;
-  /** Undefined where no change is one of its own. */
+  /** Entities whose changes are not their own behavior; undefined where no change is. */
   readonly touched: Touched | undefined;
 }
 
-/** Stores the changes first and the evaluation last. The number of an evaluation is higher than those of all
+/** Stores the changes first and the evaluation last. The number of an evaluation is higher than all numbers
  * before, also after one that was cut off and by a clock that went back. Users who are excluded by now did
  * not leave by themselves, and touched entities did not change by themselves. */
 export async function storeEvaluation(
@@ -222,7 +223,8 @@ export async function storeEvaluation(
 
 const at = "fromUnixTimestamp64Milli({atMs:Int64}, 'UTC')";
 
-/** Deletes all rows of segments, those of evaluations last: they say that there are others. */
+/** Deletes all rows of segments. Rows of evaluations are deleted last, because they tell that there are other
+ * rows. */
 export async function deleteEvaluations(
   warehouse: Warehouse,
   organization: number,

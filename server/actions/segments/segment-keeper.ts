@@ -33,7 +33,7 @@ import {
 
 /** Segments as they are now. */
 export interface SegmentsNow {
-  /** Those of the organization, as the evaluation read them. */
+  /** The segments of the organization, as the evaluation read them. */
   readonly segments: readonly Segment[];
   /** @throws ApiError when there is no such segment */
   readonly membersOf: (segment: number) => Promise<EntitySet>;
@@ -73,15 +73,16 @@ export interface SegmentKeeperParts {
 
 /** How long an organization rests. */
 interface Rests {
-  /** From a look to the next: for each organization with segments, and at most. */
-  readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
-  /** After an evaluation: this many times as long as it took, and at most. */
+  /** From a check for due segments to the next: `eachMs` times the organizations with segments, at most
+   * `longestMs`. */
+  readonly betweenChecks: { readonly eachMs: number; readonly longestMs: number };
+  /** After an evaluation: `times` its duration, at most `longestMs`. */
   readonly afterEvaluation: { readonly times: number; readonly longestMs: number };
 }
 
 /** Evaluations of up to 100 seconds take a tenth of the time, longer ones more. */
 const defaultRests: Rests = {
-  betweenLooks: { eachMs: 100, longestMs: 60_000 },
+  betweenChecks: { eachMs: 100, longestMs: 60_000 },
   afterEvaluation: { times: 9, longestMs: 15 * 60_000 },
 };
 const restsAfterFailure = { firstMs: 60_000, longestMs: 3_600_000 };
@@ -95,9 +96,9 @@ interface Kept {
 /** The known state of an organization. After a failure it is read again. */
 interface Memory {
   readonly last: Map<number, Kept>;
-  /** Segments of which there are rows. */
+  /** Segments that have stored rows. */
   readonly stored: Set<number>;
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   restsUntilMs: number;
 }
 
@@ -107,7 +108,7 @@ export class SegmentKeeper {
   readonly #parts: SegmentKeeperParts;
   readonly #rests: Rests;
   readonly #memories = new Map<number, Memory>();
-  /** Of organizations, by id, and of segments, by organization and id. */
+  /** Failures of organizations, by id, and of segments, by organization and id. */
   readonly #failures: Retries<string>;
   /** Organizations with rows; undefined until they are read. */
   #withRows: Set<number> | undefined;
@@ -142,19 +143,20 @@ export class SegmentKeeper {
     return Promise.race([turn, stopped]);
   }
 
-  /** Looks once, at one organization after another. One that fails rests and does not stop the others. */
-  async work(): Promise<void> {
+  /** Evaluates the segments that are due, one organization after another. An organization that fails rests
+   * and does not stop the others. */
+  async run(): Promise<void> {
     const { ledger, warehouse } = this.#parts;
     this.#withRows ??= new Set(await organizationsWithEvaluations(warehouse));
     const ids = new Set([...(await ledger.segments.organizations()), ...this.#withRows]);
     const rebuilding = await ledger.rebuildsPending();
-    const { eachMs, longestMs } = this.#rests.betweenLooks;
+    const { eachMs, longestMs } = this.#rests.betweenChecks;
     const restMs = Math.min(longestMs, eachMs * ids.size);
     for (const id of ids) {
       if (this.#isStopping) return;
       if (rebuilding.includes(id) || this.#failures.isResting(String(id))) continue;
       try {
-        await this.#lookAt(id, restMs);
+        await this.#check(id, restMs);
         this.#failures.succeeded(String(id));
       } catch (error) {
         this.#memories.delete(id);
@@ -168,7 +170,7 @@ export class SegmentKeeper {
     this.#parts.log.warn({ err: error, of: key }, "segments are evaluated at a later look");
   }
 
-  async #lookAt(id: number, restMs: number): Promise<void> {
+  async #check(id: number, restMs: number): Promise<void> {
     const { ledger, warehouse, host } = this.#parts;
     const memory = this.#memories.get(id) ?? (await remembered(warehouse, id));
     this.#memories.set(id, memory);
@@ -247,7 +249,7 @@ export class SegmentKeeper {
     return {
       isStopped,
       day,
-      // Data that is back after a stop is no change of its own.
+      // When data is back after a stop, changes are not the members' own behavior.
       ground: keyOf([version, revision, timezone, isStopped]),
       rules: keyOf([...runs, ...compared].map(rulesKey)),
       scoredDay: runs.length === 0 ? -1 : Math.min(...runs.map((run) => run.day)),
@@ -255,8 +257,8 @@ export class SegmentKeeper {
     };
   }
 
-  /** Evaluates the due segments, then records their changes one by one. Records none when scores, settings or
-   * exclusions changed meanwhile: the members may be of before or of after. */
+  /** Evaluates the due segments, then records their changes one by one. Records nothing when scores, settings
+   * or exclusions changed meanwhile: the members may be from before or after the change. */
   async #evaluate(organization: Organization, memory: Memory, { ground, segments }: Due): Promise<void> {
     const { ledger, host, warehouse, evaluate } = this.#parts;
     const { id } = organization;
@@ -293,8 +295,8 @@ export class SegmentKeeper {
     }
   }
 
-  /** Whether an evaluation may be stored under the ground on which it began: no day, timezone, rebuild,
-   * settings or scores came in between. */
+  /** Whether an evaluation may be stored under the ground on which it began: the day, timezone, settings and
+   * scores did not change, and there was no rebuild. */
   async #isStill(id: number, ground: Due["ground"]): Promise<boolean> {
     const { ledger } = this.#parts;
     const organization = await ledger.organizations.find(id);
@@ -346,13 +348,13 @@ export class SegmentKeeper {
   }
 }
 
-/** The segments that are to be evaluated, and on which ground. */
+/** The segments to evaluate, and the ground of the evaluation. */
 interface Due {
   readonly ground: Omit<EvaluationGround, "content" | "loadedUptoMs">;
   readonly segments: readonly number[];
 }
 
-/** A segment with its members of now. */
+/** A segment with its members now. */
 interface Found {
   readonly segment: Segment;
   readonly members: EntitySet;
@@ -367,7 +369,7 @@ async function remembered(warehouse: Warehouse, organization: number): Promise<M
   };
 }
 
-/** Without changes, an evaluation is stored when something is different that a later one compares. */
+/** Whether an evaluation without changes is stored: when its ground differs from the last. */
 function isSame(last: Evaluation, now: Evaluation): boolean {
   const names = ["size", "day", "content", "ground", "rules", "scoredDay"] as const;
   return names.every((name) => last[name] === now[name]);

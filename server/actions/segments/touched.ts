@@ -8,7 +8,7 @@ import type { EntitySet } from "../../analytics/analytics.ts";
 
 /** Erasures and owners since the last evaluation of a segment. */
 export interface Touched {
-  /** The accounts of which users were erased. */
+  /** The accounts whose users were erased. */
   readonly accounts: readonly number[];
   /** Whether an account was erased: its members belong to no account now. */
   readonly isAccountErased: boolean;
@@ -21,7 +21,8 @@ const owned = (kind: EntitySet["of"]) =>
   `SELECT ${kind} FROM ${kind}_versions
    WHERE ${own} AND at >= fromUnixTimestamp64Milli({ownersSinceMs:Int64}, 'UTC') AND position(traits, '"${ownerTrait}":') > 0`;
 
-/** A condition on `entity`, with what it binds: whether it was touched. Undefined when none was. */
+/** A condition on `entity`, with its parameters: whether the entity was touched. Undefined when no entity
+ * was. */
 export function isTouched(
   of: EntitySet["of"],
   { accounts, isAccountErased, ownersSinceMs }: Touched,
@@ -35,7 +36,7 @@ export function isTouched(
   }
   if (ownersSinceMs !== null) {
     conditions.push(`entity IN (${owned(of)})`);
-    // A user without an owner has that of the account.
+    // A user without an owner has the owner of the account.
     if (of === "user") {
       conditions.push(
         `entity IN (SELECT user FROM users FINAL WHERE ${own} AND account IN (${owned("account")}))`,

@@ -54,8 +54,8 @@ function destinationUrl(address: string, exceptions: readonly PrivateDestination
   return url;
 }
 
-/** Networks of literal addresses that the agent refuses: those of IANA's registries of special-purpose
- * addresses, and that of metadata. */
+/** Networks of literal addresses that the agent refuses: special-purpose addresses of IANA's registries, and
+ * the address of metadata. */
 const refused = {
   ipv4: blockListOf("ipv4", [
     "0.0.0.0/8",

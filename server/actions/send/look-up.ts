@@ -35,7 +35,7 @@ function versionOf(file: string): string {
   return `${found?.ino} ${found?.size} ${found?.mtimeMs}`;
 }
 
-/** Without a server that can be used, those before stay. */
+/** Takes the name servers of the file. If none can be used, the earlier servers stay. */
 function readServers(file: string): void {
   try {
     const lines = readFileSync(file, "utf8").split("\n");
@@ -45,6 +45,6 @@ function readServers(file: string): void {
     });
     if (servers.length > 0) setServers(servers);
   } catch {
-    // The file is gone, or it is being written. Its next version is read.
+    // The file is gone, or is being written. The next version of it is read.
   }
 }

@@ -13,8 +13,8 @@ export interface Mail {
   readonly unsubscribe: string | null;
 }
 
-/** `step` is for each of connecting, the greeting, and every reply. `whole` ends before the claim of the
- * delivery does (60 s). */
+/** Time limits: `step` for connecting, for the greeting and for each reply; `whole` for the mail, shorter
+ * than the claim of a delivery (60 s). */
 const timeoutsMs = { step: 15_000, whole: 50_000 };
 const saidCharacters = 4_096;
 
@@ -26,7 +26,7 @@ export const mailIsOff: Sent = {
 };
 
 /** Sends a mail. `status` is the reply code of SMTP (RFC 5321) about the recipient or the message. It is null
- * after all other failures, because those are the installation's: no connection, a refused password or a
+ * after all other failures, which are faults of the installation: no connection, a refused password or a
  * refused sender. It never throws. */
 export async function sendMail(
   config: MailConfig | null,
@@ -36,7 +36,7 @@ export async function sendMail(
   if (config === null) return mailIsOff;
   const { smtpUrl, from } = config;
   const { username } = new URL(smtpUrl);
-  // Most processes send none.
+  // Most processes send no mail.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     url: smtpUrl,

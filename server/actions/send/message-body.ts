@@ -1,4 +1,4 @@
-/** The bodies of messages: that of a webhook, and the form of it for e-mail. */
+/** The bodies of messages: for webhooks, and for e-mail. */
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Mail } from "./mail.ts";
@@ -17,7 +17,7 @@ export interface MessageRow {
 /** The body of a message. */
 export interface MessageBody {
   readonly type: MessageType;
-  /** When it was decided: RFC 3339. */
+  /** When the message was decided: RFC 3339. */
   readonly timestamp: string;
   readonly data: JsonObject & {
     /** The message as a sentence. */

@@ -5,7 +5,7 @@ import { controlCharacter } from "../../../contract/names.ts";
  * UTF-16 units: services and bodies count them */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
-  // The first half of a character of two units.
+  // Do not cut between the two units of a character.
   const beginning = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "");
   return `${beginning}…`;
 }
@@ -18,8 +18,8 @@ export function inOneLine(text: string): string {
 /** A space without width. */
 export const noWidth = "\u200b";
 
-/** A text in which no program finds an address to make a link of: users choose their names, and a link in a
- * message of ours is trusted. It looks as before. */
+/** A text that programs do not turn into a link, because users choose their names and readers trust a link in
+ * our messages. The text looks unchanged. */
 export function unlinked(text: string): string {
   return text.replaceAll("://", `:${noWidth}//`).replace(/\bwww(?=\.)/gi, (found) => found + noWidth);
 }

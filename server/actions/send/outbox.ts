@@ -12,7 +12,7 @@ export interface Outbox {
   readonly settings: PostingSettings;
   readonly underWay: Sender["underWay"];
   /** Sends what is due, as far as there is room: about once a second, and when something was added. */
-  work(): Promise<unknown>;
+  sendDue(): Promise<unknown>;
   /** Tells owners by e-mail of destinations that failures have disabled. */
   tellOwners(): Promise<void>;
   /** Sends a mail that a request waits for, once. */
@@ -41,7 +41,7 @@ export function newOutbox(
     get underWay() {
       return sender.underWay;
     },
-    work: () => sender.work(),
+    sendDue: () => sender.sendDue(),
     tellOwners: async () => {
       if (settings.mail !== null) await tellOwners({ ledger, mail, address, nowMs, log });
     },

@@ -9,13 +9,14 @@ import type { Sent } from "./post.ts";
 export interface OwnerMailParts {
   readonly ledger: Pick<Ledger, "destinations" | "members" | "organizations">;
   readonly mail: (mail: Mail) => Promise<Sent>;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: () => string;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** Tells the owners. After a failure that may end, all of them get the mail again ten minutes later. */
+/** Sends owners mails about disabled destinations. After a failure that may end, all owners get the mail
+ * again ten minutes later. */
 export async function tellOwners(parts: OwnerMailParts): Promise<void> {
   const { ledger, nowMs, log } = parts;
   for (const destination of await ledger.destinations.claimUntold(nowMs())) {

@@ -104,7 +104,7 @@ function answerOf(
         giveUp("The receiver changes the protocol (101): a webhook has to answer.");
       })
       .end(bytes);
-    // The client tells of neither in some states of a connection.
+    // In some states of a connection the client reports neither.
     signal.addEventListener("abort", () => giveUp("aborted"), { once: true });
   });
 }

@@ -1,4 +1,4 @@
-/** When a delivery is sent, and what an answer means: as Svix and Standard Webhooks have it. */
+/** When a delivery is sent, and what an answer means. It follows Svix and Standard Webhooks. */
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

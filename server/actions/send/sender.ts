@@ -17,7 +17,7 @@ import { slackBody } from "./slack-body.ts";
 export interface SenderParts {
   readonly ledger: Pick<Ledger, "deliveries">;
   readonly poster: Poster;
-  /** Of the service, as people reach it. */
+  /** The address of the service for people: PUBLIC_URL. */
   readonly address: () => string;
   readonly nowMs: () => number;
   /** In [0, 1): spreads retries. */
@@ -29,20 +29,20 @@ export interface SenderParts {
 const underWay = {
   most: 256,
   perDestination: 4,
-  /** Of destinations that fail: the rest is kept for those that work. */
+  /** Messages to failing destinations; the rest is kept for destinations that work. */
   failing: 128,
-  /** Up to so many, a webhook that got a message gets the next ones at once. The rest is kept for
-   * destinations that wait. */
+  /** Up to this many messages under way, a webhook that got a message gets the next at once. The rest is kept
+   * for destinations that wait. */
   atOnce: 192,
 } as const;
 
-/** Outcomes within this time are recorded in one commit. So a webhook that answers at once costs 40 commits a
- * second, as many do together. */
+/** Outcomes within this time are recorded in one commit, so that any number of fast webhooks cost at most 40
+ * commits a second. */
 const gatherMs = 25;
 
 interface Outcome extends TriedDelivery {
-  /** The webhook that got the message. Others are not claimed for at once: Slack and mail servers refuse many
-   * messages a second. */
+  /** The webhook that got the message. The next message to Slack or by e-mail waits for the next second,
+   * because their servers refuse many messages a second. */
   readonly webhook: number | null;
 }
 
@@ -66,7 +66,7 @@ export class Sender {
 
   /** Begins what is due, as far as there is room. Called about once a second.
    * @returns how many messages were begun */
-  work(): Promise<number> {
+  sendDue(): Promise<number> {
     return this.#begin(underWay.most);
   }
 
@@ -107,7 +107,7 @@ export class Sender {
     return begun.length;
   }
 
-  /** Messages under way to destinations that fail. */
+  /** Messages under way to failing destinations. */
   #failing(): number {
     return this.#sending
       .values()

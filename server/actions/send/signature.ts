@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 
 /** The parts of a message that a receiver verifies. */
 export interface SignedMessage {
-  /** The same for every try. Without a dot. */
+  /** One id for all attempts to deliver the message. It has no dot. */
   readonly id: string;
   /** In whole seconds since 1970. */
   readonly sentAtS: number;

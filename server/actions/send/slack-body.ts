@@ -31,7 +31,7 @@ function lineOf({ name, text, link }: MessageRow): string {
   return `• ${linked}: ${escapedWithin(text, most.text)}`;
 }
 
-/** The first line and as many of the others as fit, with the number of those left out. */
+/** The first line and as many further lines as fit, with the number of lines left out. */
 function fittingLines(
   head: string,
   lines: readonly string[],

@@ -10,7 +10,7 @@ export interface Worth {
   readonly owner: string | null;
 }
 
-/** Such as "110 USD a month, Team, owner Olga"; empty where nothing is known. */
+/** What an entity is worth in words, "110 USD a month, Team, owner Olga"; empty where nothing is known. */
 export function worthWords({ mrr, plan, owner }: Worth, currency: string): string {
   const words = [
     ...(mrr === null || currency === "" ? [] : [`${amountText(mrr, currency)} a month`]),

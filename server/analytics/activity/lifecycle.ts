@@ -38,7 +38,7 @@ export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestio
   return lifecycleFrom(warehouse, { organization, toDay, passiveEvents }, starts);
 }
 
-/** The same for complete weeks of seven days, of which the last ends with `toDay`. */
+/** The lifecycle in complete weeks of seven days, of which the last ends with `toDay`. */
 export function lifecycleOfSevens(
   warehouse: Warehouse,
   { weeks, ...question }: UsersQuestion & { readonly weeks: number },

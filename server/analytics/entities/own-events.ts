@@ -34,7 +34,8 @@ export function userEvents(
   return warehouse.rows<OwnEvent>(eventsOf("user = {user:UInt32}", kinds), question);
 }
 
-/** The same for all included users, in the account with this number. */
+/** Names of the events of all included users in an account, by its number; the event done most often
+ * first. */
 export function accountEvents(
   warehouse: Warehouse,
   { kinds, ...question }: Question & { readonly account: number },

@@ -186,8 +186,8 @@ export function cohortsWithPeriods(question: RetentionQuestion, grid: Grid): Sql
   };
 }
 
-/** The same where entries and returns are in the same bitmaps. They are read once, and the engine has less to
- * plan, which is most of its work: 13.6 ms instead of 17.0. */
+/** The rows of `cohortsWithPeriods` where entry and return are one event. Its bitmaps are read once, and the
+ * engine has less to plan, which is most of its work: 13.6 ms instead of 17.0. */
 function readOnce(
   { organization, measure, passiveEvents }: RetentionQuestion,
   entry: FirstEvent,

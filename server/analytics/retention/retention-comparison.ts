@@ -43,7 +43,8 @@ export interface ComparedPair extends Interval {
   readonly difference: number;
   /** Of a difference at least as large by chance, corrected for the number of pairs. */
   readonly probability: number;
-  /** The same of the whole curve; null for the measure "in", which is no curve of departures. */
+  /** The corrected probability of a difference at least as large between the whole curves; null for the
+   * measure "in", which is no curve of departures. */
   readonly curveProbability: number | null;
 }
 

@@ -239,8 +239,8 @@ export function payersSql(
 /** Columns that hold from one change of a payer to the next. */
 export type PastPayerColumn = "mrr" | "plans" | "status" | "renewalDays";
 
-/** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the
- * `place` of a change and the `span` of instants in which it holds */
+/** A subquery of all payers at past instants: a row for each payer and `span`. @param histories subscriptions
+ * with the `place` of a change and the `span` of instants in which it holds */
 export function payersOfPast(
   question: PayersQuestion,
   columns: readonly PastPayerColumn[],

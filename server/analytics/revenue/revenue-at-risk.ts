@@ -94,7 +94,7 @@ export interface WithoutRisk {
   readonly mrr: number;
 }
 
-/** The same payers have the same interval each time. */
+/** The seed is fixed, so that the interval of equal payers is always equal. */
 const seed = 90;
 
 type Top = readonly [order: number, entity: number, mrr: number, risk: number | null, scheduled: number];

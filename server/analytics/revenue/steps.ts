@@ -205,7 +205,7 @@ export const isPaying = {
     FROM subscriptions WHERE ${ofOrganization})`,
 } as const;
 
-/** The same of a row's `payer`. */
+/** The condition that the `payer` of a row is included. */
 export const isIncludedPayer = isIncludedPayerOf(
   `if(payer < ${accountPayers}, 0, toUInt32(payer))`,
   "toUInt32(payer)",

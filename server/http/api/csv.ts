@@ -216,7 +216,8 @@ function tooManyRows(): ApiError {
   );
 }
 
-/** The same chunks, of which the first is there already. @throws the error of reading it */
+/** Chunks of which the first is read before this resolves, so that its error can still be answered. @throws
+ * the error of reading the first chunk */
 export async function begun<Chunk>(chunks: AsyncIterable<Chunk>): Promise<AsyncGenerator<Chunk>> {
   const iterator = chunks[Symbol.asyncIterator]();
   return followed(await iterator.next(), iterator);
@@ -238,7 +239,7 @@ async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From)
   for await (const chunk of chunks) yield map(chunk);
 }
 
-/** The same bytes. @param end called after the last, or when the client goes away */
+/** Passes bytes on, and calls `end` after the last or when the client goes away. */
 export async function* untilEnd(
   chunks: AsyncIterable<Uint8Array>,
   end: () => void,

@@ -14,7 +14,7 @@ export interface DashboardPages {
   /** By method and path. */
   readonly files: Readonly<Record<string, Handler>>;
   readonly document: Handler;
-  /** The same document with the status 404: its router says that there is no such page. */
+  /** The document with the status 404: its router says that there is no such page. */
   readonly missing: Handler;
 }
 

@@ -27,7 +27,7 @@ import { noteHandlers, ownerHandlers, taskHandlers } from "./work.ts";
 /** The services that these routes use. */
 export interface CommandParts
   extends Pick<IntakeParts, "ledger" | "intake" | "analysis" | "address" | "nowMs"> {
-  readonly outbox: Pick<IntakeParts["outbox"], "settings" | "work" | "mail">;
+  readonly outbox: Pick<IntakeParts["outbox"], "settings" | "sendDue" | "mail">;
 }
 
 const routes: Readonly<Record<string, Route>> = {

@@ -99,7 +99,7 @@ export const destinationHandlers = {
     if (destination.state === "unconfirmed") throw notAgreed();
     const message = testMessage(organization.name, actor.person?.name ?? actor.by, address(), nowMs);
     await ledger.deliveries.add(organization.id, id, message, nowMs);
-    await outbox.work();
+    await outbox.sendDue();
     const { messageId } = message;
     const [delivery] = await ledger.deliveries.list(organization.id, {
       destination: id,
@@ -117,7 +117,7 @@ export const destinationHandlers = {
     const { organization, actor } = place;
     if ((await ledger.destinations.find(organization.id, id)) === undefined) throw noSuch("destination");
     const messages = await ledger.deliveries.settleHeld(organization.id, id, body.held, actor, nowMs);
-    await outbox.work();
+    await outbox.sendDue();
     return { answer: { messages } };
   },
 
@@ -131,7 +131,7 @@ export const destinationHandlers = {
     const id = idIn(path.id, "delivery");
     const { organization, actor } = place;
     if (!(await ledger.deliveries.again(organization.id, id, actor, nowMs))) throw noSuch("delivery");
-    await outbox.work();
+    await outbox.sendDue();
     return {};
   },
 } satisfies Partial<IntakeHandlers>;

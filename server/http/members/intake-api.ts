@@ -59,7 +59,7 @@ interface PlaceContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
   readonly place: Of extends "anybody" | "session" ? undefined : Place;
 }
 
-/** The same with the person of the request. @typeParam Of the access that the route needs */
+/** The services, the place and the person of the request. @typeParam Of the access that the route needs */
 interface PersonContext<Of extends Access> extends PlaceContext<Of> {
   readonly from: From;
   readonly signedIn: Of extends "anybody" ? SignedIn | undefined : SignedIn;

@@ -52,8 +52,9 @@ export class TokenBucket {
     return this.#take(monotonicMs, places, needed);
   }
 
-  /** The same for a sender that cannot send less at once: more than the limit pass when the bucket is full,
-   * and what they took beyond it has to flow in before the next. */
+  /** Takes places for a sender that cannot send less at once: more items than the limit pass when the bucket
+   * is full, and the places beyond the limit have to flow in before the next request. Returns 0, or the
+   * seconds to wait, whole and at least 1. */
   takeInAdvance(monotonicMs: number, places: number): number {
     return this.#take(monotonicMs, places, Math.min(places, this.#share));
   }

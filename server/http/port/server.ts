@@ -18,9 +18,8 @@ export interface HttpServer {
 
 export interface HttpOptions {
   /**
-   * Seconds after which a connection is closed on which nothing happens, or too little: the head of a request
-   * and an answer have this long, and a body may take longer only at 16 KiB a second. Bun looks every 4
-   * seconds. A new connection always has 10 seconds for its head.
+   * Idle timeout in seconds. A request's head and an answer have this long; bodies slower than 16 KiB/s also
+   * count as idle. Bun checks every 4 seconds. A new connection always has 10 seconds for its head.
    */
   readonly idleTimeoutSeconds?: number;
   /** The folder with the built dashboard; without it there are no pages. */

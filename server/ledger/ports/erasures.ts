@@ -12,7 +12,7 @@ export interface Erasure {
   readonly organization: number;
   /** The number that the user had. No other user gets it. 0 if an account is erased. */
   readonly user: number;
-  /** The same for the account. 0 if a user is erased. */
+  /** The number that the account had. No other account gets it. 0 if a user is erased. */
   readonly account: number;
   readonly state: "begun" | "counted" | "done";
   /** The inbox has no row of the user after this one. */
@@ -103,8 +103,8 @@ export interface Erasures {
    * erasure is counted once and in one commit, before the warehouse deletes anything. A long list takes
    * several commits. */
   counted(found: readonly CountedErasure[]): Promise<void>;
-  /** The same for an account: its rejected events are deleted, and those of users lose the account. Of the
-   * counts, only the rows of `account_versions` change. */
+  /** Deletes the rejected events of an account, and takes the account from rejected events of its users. Of
+   * the counts, only the rows of `account_versions` change. It is counted once and in one commit. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;
   /** Called when the warehouse has no row of the users or accounts any more. Deletes their rows in the inbox
    * up to the newest of these erasures, and frees the disk space. All are done in one commit.

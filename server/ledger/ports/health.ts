@@ -43,6 +43,6 @@ export interface Populations {
   /** The rows that were appended to `user_versions`. It does not get every version of a user. Null if the
    * organization is older than this count. */
   readonly versionRows: VersionRows | null;
-  /** The same of `account_versions`. */
+  /** The rows that were appended to `account_versions`. */
   readonly accountVersionRows: VersionRows;
 }

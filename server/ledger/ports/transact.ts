@@ -103,7 +103,7 @@ export interface Writes {
   readonly inbox: readonly InboxRows[];
   /** The rows of `user_versions` among them, by organization. */
   readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
-  /** The same for `account_versions`. Undefined if no attribute changes. */
+  /** The rows of `account_versions` among them, by organization. Undefined if no attribute changes. */
   readonly accountVersionRows?: Writes["versionRows"];
   readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];

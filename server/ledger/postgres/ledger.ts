@@ -126,7 +126,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
 
-  /** The same ledger for the node that leads, until its lease ends.
+  /** This ledger for the node that leads, until its lease ends.
    * @param settled resolves when every node has committed all requests that it admitted before the last
    * change */
   leading(lease: LoaderLease, settled: () => Promise<void>): LeadingLedger {

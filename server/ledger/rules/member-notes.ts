@@ -59,7 +59,7 @@ export interface Left {
   readonly to: number | null;
   /** How many tasks have no assignee now. */
   readonly tasks: number;
-  /** The same of alerts. */
+  /** How many alerts have no assignee now. */
   readonly alerts: number;
 }
 

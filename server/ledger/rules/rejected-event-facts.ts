@@ -105,8 +105,8 @@ export function countsOf(events: readonly CountedRow[]): {
   return { dayCounts, versionRows, accountVersionRows };
 }
 
-/** The same for rejected events that are known to be of one organization, independent of the facts in their
- * rows. */
+/** The counts of rejected events that are known to be of one organization, whatever organization their rows
+ * say. */
 export function countsOfUser(
   organization: number,
   events: readonly CountedRow[],
@@ -126,7 +126,7 @@ export function versionsOf(events: readonly RejectedEventRow[]) {
   );
 }
 
-/** The same counts with one entry for each organization and day. */
+/** Sums up counts: one entry for each organization and day. */
 export function summed(dayCounts: readonly DayCount[]): readonly DayCount[] {
   const sums = new Map<string, DayCount>();
   for (const day of dayCounts) {

@@ -185,7 +185,7 @@ export function* erasureKey(): Work<Uint8Array> {
   return stored.key;
 }
 
-/** The same warnings without the ids of erased people who were not identified again. */
+/** Warnings without the ids of erased users who were not identified again. */
 function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly IngestionWarning[]> {
   const named = counted.flatMap(({ organization, userId: id }, place) =>
     id === null ? [] : [{ place, organization, id }],

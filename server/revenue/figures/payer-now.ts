@@ -15,7 +15,7 @@ export interface SubscriptionState {
   /** In minor units of the currency. */
   readonly mrr: number;
   readonly currency: string;
-  /** The same at the end of the horizon, by the ends that are scheduled. */
+  /** MRR at the end of the horizon, by the scheduled ends. */
   readonly laterMrr: number;
   readonly laterCurrency: string;
   readonly periodEndMs: number | null;

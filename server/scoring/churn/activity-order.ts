@@ -10,14 +10,14 @@ import { silenceBy } from "./churn-model.ts";
 export interface ActivityOrder {
   /** `cellNumber` of each history that occurs. */
   readonly cells: readonly number[];
-  /** Its position: 1 for the most active. Entities with the same history share the first position of
-   * theirs. */
+  /** The position of each history: 1 for the most active. Entities with one history share its first
+   * position. */
   readonly positions: readonly number[];
   /** Entities altogether. */
   readonly of: number;
 }
 
-/** The order is for this time ahead, whatever the churn horizon is. */
+/** The days of silence that the order is about, whatever the churn horizon is. */
 const orderedForDays = 28;
 
 /** Orders entities that are counted by history. */

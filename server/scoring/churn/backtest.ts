@@ -68,13 +68,13 @@ export interface ModelResult extends OutcomeCounts {
   /** The baselines' log losses on the very same rows. */
   readonly recencyLogLoss: number;
   readonly hiatusLogLoss: number;
-  /** Left out unless the baseline could be trained at the same cut-offs. */
+  /** Left out if the baseline could not be trained at all of these cut-offs. */
   readonly periodEndLogLoss?: number;
-  /** Of each cut-off: models are compared on those that all of them have. Left out by back-tests of
-   * before. */
+  /** Log losses by cut-off: models are compared on the cut-offs that all of them have. Back-tests of earlier
+   * releases lack them. */
   readonly byCutoff?: readonly CutoffLoss[];
-  /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there
-   * were none. No gate looks at it: such an end is known, and not predicted. */
+  /** The metrics with the entities whose end is scheduled and would meet the churn target; left out where
+   * there are no such entities. No gate reads them: a scheduled end is known, and not predicted. */
   readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
 }
 
@@ -103,7 +103,7 @@ const models: readonly ModelName[] = [
 
 /**
  * Runs the back-test.
- * @param fits of snapshots that were fitted before; those of others are added
+ * @param fits of snapshots that were fitted before; fits of other snapshots are added
  * @throws RangeError when a training snapshot's horizon had not ended on the day of scoring.
  */
 export function backtest(
@@ -114,8 +114,9 @@ export function backtest(
   return atOnce(backtestSteps(folds, horizonDays, fits));
 }
 
-/** The same in steps: a fit, a model, a model's figures. Each takes tenths of a second for 50,000 rows.
- * @param fits of snapshots that were fitted before; those of others are added */
+/** Runs the back-test in steps: a fit, a model, a model's figures. A step takes tenths of a second for 50,000
+ * rows.
+ * @param fits of snapshots that were fitted before; fits of other snapshots are added */
 export function* backtestSteps(
   folds: readonly Fold[],
   horizonDays: number,
@@ -158,7 +159,7 @@ export function* backtestSteps(
 
 export interface FittedSnapshot {
   readonly fit: BgbbFit;
-  /** With the churned ones beside a sample. */
+  /** With the churned rows beside a sample. */
   readonly rows: readonly TrainingRow[];
 }
 
@@ -206,7 +207,7 @@ export function trainingOf(
 
 type RiskOf = (features: ScoredFeatures) => number;
 
-/** The risks of the entities of a fold's cut-off by a model, with their outcomes. Those whose end is
+/** The risks of the entities of a fold's cut-off by a model, with their outcomes. Entities whose end is
  * scheduled are left out. */
 export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
   return predicted(judgedRows(scoring), riskOf);
@@ -218,7 +219,7 @@ function predicted(rows: readonly SnapshotRow[], riskOf: RiskOf): Prediction[] {
 
 interface FoldPredictions {
   readonly cutoffDay: number;
-  /** Of the cut-off that is judged, those whose end is scheduled included. */
+  /** Rows of the cut-off that is judged, with entities whose end is scheduled. */
   readonly rows: readonly SnapshotRow[];
   /** In the order of the rows. The ridge regression is of the first kind. */
   readonly predictions: ReadonlyMap<ModelName, readonly Prediction[]>;

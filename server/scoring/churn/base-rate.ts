@@ -17,7 +17,7 @@ export interface ObservedBaseRate extends Interval {
 
 /**
  * The cut-offs whose outcomes are known, the newest first. They are at least a horizon apart, so that no
- * departure counts twice. They need no training before them, unlike those of a back-test.
+ * departure counts twice. Unlike the cut-offs of a back-test, they need no training before them.
  */
 export function baseRateDays(
   firstDay: number,
@@ -31,7 +31,7 @@ export function baseRateDays(
   );
 }
 
-/** The base rate of these cut-offs; null without any entity. Cut-offs without one do not count. */
+/** The base rate of these cut-offs; null without any entity. A cut-off without entities does not count. */
 export function observedBaseRate(snapshots: readonly Snapshot[]): ObservedBaseRate | null {
   const rows = snapshots.flatMap(judgedRows);
   if (rows.length === 0) return null;

@@ -47,7 +47,8 @@ const bounds = [meanBound, sizeBound, meanBound, sizeBound];
 const weakScale = 4;
 const largestSpread = 0.1;
 
-/** The parameters that fit the cells best. With no entities those are the prior's: all four ½. */
+/** The parameters that fit the cells best. Without entities they are the parameters of the prior: all four
+ * ½. */
 export function fitBgbb(cells: readonly CountedCell[], yesterday?: BgbbParameters): BgbbFit {
   const from = yesterday === undefined ? starts : [...starts, yesterday];
   // A cell without a full period has likelihood one for all parameters.

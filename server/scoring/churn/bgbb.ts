@@ -29,7 +29,7 @@ export interface BgbbParameters {
 export interface Cell {
   /** Active periods among 1…n. */
   readonly x: number;
-  /** The last active one; 0 if x = 0. */
+  /** The last active period; 0 if x = 0. */
   readonly t: number;
   /** Full periods since period 0. */
   readonly n: number;

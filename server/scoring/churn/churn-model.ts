@@ -35,10 +35,10 @@ interface AnyModel {
   readonly bgbb: BgbbParameters;
   /** The log-odds of the entity that contributions are compared with. */
   readonly referenceLogOdds: number;
-  /** For churned entities: the calibration of BG/BB's silence on the outcomes of earlier ones; raw without
-   * it. */
+  /** For churned entities: the calibration of BG/BB's silence on the outcomes of earlier churned entities;
+   * without it the silence is raw. */
   readonly churnedPlatt?: Platt;
-  /** BG/BB counts by the day between whole periods. Left out by models of before. */
+  /** Whether BG/BB counts by the day between whole periods. Models of earlier releases lack it. */
   readonly isByDay?: true;
 }
 
@@ -63,7 +63,7 @@ export interface RiskScore {
   readonly risk: number;
   /** In log-odds: with the model's reference they add up to logit(risk). */
   readonly contributions: Contributions;
-  /** Of the single events that the model counts, the one with the largest part in `mix`. Null without one. */
+  /** The single event with the largest part in `mix`; null if no event counts. */
   readonly decisiveEvent: string | null;
 }
 
@@ -111,12 +111,12 @@ export function bgbbLogOdds(risk: number): number {
   return logit(clamp(risk, 1e-12, 1 - 1e-12));
 }
 
-/** The values of traits that a model looks at: only regressions do. */
+/** The values of traits that a model reads: only regressions read traits. */
 export function traitsOfModel(model: ChurnModel | null): readonly TraitValue[] {
   return isRidge(model) ? model.design.traits : [];
 }
 
-/** The numeric traits that a model looks at. */
+/** The numeric traits that a model reads. */
 export function numbersOfModel(model: ChurnModel | null): readonly string[] {
   return isRidge(model) ? (model.design.numbers ?? []) : [];
 }
@@ -161,7 +161,8 @@ export function silenceBy(horizonDays: number, parameters: BgbbParameters): Sile
   };
 }
 
-/** As the model counts: scores of before are explained as they were made. */
+/** The silence as the model counts it, by whole periods or by the day: old scores are explained as they were
+ * computed. */
 function silenceOf({ horizonDays, bgbb, isByDay }: ChurnModel): Silence {
   const silence = silenceBy(horizonDays, bgbb);
   return isByDay === true ? silence : { ...silence, on: ({ cell }) => silence.of(cell) };

@@ -60,7 +60,7 @@ function column(
   return { name, featureGroup, group, of, sql };
 }
 
-/** A column of a value that is unknown of some entities, and one that tells of which. */
+/** A column of a value that is unknown of some entities, and a column that tells whether it is known. */
 function columnWithUnknown(...[name, groups, of, sql]: Parameters<typeof column>): DesignColumn[] {
   return [column(name, groups, of, sql), unknownColumn(`${name}, unknown`, groups, of, sql)];
 }
@@ -206,7 +206,7 @@ function billingFlag(
   );
 }
 
-/** Of entities that pay for subscriptions. */
+/** The columns of entities that pay for subscriptions. */
 export const billingColumns: readonly DesignColumn[] = [
   column(
     "has a subscription",
@@ -261,7 +261,7 @@ export function periodEndColumn(withinDays: number): DesignColumn {
   );
 }
 
-/** Of users. The account's members are counted with the user. */
+/** The columns of a user's account. Its members are counted with the user. */
 export const accountColumns: readonly DesignColumn[] = [
   ...columnWithUnknown(
     "active members of the account",
@@ -278,7 +278,7 @@ export const accountColumns: readonly DesignColumn[] = [
   ),
 ];
 
-/** A count of 28 days. That of a short tenure counts as if its days were 28.
+/** A count of 28 days. The count of a short tenure is scaled to 28 days.
  * @param index of the event in the parameter `mixEvents`, from 0 */
 export function eventColumn(event: string, index: number): DesignColumn {
   return {

@@ -1,8 +1,8 @@
 /** Departures: labels counted once. An entity that is scored at cut-offs closer than the horizon can leave
  * once, and be labelled as churned at each of them. */
 
-/** A model that was proven keeps serving with this share of the data that a new one needs. Otherwise one
- * departure more or less would bring and withdraw it by turns. */
+/** A model that was proven keeps serving with this share of the data that a new model needs. Otherwise a
+ * single departure more or less would bring and withdraw it by turns. */
 export const keptShareOfLeast = 0.8;
 
 /** The outcome of an entity at a cut-off. */
@@ -11,8 +11,8 @@ export interface Outcome {
   readonly cutoffDay: number;
   /** Whether it churned within the horizon from the cut-off. */
   readonly label: boolean;
-  /** Of one that churned, with the target `subscription`: whether failed payments ended its last
-   * subscription. */
+  /** With the target `subscription`: whether failed payments ended the last subscription of an entity that
+   * churned. */
   readonly isInvoluntary?: boolean;
 }
 

@@ -20,8 +20,8 @@ import {
 } from "./columns.ts";
 
 const leastEntitiesOfTrait = 30;
-/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the
- * columns. */
+/** How many values of traits have columns, the most frequent first. Rarer values matter little, and a fit's
+ * time grows with the square of the columns. */
 const maxTraitColumns = 50;
 const maxEvents = 12;
 /** Numeric traits: three columns each. */
@@ -85,7 +85,7 @@ export function designFor(
   };
 }
 
-/** Those of at least 30 entities, the most frequent first. */
+/** The values of at least 30 entities, the most frequent first. */
 function mostFrequent<Value>(values: readonly Value[], nameOf: (value: Value) => string): Value[] {
   const counts = new Map<string, { readonly value: Value; readonly count: number }>();
   for (const value of values) {
@@ -111,7 +111,7 @@ function numericTraits(entities: readonly ScoredFeatures[]): string[] {
     .map(([trait]) => trait);
 }
 
-/** All columns of a design, in their order. A name that a trait or an event gives twice has one column. */
+/** All columns of a design, in their order. Traits or events with one name share a column. */
 export function columnsOf(design: Design): DesignColumn[] {
   const { traits, events = [], numbers = [], declaredWithinDays } = design;
   const isPerMember = declaredWithinDays !== undefined && design.hasMembers;
@@ -142,7 +142,7 @@ export function columnsNamed(design: Design, names: readonly string[]): DesignCo
   });
 }
 
-/** The columns of a design in these groups of features, and in those of activity; all columns without
+/** The columns of a design in these groups of features and in the groups of activity; all columns without
  * `groups`. */
 export function columnsIn(design: Design, groups?: readonly FeatureGroup[]): DesignColumn[] {
   const columns = columnsOf(design);
@@ -151,7 +151,7 @@ export function columnsIn(design: Design, groups?: readonly FeatureGroup[]): Des
   return columns.filter(({ featureGroup }) => taken.includes(featureGroup));
 }
 
-/** The values of a row; NaN for those that are unknown. */
+/** The values of a row; NaN for unknown values. */
 export function rowOf(columns: readonly DesignColumn[], input: DesignInput): Float64Array {
   return Float64Array.from(columns, (column) => column.of(input) ?? Number.NaN);
 }

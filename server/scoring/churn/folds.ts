@@ -42,15 +42,15 @@ export function trainingDaysFor(
 
 const calibrationCutoffs = 6;
 
-/** Of these cut-offs to train at, those at which the calibration of the churned is trained: the newest six,
- * 28 days apart. Returns change within a year: trained on all of it, the calibration has a slope of .78 on
- * the git log instead of .9. */
+/** The cut-offs at which the calibration of the churned is trained: the newest six of these, 28 days apart.
+ * Returns change within a year: trained on all of it, the calibration has a slope of .78 on the git log
+ * instead of .9. */
 export function calibrationDaysOf(trainingDays: readonly number[]): number[] {
   const [newest = 0] = trainingDays;
   return trainingDays.filter((day) => (newest - day) % daysBetween === 0).slice(0, calibrationCutoffs);
 }
 
-/** The folds at these cut-offs, without those that have no cut-off to train at. */
+/** The folds at these cut-offs, without folds that have no cut-off to train at. */
 export function foldsAt(cutoffDays: readonly number[], firstDay: number, horizonDays: number): FoldDays[] {
   return cutoffDays
     .map((cutoffDay) => ({ cutoffDay, trainingDays: trainingDaysFor(cutoffDay, firstDay, horizonDays) }))

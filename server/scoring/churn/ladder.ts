@@ -1,8 +1,8 @@
 /**
- * Chooses the model that serves. A model ships when the back-test proves it; of those, the one with the least
- * log loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of
- * a ladder, from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are
- * ordered by activity.
+ * Chooses the model that serves. A model ships when the back-test proves it; of proven models, the model with
+ * the least log loss ships. "Not enough data" is a possible answer, with the missing amounts. Models are
+ * ordered as rungs of a ladder, from 0 to 3, by the data that they need. Rung 0 never serves: without a model
+ * entities are ordered by activity.
  */
 import { type Backtest, type CutoffLoss, type ModelResult, modelOfRung } from "./backtest.ts";
 import { isBaseline, type Rung } from "./churn-model.ts";
@@ -30,7 +30,7 @@ export interface Choice {
   readonly isProvisional: boolean;
   /** A sentence for people. */
   readonly why: string;
-  /** The data that the next rung needs; null on the top one. */
+  /** The data that the next rung needs; null on the top rung. */
   readonly next: NextRung | null;
 }
 
@@ -46,7 +46,7 @@ export interface Incumbent {
   readonly rung: Rung;
   /** Whether it passed the back-test of the training before. */
   readonly passed: boolean;
-  /** The groups of features that it had; left out for the rungs without. */
+  /** The groups of features that it had; left out for rungs without groups. */
   readonly groups?: readonly FeatureGroup[] | undefined;
 }
 
@@ -192,7 +192,8 @@ export function chooseRung(
   };
 }
 
-/** Instead of a model that failed: its kind has had a churn risk, and keeps one. */
+/** The choice of the base rate in place of a model that failed: entities that have had churn risks keep
+ * them. */
 function baseRateChoice(next: NextRung | null): Choice {
   const why = "no model passed the back-test, so everybody has the base rate until one does";
   return { rung: 6, isProven: false, isProvisional: false, why, next };
@@ -220,7 +221,7 @@ interface Candidate {
   readonly departures: number;
   /** On its own rows. */
   readonly shareOfRecency: number;
-  /** Undefined in back-tests of before. */
+  /** Undefined in back-tests of earlier releases. */
   readonly byCutoff: readonly CutoffLoss[] | undefined;
   readonly failures: readonly string[];
 }
@@ -240,7 +241,7 @@ function rankedByLoss(candidates: readonly Candidate[]): RankedCandidate[] {
   const lossOn = ({ byCutoff = [], shareOfRecency }: Candidate) => {
     const common = byCutoff.filter(({ cutoffDay }) => days.every((own) => own.has(cutoffDay)));
     const count = common.reduce((sum, cutoff) => sum + cutoff.count, 0);
-    // Back-tests of before, and candidates without a common cut-off.
+    // Back-tests of earlier releases, and candidates without a common cut-off.
     if (count === 0) return shareOfRecency;
     return common.reduce((sum, cutoff) => sum + cutoff.count * cutoff.logLoss, 0) / count;
   };
@@ -303,7 +304,7 @@ export function incumbentOf(choice: Pick<Choice, "rung" | "isProven">, backtest:
   return { rung, passed };
 }
 
-/** The rung that served and was proven before; undefined without one. */
+/** The rung that served and was proven before; undefined if no rung was. */
 function keptRung(incumbent: Incumbent | null): Rung | undefined {
   return incumbent?.passed === true ? incumbent.rung : undefined;
 }
@@ -314,7 +315,7 @@ export interface Proof {
   readonly rarerLabels: { readonly have: number; readonly need: number };
 }
 
-/** How far a back-test is from one that may judge. */
+/** What a back-test lacks before it may judge. */
 export function proofOf({ folds, results }: Backtest): Proof {
   const { departures, retained } = results.find(({ model }) => model === "recency") ?? {
     departures: 0,

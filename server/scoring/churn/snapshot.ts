@@ -15,7 +15,7 @@ import { isScored, type ScoredFeatures } from "../scores/state.ts";
 import type { BgbbFit, CountedCell } from "./bgbb-fit.ts";
 import type { Outcome } from "./departures.ts";
 
-/** With traits, accounts and settings as they were on that day. */
+/** All entities as of a day, with traits, accounts and settings as they were on that day. */
 export interface Snapshot {
   readonly cutoffDay: number;
   /** Whether outcomes are of a declared churn target, and not of silence. */
@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly fit?: BgbbFit | undefined;
   /** Entities with a churn risk, and their outcomes. A sample, if there are too many. */
   readonly rows: readonly SnapshotRow[];
-  /** Of a sample. */
+  /** More rows than the sample has, if `rows` are a sample. */
   readonly beside?: BesideSample;
 }
 
@@ -48,7 +48,7 @@ export interface SnapshotRow extends Outcome {
   readonly isCanceling: boolean;
 }
 
-/** The rows on which models are trained: with the churned ones beside a sample. */
+/** The rows on which models are trained: with the churned rows beside a sample. */
 export function allRows({ rows, beside }: Snapshot): SnapshotRow[] {
   return [...rows, ...(beside?.churned ?? [])];
 }
@@ -72,8 +72,8 @@ export function isCancelingRow(
   return isMetByEnd(target) && isCanceling(billing);
 }
 
-/** Outcomes that may be alike have the same number: those of a user's account, or else those of an entity.
- * @param account null or 0 without one */
+/** The cluster of a row: outcomes within a cluster may be alike. Users of one account are a cluster; others
+ * are their own. @param account null or 0 without an account */
 export function clusterOf(entity: number, account: number | null = null): number {
   return account === null || account === 0 ? -entity : account;
 }

@@ -33,7 +33,7 @@ export interface TrainingRow extends Outcome {
 export interface DataCounts {
   /** Seen in the window of 26 weeks. */
   readonly entities: number;
-  /** Those of them with three full periods since the first. */
+  /** Entities with three full periods since the first activity. */
   readonly entitiesWithThreePeriods: number;
   /** Departures, each counted once. */
   readonly churnedLabels: number;
@@ -62,8 +62,8 @@ const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = {
 };
 /** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;
-/** Another kind of model, of another rung or with other groups of features, replaces the serving one from
- * this share of its log loss: 0.5 % better. */
+/** Another kind of model, of another rung or with other groups of features, replaces the serving model if its
+ * log loss is at most this share of the serving model's: 0.5 % better. */
 export const replacingShareOfLoss = 0.995;
 /** The rungs that are trained. The lower ones predict silence, and no declared departure; the end of a period
  * is of subscriptions. */
@@ -132,8 +132,8 @@ export interface TrainingInput {
   readonly rows: readonly TrainingRow[];
   /** From the entities of one cut-off, since rows repeat entities. */
   readonly design: Design;
-  /** Entities that were churned at the cut-offs, by the fits of then: positive are those that stayed
-   * silent. */
+  /** Entities that were churned at the cut-offs, by the fits of that time. Entities that stayed silent are
+   * positive. */
   readonly churned?: readonly CountedLabels[];
   /** Whether labels are of a declared churn target. */
   readonly isDeclared?: boolean | undefined;
@@ -148,7 +148,7 @@ export function trainRungs(input: TrainingInput): ChurnModel[] {
   return atOnce(trainRungSteps(input));
 }
 
-/** The same in steps of a rung. */
+/** Trains the rungs that can be trained, from the lowest, a rung a step. */
 export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   const { counts, isDeclared = false, kept } = input;
   const trained: ChurnModel[] = [];

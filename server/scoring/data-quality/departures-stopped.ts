@@ -4,7 +4,7 @@
  */
 import type { DaySpan } from "../scores/churn-changes.ts";
 
-/** The rhythm of departures is that of half a year. */
+/** Days from which the rhythm of departures is measured: half a year. */
 const rhythmDays = 182;
 /** With fewer days with a departure there is no claim. */
 const leastDays = 15;
@@ -18,7 +18,7 @@ const largestLogProbability = -16;
 const timesLongestGap = 2;
 
 /**
- * The spans without departures, in order. One that has not ended reaches up to `beforeDay`.
+ * The spans without departures, in order. A span that has not ended reaches up to `beforeDay`.
  * @param days with a departure before that day, in order, each once
  */
 export function daysWithoutDepartures(days: readonly number[], beforeDay: number): DaySpan[] {

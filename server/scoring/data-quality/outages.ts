@@ -10,7 +10,7 @@ export interface DayOfData {
   readonly users: number;
 }
 
-/** The rhythm is that of so many days. */
+/** Days from which the rhythm is measured. */
 const rhythmDays = 56;
 /** With less history there is no claim. */
 const leastKnownDays = 7;
@@ -27,9 +27,9 @@ const gapsToForgiveOne = 30;
 const longestUnendedDays = 56;
 
 /**
- * The outages before a day, in order. The days since the last data are one as soon as the rhythm does not
- * explain them. So only data before the day decides.
- * @param days those with data before the day, in order
+ * The outages before a day, in order. The days since the last data are an outage as soon as the rhythm does
+ * not explain them. So only data before the day decides.
+ * @param days with data before the day, in order
  */
 export function outagesOf(days: readonly DayOfData[], beforeDay: number): DaySpan[] {
   const first = days[0]?.day ?? beforeDay;

@@ -77,18 +77,18 @@ export class SourceWatch {
 
   /** Every source that ever sent. */
   async statuses(organization: WatchedOrganization): Promise<readonly SourceStatus[]> {
-    return (await this.#look(organization)).statuses;
+    return (await this.#statusesNow(organization)).statuses;
   }
 
-  /** The sources that are silent; those that were retired are not among them. */
+  /** The sources that are silent, without retired sources. */
   async silent(organization: WatchedOrganization): Promise<readonly Silence[]> {
     return silencesOf(await this.statuses(organization));
   }
 
   /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when
-   * they do not wait. A day whose data was complete before does not wait. */
+   * scores do not wait. A day whose data was complete before does not wait. */
   async stoppedFor(organization: WatchedOrganization, day: number): Promise<StoppedData | null> {
-    const { statuses, whole } = await this.#look(organization);
+    const { statuses, whole } = await this.#statusesNow(organization);
     const isMissing = (sinceMs: number) => organization.zone.dayOf(sinceMs) < day;
     const { lastHeardMs } = whole;
     if (lastHeardMs !== null && isWholeSilent(whole, statuses, this.#nowMs()) && isMissing(lastHeardMs)) {
@@ -100,7 +100,7 @@ export class SourceWatch {
     return longest === undefined ? null : { source: longest.source, sinceMs: longest.sinceMs };
   }
 
-  async #look(organization: WatchedOrganization) {
+  async #statusesNow(organization: WatchedOrganization) {
     const totals = await this.#ledger.sources.totals(organization.id);
     const { sources, whole } = await this.#judge(organization, totals);
     const statuses = totals.map((each) => statusOf(each, sources.get(each.source), this.#nowMs()));
@@ -150,7 +150,7 @@ function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: numbe
   };
 }
 
-/** Without a rhythm (a new source, or one without data since before the stored hours), only eight weeks are
+/** Without a rhythm (a new source, or a source without data in the stored hours) only eight weeks are
  * silence. */
 function silentFrom(lastHeardMs: number | null, rhythm: Rhythm | undefined, nowMs: number): number | null {
   if (rhythm !== undefined) return rhythm.silentFromMs;

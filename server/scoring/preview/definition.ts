@@ -1,5 +1,5 @@
-/** What another definition of churn would mean: who left in the past year by the old one and by the new one,
- * and whose state it changes today. */
+/** What another definition of churn would mean: who left in the past year by the old and by the new
+ * definition, and whose state it changes today. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { engagementEvents, type Population } from "../queries/engagement-events.ts";
@@ -59,7 +59,7 @@ async function departuresOf(warehouse: Warehouse, definition: ChurnDefinition, d
   return row?.count ?? 0;
 }
 
-/** Rows (entity) of those that left. */
+/** Rows (entity) of the entities that left. */
 function departedQuery({ population, horizonDays }: ChurnDefinition, day: number): Query {
   const { settings, zone } = population;
   const fromMs = zone.startOfDay(day - departureDays);
@@ -71,8 +71,8 @@ function departedQuery({ population, horizonDays }: ChurnDefinition, day: number
       parameters: { ...parameters, departedFromMs: fromMs },
     };
   }
-  // A change to churned is a departure unless the change before was one. Of an event the day is known, of a
-  // trait the instant.
+  // A change to churned is a departure unless the entity had churned already. An event has a day, a trait an
+  // instant.
   const { sql, parameters } = changesQuery(population, day, "departed");
   const isLate =
     settings.target?.by === "event" ? "at.1 >= {departedFromDay:Int32}" : "at.2 >= {departedFromMs:Int64}";
@@ -88,7 +88,7 @@ function departedQuery({ population, horizonDays }: ChurnDefinition, day: number
   };
 }
 
-/** Those who were silent for a horizon that ended within the year, in observed days. */
+/** Rows (entity) of entities that were silent for a horizon that ended within the year, in observed days. */
 function silentQuery(population: Population, day: number, horizonDays: number): Query {
   const events = engagementEvents(population, day, { daysBefore: departureDays + horizonDays });
   return {

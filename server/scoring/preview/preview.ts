@@ -56,7 +56,7 @@ export interface PreviewQuestion {
   readonly organization: Omit<ScoredOrganization, "settings">;
   /** Today. */
   readonly day: number;
-  /** As they are applied. */
+  /** The settings before and after the change, as runs apply them. */
   readonly before: Settings;
   readonly after: Settings;
 }
@@ -81,9 +81,9 @@ export async function previewSettings(
   return [await previewKind(warehouse, fitted, "user"), await previewKind(warehouse, fitted, "account")];
 }
 
-/** A question, and BG/BB as it was fitted to users for it, by day. It is the same for every horizon. */
+/** A question, and the fits of BG/BB to users by day, which do not depend on the horizon. */
 interface FittedQuestion extends PreviewQuestion {
-  /** After the change. `after` has those of before, whose bands are stored. */
+  /** The churn targets after the change. `after` keeps the old targets, whose bands are stored. */
   readonly targets: Settings["churnTargets"];
   readonly userFits: Map<number, BgbbParameters>;
 }
@@ -98,7 +98,7 @@ async function previewKind(
   if (run === undefined)
     return { kind, day: null, moves: [], health: null, definition: null, horizons: null };
   const isOtherHorizon = before.churnHorizonDays !== after.churnHorizonDays;
-  // Only when settings were saved since the run, its model is of others than these.
+  // The model of the run is of other settings if settings were saved since.
   const isOfRun = modelKey(run.body.settings, kind) === modelKey(before, kind);
   const [oldModel, newModel] = isOtherHorizon
     ? [

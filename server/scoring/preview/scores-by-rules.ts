@@ -16,8 +16,8 @@ import { scoringSettings } from "../scores/settings.ts";
 type Run = Pick<ScoreRecord<RunBody>, "day" | "body">;
 
 /**
- * Names everything that is set or trained and that the scores of a run follow from. The daily fit of BG/BB is
- * none of it: it follows from the day's data, as features do.
+ * A key of everything that is set or trained and that the scores of a run follow from. The daily fit of BG/BB
+ * is not part of it: it follows from the day's data, like features.
  */
 export function rulesKey({ body }: Run): string {
   const { settingsKey, declaredOutages, trainedDay, choice, scaleDay, riskScale } = body;
@@ -36,7 +36,7 @@ export interface ScoresByRules {
   readonly kind: EntityKind;
   /** The run of the day whose features count. */
   readonly now: Run;
-  /** The run whose rules count. */
+  /** The run whose model, bands and settings count. */
   readonly rules: Run;
   /** Numbers; all when left out. */
   readonly entities?: readonly number[];
@@ -104,7 +104,7 @@ function onlyThese({ sql, parameters }: Query, entities: readonly number[]): Que
   };
 }
 
-/** The stored features of the day, unless the rules have others. Those are computed from events. */
+/** The stored features of the day. Where the rules need other features, they are computed from events. */
 async function snapshotOf(
   warehouse: Warehouse,
   population: Population,

@@ -17,12 +17,12 @@ export const memberDays = 90;
 /** The accounts of a user in a snapshot. The arrays have an element for each account of which the user is a
  * member. */
 export interface CarriedAccounts {
-  /** The account of the latest events of 26 weeks that carry one; 0 without. */
+  /** The account of the latest events of 26 weeks that carry an account; 0 without such events. */
   readonly account: number;
   readonly accountNumbers: readonly number[];
   /** Days since the last event that carried the account. */
   readonly accountIdleDays: readonly number[];
-  /** Whether there was one in the 28 days before the last 28. */
+  /** Whether an event carried the account in the 28 days before the last 28. */
   readonly accountPrevious28: readonly boolean[];
   /** The user's volume in the account in 28 days. */
   readonly accountVolumes28: readonly number[];

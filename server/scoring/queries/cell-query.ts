@@ -7,7 +7,7 @@ import type { SnapshotRows } from "./snapshot-rows.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
 
 export interface CellRow extends CountedCell {
-  /** Those of them that have a churn risk. */
+  /** How many of these entities have a churn risk. */
   readonly scored: number;
 }
 

@@ -7,7 +7,7 @@ import { type FeatureSettings, maxCountPerDay } from "../scores/features.ts";
 import { joinedSpans, type Outages, observedCutoff, windowStart } from "../scores/observed-days.ts";
 import type { Query } from "./query.ts";
 
-/** An account's events are those that carry it. */
+/** A user or an account. An account has the events that carry it. */
 export type EntityKind = "user" | "account";
 
 export interface Population {
@@ -137,9 +137,9 @@ export const eventNumber = "transform(event, names, arrayEnumerate(names), toUIn
  * for 100,000 users and their accounts, and 0.2 with one number.
  */
 export const pairSql = (upper: string, lower: string) => `(toUInt64(${upper}) * 4294967296 + ${lower})`;
-/** The first of the two. */
+/** The first of the two numbers in `pairSql`. */
 export const upperOf = (pair: string) => `toUInt32(bitShiftRight(${pair}, 32))`;
-/** The second one. */
+/** The second of the two numbers in `pairSql`. */
 export const lowerOf = (pair: string) => `toUInt32(${pair})`;
 
 /** `observedCutoff` − `observedDay`. */

@@ -105,8 +105,8 @@ function historyQuery(population: Population, cutoffDay: number): Query {
   return { sql, parameters: { ...events.parameters, ...key.parameters } };
 }
 
-/** Rows (entity, volume28, eventNames28, eventCounts28) of those that were active in the 28 days before the
- * cut-off. */
+/** Rows (entity, volume28, eventNames28, eventCounts28) of the entities that were active in the 28 days
+ * before the cut-off. */
 function activityQuery(population: Population, cutoffDay: number, counted: readonly string[]): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
   const numbers = eventNumbers(population, cutoffDay, counted);

@@ -76,15 +76,15 @@ function scoreOfTraitSql(at: number): string {
 
 /**
  * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order.
- * Null for a trait that was not sent or whose last value is no number. An account has its attributes, and for
- * others the traits of its owner. Statements need `allow_simdjson = 0`: the quick parser takes no integer
- * beyond 2^64.
+ * Null for a trait that was not sent or whose last value is no number. An account has its attributes; an
+ * attribute that it lacks is the trait of its owner. Statements need `allow_simdjson = 0`: the quick parser
+ * takes no integer beyond 2^64.
  */
 export function healthValuesQuery(population: Population, day: number, traits: readonly string[]): Query {
   const { organization, kind, zone, entity } = population;
   const values = traits.map((_, at) => numberOf(`argMaxIf(raw${at}, (at, version), raw${at} != '')`));
-  const said = (by: EntityKind) => `
-    SELECT ${by} AS teller, [${values.join(", ")}]::Array(Nullable(Float64)) AS toldValues
+  const traitRows = (by: EntityKind) => `
+    SELECT ${by} AS source, [${values.join(", ")}]::Array(Nullable(Float64)) AS values
     FROM (
       SELECT ${by}, at, version,
         ${traits.map((_, at) => `JSONExtractRaw(traits, {healthTrait${at}:String}) AS raw${at}`).join(", ")}
@@ -93,18 +93,16 @@ export function healthValuesQuery(population: Population, day: number, traits: r
         AND multiSearchAny(traits, {healthTraitTexts:Array(String)}) ${by === "user" ? `AND ${isIncluded("user")}` : ""}
         ${kind === by && entity !== undefined ? `AND ${by} = {entity:UInt32}` : ""})
     GROUP BY ${by}`;
-  const own = traits.map(
-    (_, at) => `argMaxIf(toldValues[${at + 1}], isOwn, isNotNull(toldValues[${at + 1}]))`,
-  );
+  const own = traits.map((_, at) => `argMaxIf(values[${at + 1}], isOwn, isNotNull(values[${at + 1}]))`);
   const ofEntities =
     kind === "user"
-      ? `SELECT teller AS entity, toldValues AS healthValues FROM (${said("user")})`
+      ? `SELECT source AS entity, values AS healthValues FROM (${traitRows("user")})`
       : `SELECT entity, [${own.join(", ")}]::Array(Nullable(Float64)) AS healthValues
          FROM (
-           SELECT teller AS entity, toldValues, true AS isOwn FROM (${said("account")})
+           SELECT source AS entity, values, true AS isOwn FROM (${traitRows("account")})
            UNION ALL
-           SELECT owners.account AS entity, toldValues, false AS isOwn
-           FROM (${said("user")}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.teller
+           SELECT owners.account AS entity, values, false AS isOwn
+           FROM (${traitRows("user")}) AS traits INNER JOIN ${accountOwners} AS owners ON owners.owner = traits.source
            ${entity === undefined ? "" : "WHERE owners.account = {entity:UInt32}"})
          GROUP BY entity`;
   return {

@@ -49,7 +49,7 @@ export function labelsOf(population: Population, horizon: Horizon): Labels {
   };
 }
 
-/** Rows (entity) of those with an engagement event in the horizon from the cut-off. */
+/** Rows (entity) of entities with an engagement event in the horizon from the cut-off. */
 export function presentQuery(population: Population, { cutoffDay, horizonDays }: Horizon): Query {
   const events = engagementEvents(population, cutoffDay, { horizonDays });
   return { sql: `SELECT entity FROM (${events.sql})`, parameters: events.parameters };

@@ -30,7 +30,7 @@ export interface Expressions<Name extends string = string> {
   readonly parameters: Query["parameters"];
 }
 
-/** The same in steps, of which each may use the columns of those before. */
+/** Columns in steps, and the values that they bind. A step may use the columns of earlier steps. */
 export interface Steps {
   readonly steps: readonly Columns[];
   readonly parameters: Query["parameters"];

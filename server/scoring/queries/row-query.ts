@@ -16,13 +16,13 @@ import { isScoredRow, withLeft } from "./target-query.ts";
 import { sampleHash } from "./trait-query.ts";
 import type { TraitFacts } from "./trait-reading.ts";
 
-/** A row with members is an account's, one without is a user's. */
+/** A row of features: of an account if it has members, else of a user. */
 export type LabelledRow = FeatureRow & {
   readonly label: boolean;
   readonly isInvoluntary: boolean;
   /** `sampleHash`: rows are in its order. */
   readonly hash: string;
-  /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
+  /** Of a user: the account of the latest events of 26 weeks that carry an account; 0 without such events. */
   readonly account?: number;
   /** By `billingFacts`. */
   readonly billing: readonly (number | null)[];
@@ -36,9 +36,9 @@ export interface RowsInput {
   readonly horizonDays: number;
   /** The entities with the lowest hashes at this cut-off. */
   readonly maxRows: number;
-  /** All entities seen in the window, instead of only those with a churn risk. */
+  /** Takes all entities seen in the window, not only entities with a churn risk. */
   readonly everyone: boolean;
-  /** Only churned ones, with higher hashes than this. */
+  /** Takes only churned entities, with higher hashes than this. */
   readonly churnedAbove?: string;
   /** For accounts. */
   readonly memberRisks?: CellRisks;

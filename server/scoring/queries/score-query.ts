@@ -1,7 +1,6 @@
 /**
  * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts,
- * health.ts and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with
- * those.
+ * health.ts and churn-model.ts in SQL, with their constants. A test compares both on random logs.
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
@@ -83,8 +82,8 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
 }
 
 /**
- * The same scores without storing them: rows of these expressions over `entity` and the scores. Statements
- * need `allow_simdjson = 0`.
+ * The scores of all users, or all accounts, as of a day, without storing them: rows of these expressions over
+ * `entity` and the scores. Statements need `allow_simdjson = 0`.
  */
 export function scoresQuery(
   population: Population,
@@ -136,7 +135,7 @@ function userParts({ snapshot }: UnstoredInput): About {
   };
 }
 
-/** The same with the traits that the model looks at: those of users, or attributes of accounts. */
+/** Adds the traits that the model reads: traits of users, or attributes of accounts. */
 function withTraits(about: About, population: Population, { model, snapshot }: UnstoredInput): About {
   const [traits, numbers] = [traitsOfModel(model), numbersOfModel(model)];
   const names = [...new Set(traits.map(({ trait }) => trait))];
@@ -182,7 +181,7 @@ function memberParts({ snapshot, scale }: UnstoredInput, risks: CellRisks): Abou
   };
 }
 
-/** The same with the facts of subscriptions. */
+/** Adds the facts of subscriptions. */
 function withBilling(about: About, population: Population, { snapshot }: UnstoredInput): About {
   return {
     ...about,
@@ -191,7 +190,7 @@ function withBilling(about: About, population: Population, { snapshot }: Unstore
   };
 }
 
-/** The same with the values of the organization's own parts of health. */
+/** Adds the values of the organization's own parts of health. */
 function withHealthValues(about: About, population: Population, input: UnstoredInput): About {
   const { healthTraits = [], snapshot } = input;
   if (healthTraits.length === 0) {

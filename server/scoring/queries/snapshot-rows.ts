@@ -15,7 +15,7 @@ export interface SnapshotRows {
   readonly day: number;
   /** `SnapshotFeatures` of the entities, with `CarriedAccounts` if they are users. */
   readonly entities: Query;
-  /** Those of users. Accounts take the silence of their members from them. */
+  /** Rows of users, from which accounts take the silence of their members. */
   readonly users: Query;
 }
 
@@ -87,7 +87,7 @@ export function computedRows(population: Population, day: number, counted: reado
   };
 }
 
-/** The rows of one entity, and for an account those of its members, computed now.
+/** The rows of one entity, and for an account also the rows of its members, computed now.
  * @param counted names of events of which a row has counts */
 export function computedEntity(
   population: Population & { readonly entity: number },

@@ -24,7 +24,7 @@ import { noTraitFacts, readKnownTraits, readTraits } from "./trait-reading.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
-  /** Rows of all snapshots together, without those beside a sample. */
+  /** Rows of all snapshots together, without rows beside a sample. */
   readonly maxRows?: number;
   /** Days that are trained at: a sample has rows beside it there. None by default. */
   readonly trainingDays?: readonly number[];
@@ -104,7 +104,7 @@ export async function readSnapshots(
 
 interface Sample {
   readonly rows: readonly LabelledRow[];
-  /** More churned ones. */
+  /** More churned rows, beside the sample. */
   readonly churned: readonly LabelledRow[];
   /** No row has a higher hash; undefined without rows. */
   readonly hashUpTo: string | undefined;

@@ -17,8 +17,8 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
   return { sql: `n >= 0 AND ${target.by === "subscription" ? "isPaying" : "NOT hasLeft"}`, parameters: {} };
 }
 
-/** The condition of stored scores by which bands of health are judged: of entities that could churn, without
- * those whose end was scheduled. */
+/** The condition of the stored scores by which health bands are judged: entities that could churn, and whose
+ * end was not scheduled. */
 export function couldChurn({ settings: { target = silence } }: Population): string {
   const could = "state NOT IN ('churned', 'canceling') AND n >= 0";
   if (target.by !== "subscription") return could;
@@ -26,7 +26,7 @@ export function couldChurn({ settings: { target = silence } }: Population): stri
 }
 
 /** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the
- * target `subscription` also `isPaying`: whether the entity has one that is active or past due. */
+ * target `subscription` also `isPaying`: whether a subscription of the entity is active or past due. */
 export function withLeft(population: Population, day: number, rows: Query): Query {
   if (!isDeclared(population.settings))
     return { ...rows, sql: `SELECT *, false AS hasLeft FROM (${rows.sql})` };
@@ -64,7 +64,7 @@ export function changesQuery(population: Population, beforeDay: number, name = "
   };
 }
 
-/** `hasLeftBy`: rows (entity) of those that meet the declared target at the start of a day. */
+/** `hasLeftBy` in SQL: rows (entity) of entities that meet the declared target at the start of a day. */
 export function leftQuery(population: Population, day: number, name: string): Query {
   if (isBySubscription(population)) {
     const standing = standingQuery(population, day, name);
@@ -77,8 +77,8 @@ export function leftQuery(population: Population, day: number, name: string): Qu
   };
 }
 
-/** Rows (entity) of those that have left by the start of a day, and by failed payments. Undefined for targets
- * other than `subscription`. */
+/** Rows (entity) of entities whose last subscription had been ended by failed payments at the start of a day.
+ * Undefined for targets other than `subscription`. */
 export function involuntaryQuery(population: Population, day: number, name: string): Query | undefined {
   if (!isBySubscription(population)) return undefined;
   const standing = standingQuery(population, day, name);

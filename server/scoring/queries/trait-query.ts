@@ -9,7 +9,7 @@ const maxValues = 1_000;
 /** Of all traits together. A trait of ids or names would be a group for each entity, and hold no frequent
  * value. */
 const maxDistinctValues = 200_000;
-/** Of a trait's name and value together: longer ones are texts, and no category. */
+/** Characters of a trait's name and value together: longer values are texts, and no category. */
 const maxCharacters = 1_000;
 
 /**
@@ -45,7 +45,7 @@ export function frequentValuesQuery(organization: number, kind: EntityKind = "us
   return { sql, parameters: { organization } };
 }
 
-/** A numeric trait has numbers of so many entities. Fewer different ones are values, as those above. */
+/** A numeric trait has at least this many different numbers: fewer are categories. */
 const leastDifferentNumbers = 5;
 /** Larger numbers count as this: one outlier would leave nothing of a column. */
 const largestNumber = "1e12";
@@ -53,7 +53,7 @@ const largestNumber = "1e12";
 /** A raw value of JSON as text. */
 const textOf = (raw: string) => `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw})`;
 const decimalNumber = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$";
-/** A raw value as a number: a number of JSON, or a text that is one. Null for all others. */
+/** A raw value as a number: a number of JSON, or a text with a number. Null for other values. */
 export function numberOf(raw: string): string {
   return `if(match(${textOf(raw)}, '${decimalNumber}'), toFloat64OrNull(${textOf(raw)}), NULL)`;
 }
@@ -76,7 +76,7 @@ export function numericTraitsQuery(organization: number, kind: EntityKind = "use
   return { sql, parameters: { organization } };
 }
 
-/** The traits to read: those with these names, or with these values out of `frequentValuesQuery`. */
+/** The traits to read: by name, or by values out of `frequentValuesQuery`. */
 export type TraitFilter = (
   | { readonly names: readonly string[] /** Only of this one. */; readonly entity?: number }
   | {

@@ -6,28 +6,30 @@ import { markStale, markTodayStale } from "./records.ts";
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later
  * days. */
 const bulk = { share: 0.005, events: 100 };
-/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as
- * far as scores are kept. Late events are bulk if they are of more than this share of its users as well: a
- * few phones that send what they kept are none. */
+/** The past as a whole changed in bulk when this share of its events was received later. The past is as long
+ * as scores are kept. Late events are bulk only if they are also of more than this share of the users: a few
+ * phones that send what they kept are no bulk change. */
 const past = { share: 0.01, shareOfUsers: 0.05, days: 366 };
-/** The import's time and that of the last look are by the clocks of two processes. */
+/** How far the clocks of two processes may differ: the time of an import is of one, the time of a search of
+ * the other. */
 export const clocksDifferMs = 60_000;
-/** The last rows of an import are loaded and looked for by then. */
+/** The last rows of an import are loaded and found within this time. */
 const importSettlesMs = 10 * 60_000;
 
-/** A day with events before today, as a look finds it. */
+/** A day with events before today, as a search finds it. */
 export interface DayEvents {
   readonly day: number;
   readonly events: number;
-  /** Those that the last look found; null at the first look. */
+  /** The events that the last search found; null in the first search. */
   readonly seen: number | null;
-  /** Those that were found since the scores of later days were last marked as stale. */
+  /** The events that were found since the scores of later days were last marked as stale. */
   readonly late: number;
-  /** When a look last noted this day. */
+  /** When a search last noted this day. */
   readonly notedAtMs: number;
 }
 
-export interface Look {
+/** A search for new events of an organization's earlier days. */
+export interface Search {
   readonly organization: number;
   readonly today: number;
   readonly nowMs: number;
@@ -38,41 +40,44 @@ export interface Look {
 }
 
 /**
- * Looks for new events of days before today. Single late events make only today's scores stale. When a day
+ * Searches for new events of days before today. Single late events make only today's scores stale. When a day
  * changed in bulk, the results of all days after it are stale: at once after an import, otherwise from the
- * first look of the next day.
+ * first search of the next day.
  *
- * First the marks, then the counts: after a crash in between it does the same again. Fewer events than before
- * are an erasure, which does not change the scores of other users.
+ * The marks are stored first, then the counts: after a crash in between the search is repeated. Fewer events
+ * than before are an erasure, which does not change the scores of other users.
  */
-export async function noticeChanges(warehouse: Warehouse, look: Look): Promise<void> {
-  const { organization, today } = look;
-  const { firstStale, hasMore, noted, atMs } = changesOf(await daysOf(warehouse, organization, today), look);
+export async function noticeChanges(warehouse: Warehouse, search: Search): Promise<void> {
+  const { organization, today } = search;
+  const { firstStale, hasMore, noted, atMs } = changesOf(
+    await daysOf(warehouse, organization, today),
+    search,
+  );
   if (firstStale !== undefined) await markStale(warehouse, organization, firstStale);
   else if (hasMore) await markTodayStale(warehouse, organization, today);
   await note(warehouse, organization, { days: noted, atMs });
 }
 
-/** The conclusions of a look. */
+/** The conclusions of a search. */
 interface Changes {
-  /** The results of all days after this one are stale; undefined when none of the past are. */
+  /** The results of all days after this day are stale; undefined when no result of the past is stale. */
   readonly firstStale: number | undefined;
   /** Whether there are new events at all. */
   readonly hasMore: boolean;
   readonly noted: readonly Pick<DayEvents, "day" | "events" | "late">[];
-  /** When the look was, later than the last one. */
+  /** When the search was; later than the last search. */
   readonly atMs: number;
 }
 
-/** The changes since the last look. @param found in order */
-export function changesOf(found: readonly DayEvents[], look: Omit<Look, "organization">): Changes {
-  const lastLookMs = Math.max(0, ...found.map(({ notedAtMs }) => notedAtMs));
-  const start = startOfData(found.map(({ day, events }) => ({ day, count: events }))) ?? look.today;
+/** The changes since the last search. @param found in order */
+export function changesOf(found: readonly DayEvents[], search: Omit<Search, "organization">): Changes {
+  const lastSearchMs = Math.max(0, ...found.map(({ notedAtMs }) => notedAtMs));
+  const start = startOfData(found.map(({ day, events }) => ({ day, count: events }))) ?? search.today;
   const days = found.map((day) => ({
     ...day,
-    late: lateEventsOf(day, { today: look.today, lastLookMs, start }),
+    late: lateEventsOf(day, { today: search.today, lastSearchMs, start }),
   }));
-  const firstStale = firstStaleDay(days, look, lastLookMs);
+  const firstStale = firstStaleDay(days, search, lastSearchMs);
   const changed = days.filter(({ events, seen }) => events !== seen);
   const isMarked = ({ day }: DayEvents) => firstStale !== undefined && day >= firstStale;
   const noted = days.filter((day) => changed.includes(day) || (isMarked(day) && day.late > 0));
@@ -80,47 +85,48 @@ export function changesOf(found: readonly DayEvents[], look: Omit<Look, "organiz
     firstStale,
     hasMore: changed.some(({ events, seen }) => events > (seen ?? 0)),
     noted: noted.map((day) => ({ ...day, late: isMarked(day) ? 0 : day.late })),
-    atMs: Math.max(look.nowMs, lastLookMs + 1),
+    atMs: Math.max(search.nowMs, lastSearchMs + 1),
   };
 }
 
-/** The first day after which all results are stale; undefined when no day has changed in bulk. All are at the
- * first look after a rebuild, which deletes the counts: days may be of another timezone. */
+/** The first day after which all results are stale; undefined when no day has changed in bulk. All
+ * results are stale in the first search after a rebuild, which deletes the counts: days may be of another
+ * timezone. */
 function firstStaleDay(
   days: readonly DayEvents[],
-  look: Omit<Look, "organization">,
-  lastLookMs: number,
+  search: Omit<Search, "organization">,
+  lastSearchMs: number,
 ): number | undefined {
-  const { dayOf, today } = look;
-  if (lastLookMs === 0) return days[0]?.day;
-  const isImported = isOfImport(look, lastLookMs);
-  const isFirstOfToday = dayOf(lastLookMs) < today;
+  const { dayOf, today } = search;
+  if (lastSearchMs === 0) return days[0]?.day;
+  const isImported = isOfImport(search, lastSearchMs);
+  const isFirstOfToday = dayOf(lastSearchMs) < today;
   const isBulk = ({ events, late }: DayEvents) => late >= Math.max(bulk.events, bulk.share * events);
   return days.find((day) => (isImported ? day.late > 0 : isFirstOfToday && isBulk(day)))?.day;
 }
 
-/** Whether new events may be of an import. One that ended shortly before the last look is over after a while:
- * otherwise the next single late event would count as its. */
+/** Whether new events may be of an import. An import that ended shortly before the last search counts only
+ * for a while, or the next single late event would count as part of it. */
 function isOfImport(
-  { lastBulkLoadAtMs, nowMs }: Pick<Look, "lastBulkLoadAtMs" | "nowMs">,
-  lastLookMs: number,
+  { lastBulkLoadAtMs, nowMs }: Pick<Search, "lastBulkLoadAtMs" | "nowMs">,
+  lastSearchMs: number,
 ): boolean {
   if (lastBulkLoadAtMs === null) return false;
-  if (lastBulkLoadAtMs > lastLookMs) return true;
-  return lastBulkLoadAtMs > lastLookMs - clocksDifferMs && nowMs < lastBulkLoadAtMs + importSettlesMs;
+  if (lastBulkLoadAtMs > lastSearchMs) return true;
+  return lastBulkLoadAtMs > lastSearchMs - clocksDifferMs && nowMs < lastBulkLoadAtMs + importSettlesMs;
 }
 
-/** Which events of an organization are looked at. */
+/** Which events of an organization are counted. */
 export interface PastQuestion {
   readonly organization: number;
-  /** Received later than this. */
+  /** Events are late if they were received after this time. */
   readonly sinceMs: number;
-  /** Of the year before this day. */
+  /** Events of the year before this day are counted. */
   readonly beforeDay: number;
 }
 
-/** Whether an import that stored rows since an instant changed the year before a day in bulk: one of its
- * days, or the whole. Single rows do not. @throws WarehouseError */
+/** Whether an import that stored rows since an instant changed the year before a day in bulk: one of the
+ * days, or the whole year. Single rows do not. @throws WarehouseError */
 export async function isPastImported(warehouse: Warehouse, question: PastQuestion): Promise<boolean> {
   const [found] = await warehouse.rows<{ hasChanged: boolean }>(
     `SELECT toBool(countIf(late >= greatest({events:UInt32}, {shareOfDay:Float64} * events)) > 0
@@ -131,7 +137,7 @@ export async function isPastImported(warehouse: Warehouse, question: PastQuestio
   return found?.hasChanged === true;
 }
 
-/** The size of what was received since an instant of the year before a day. */
+/** How much of the year before a day was received late. */
 export type LateEvents = "none" | "some" | "bulk";
 
 /** How many events of the year before a day were received since an instant. @throws WarehouseError */
@@ -156,18 +162,18 @@ function parametersOfPast({ organization, sinceMs, beforeDay }: PastQuestion) {
   return { organization, sinceMs, fromDay: Math.max(0, beforeDay - past.days), beforeDay };
 }
 
-/** Of a day's events, those that scores of later days may lack. At the first look of all there are no such
- * scores, and at the first look at yesterday only today's. Events of before the data begins have wrong dates:
+/** The events of a day that scores of later days may lack. In the first search there are no such scores, and
+ * in the first search of yesterday only today's scores. Events from before the data begins have wrong dates:
  * no result of the past needs them. */
 function lateEventsOf(
   { day, events, seen, late }: DayEvents,
   {
     today,
-    lastLookMs,
+    lastSearchMs,
     start,
-  }: { readonly today: number; readonly lastLookMs: number; readonly start: number },
+  }: { readonly today: number; readonly lastSearchMs: number; readonly start: number },
 ): number {
-  if (lastLookMs === 0 || day < start || (seen === null && day === today - 1)) return 0;
+  if (lastSearchMs === 0 || day < start || (seen === null && day === today - 1)) return 0;
   return Math.max(0, late + events - (seen ?? 0));
 }
 

@@ -87,7 +87,7 @@ async function previousVolume(
   return (await scoreOf(warehouse, rowsOf(organization.id, kind, run), entity))?.volume28;
 }
 
-/** An entity's newest changes; no entity with more is churned by an older one. */
+/** How many of an entity's newest changes are read: an older change does not decide whether it churned. */
 const maxChanges = 10_000;
 
 interface Departure {
@@ -178,7 +178,7 @@ export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", C
   readonly text: string | null;
 };
 
-/** How an entity's scores changed from an earlier run to a later one; undefined when it has not both. */
+/** How an entity's scores changed between two runs; undefined when it lacks scores in one of them. */
 export async function changeBetween(
   warehouse: Warehouse,
   question: EntityQuestion,
@@ -230,7 +230,7 @@ function traitsInHealth({ settings }: RunBody): readonly string[] {
   return settings.healthTraits.map(({ trait }) => trait);
 }
 
-/** The rules behind the scores of a day, of the entity and of its members. */
+/** The settings, scale and model behind the scores of a day, of the entity and of its members. */
 interface Rules {
   readonly day: number;
   readonly body: RunBody;
@@ -263,9 +263,9 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
 }
 
 /**
- * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings,
- * scale and model. For a user only the features depend on settings, and the known traits and counts of events
- * on the model.
+ * The entity as of the later day by the model and settings of the earlier day. A member's scores follow from
+ * settings, scale and model. For a user only the features depend on settings, and the known traits and counts
+ * of events on the model.
  */
 async function byOldRules(again: Recomputation, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
@@ -278,7 +278,7 @@ async function byOldRules(again: Recomputation, later: RunBody, now: Subject): P
     : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));
   const { traits, numbers } = traitsOfRun(rules.body);
   const names = [...new Set(traits.map(({ trait }) => trait))];
-  // Stored are only those that the later model looks at.
+  // Only the traits that the later model reads are stored.
   const told = await traitsOfEntity(warehouse, population, { entity: question.entity, day, names, numbers });
   const features = { ...subject.features, ...told };
   return { ...subject, features, ...(traitValues !== undefined && { traitValues }) };
@@ -293,7 +293,7 @@ const noMembers = {
   meanEngagement: 0,
 };
 
-/** The entity by the rules, without members who are excluded now. */
+/** The entity by these settings, this scale and this model, without members who are excluded now. */
 async function recomputed(
   { warehouse, question, rules, day, population }: Recomputation,
   subject: Subject,

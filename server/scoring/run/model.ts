@@ -65,7 +65,7 @@ function trainingDayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
-/** Every fourth Monday, the same ones whenever they are asked for. */
+/** The last of every fourth Monday since 1970, on or before this Monday. */
 function fourthMondayOf(monday: number): number {
   return monday - ((((monday - 4) % 28) + 28) % 28);
 }
@@ -105,7 +105,7 @@ export async function modelFor(
 /** Training reads snapshots of a year. With fewer users it takes less than two seconds. */
 const usersOfLongTraining = 10_000;
 
-/** Older scores say too little about a day: its new ones are then shown before the training. */
+/** Scores older than this say too little about a day: its new scores are then shown before the training. */
 const recentDays = 28;
 
 /** Whether a run as of a day takes long for its training, while no recent complete run (see status.ts) is
@@ -187,7 +187,7 @@ async function servingModelOn(
   };
 }
 
-/** The model that served on the last day before a training, under the same settings; null without one. */
+/** The model that served on the last day before a training, under equal settings; null if no model served. */
 async function incumbentBefore(
   warehouse: Warehouse,
   { id, settings }: ScoredOrganization,
@@ -237,7 +237,7 @@ interface Trained {
   readonly failure: string | null;
 }
 
-/** The model of `monday` if there is one, and else that of `day`, which is trained if it is missing. */
+/** The model of `monday` if it was trained, else the model of `day`, which is trained if it is missing. */
 async function trainedModel(
   warehouse: Warehouse,
   organization: ScoredOrganization,

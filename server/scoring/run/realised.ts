@@ -17,7 +17,7 @@ export interface RealisedChurn {
   readonly healthBand: HealthBand;
   readonly count: number;
   readonly churned: number;
-  /** Among the churned: those whose last subscription was ended by failed payments. */
+  /** How many of the churned had their last subscription ended by failed payments. */
   readonly involuntary: number;
 }
 
@@ -25,8 +25,8 @@ export interface RealisedChurn {
 const maxRuns = 6;
 
 /**
- * Of entities that could churn. Runs used only the data of their day, so this is a back-test of health bands.
- * Each run is evaluated with the settings of its day.
+ * The churn of entities that could churn. Runs used only the data of their day, so this is a back-test of
+ * health bands. Each run is evaluated with the settings of its day.
  */
 export async function realisedChurn(
   warehouse: Warehouse,
@@ -94,7 +94,7 @@ async function lastRunOver(
   for (;;) {
     const run = await newestRun(warehouse, organization.id, kind, uptoDay);
     if (run === undefined) return undefined;
-    // Another run before that day may have a shorter horizon than this one, and none a later day.
+    // An earlier run may have a shorter horizon than this run, but none has a later day.
     const { churnHorizonDays: horizonDays } = run.body.settings;
     const lastDay = endDay - horizonDays;
     const population = populationOf({ ...organization, settings: run.body.settings }, kind);

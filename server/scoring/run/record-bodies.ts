@@ -20,13 +20,13 @@ export interface SegmentsOfRun {
 
 /** A finished run for one kind of entity: everything that its scores follow from, besides their features. */
 export interface RunBody {
-  /** Its rows of scores have this version, or the higher one of a run that was cut off. */
+  /** Its rows of scores have this version, or the higher version of a run that was cut off. */
   readonly rowsVersion: number;
   readonly settings: Settings;
   readonly settingsKey: string;
   /** The days that its counts of days leave out. */
   readonly outages: Outages;
-  /** Those of them that were declared, by `declaredKey`. */
+  /** The declared outages among them, by `declaredKey`. */
   readonly declaredOutages: string;
   readonly scale: UsualBehaviour;
   /** The day of the scale. */
@@ -49,8 +49,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
-  /** As of `trainedDay`: the first of the days on which a declared departure should have come and none has.
-   * Null while they come. */
+  /** On `trainedDay`: the first of the days on which a declared departure should have come and did not; null
+   * while departures come. */
   readonly noDeparturesFrom?: number | null;
   /** As of `trainedDay`: in how many trainings running the health bands did not separate. Left out by runs of
    * before. */
@@ -68,7 +68,7 @@ export interface RunBody {
 /** Rungs, as trained on what was known on a day. */
 export interface ModelBody {
   readonly settingsKey: string;
-  /** As a run has it. */
+  /** The declared outages of its training, by `declaredKey`. */
   readonly declaredOutages: string;
   readonly rungs: readonly ChurnModel[];
   readonly churnedLabels: number;
@@ -76,7 +76,7 @@ export interface ModelBody {
   /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
-  /** As a run has them. */
+  /** These three as in `RunBody`. */
   readonly observedBaseRate?: ObservedBaseRate | null;
   readonly noDeparturesFrom?: number | null;
   readonly bandFailures?: number;

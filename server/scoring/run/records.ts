@@ -67,7 +67,7 @@ export async function recordOf<W extends What>(
   return (await find<W>(warehouse, key, `AND day = ${dayOf("day")}`, { day }))[0];
 }
 
-/** The newest record of this day or an earlier one. */
+/** The newest record of this day or an earlier day. */
 export async function newestRecord<W extends What>(
   warehouse: Warehouse,
   key: Key<W>,
@@ -124,7 +124,7 @@ async function find<W extends What>(
   });
 }
 
-/** Keeps a record of a day in the place of the one before. */
+/** Stores the record of a day, in place of its earlier record. */
 export function keepRecord<W extends What>(
   warehouse: Warehouse,
   { organization, kind, what }: Key<W>,

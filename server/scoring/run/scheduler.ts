@@ -36,43 +36,42 @@ export interface SchedulerParts {
 
 /** How long an organization rests from runs. */
 interface Rests {
-  /** From the end of a run of today to the next one. */
+  /** The rest from the end of a run of today to the next run of today. */
   readonly beforeTodayMs: number;
-  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. It is
-   * never shorter than the rest above. */
+  /** The rest before a run of today that only adds late events: `timesRun` times the last run, at least
+   * `beforeTodayMs` and at most `longestMs`. */
   readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
-  /** The rest between two runs of earlier days, as a share of the run's time. */
+  /** The rest between two runs of earlier days, as a share of the time of the last run. */
   readonly shareBeforeHistory: number;
-  /** A load of the past in bulk is over so long after its last rows, and runs wait for its end at most so
-   * long: its next rows would change all scores again. */
+  /** A bulk load counts as over `overAfterMs` after its last rows. Runs wait for its end, at most
+   * `longestMs`, because its next rows would change all scores again. */
   readonly forBulkLoad: { readonly overAfterMs: number; readonly longestMs: number };
-  /** Of an organization with nothing to do, from a look at its settings, sources and outages to the next,
-   * unless a day begins or events of earlier days are loaded: for each organization of the installation, and
-   * at most. */
-  readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
-  /** After a first failure; twice as long after each further one, an hour at most. */
+  /** How long an idle organization is left alone: `eachMs` times the number of organizations, at most
+   * `longestMs`. A new day or late events end it early. */
+  readonly betweenChecks: { readonly eachMs: number; readonly longestMs: number };
+  /** The rest after a first failure; it doubles with each further failure, up to an hour. */
   readonly afterFailureMs: number;
   /** How long all organizations wait at most for a loader that lags. The rows may be of another
    * organization. */
   readonly forLoaderMs: number;
 }
 
-/** A load of the past is over so long after its last rows. */
+/** A bulk load of past events counts as over this long after its last rows. */
 export const bulkLoadOverMs = 30_000;
-/** Each may hold the 50,000 rows of a training. */
+/** Rounds at the same time: each may hold the 50,000 rows of a training. */
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
-/** The history of an organization takes two thirds of the time at most, a statement at a time. A look takes
- * 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations every 10 s. Up to 100
- * organizations are looked at every 10 s, and after rounds with runs. Late events trickle in: scoring today
- * again for them takes 1 % of the time, unless a run takes longer than 9 s. */
+/** Scoring the history of an organization takes two thirds of the time at most, a statement at a time. A
+ * check of an organization takes 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations
+ * every 10 s. Up to 100 organizations are checked every 10 s, and after rounds with runs. Late events
+ * trickle in: scoring today again for them takes 1 % of the time, unless a run takes longer than 9 s. */
 export const defaultRests: Rests = {
   beforeTodayMs: 60_000,
   beforeLateEvents: { timesRun: 99, longestMs: 15 * 60_000 },
   shareBeforeHistory: 0.5,
   forBulkLoad: { overAfterMs: bulkLoadOverMs, longestMs: 3_600_000 },
-  betweenLooks: { eachMs: 100, longestMs: 60_000 },
+  betweenChecks: { eachMs: 100, longestMs: 60_000 },
   afterFailureMs: 60_000,
   forLoaderMs: 15 * 60_000,
 };
@@ -80,7 +79,7 @@ const longestRestMs = 3_600_000;
 /** With more rows that wait for it, the loader lags: this is a minute's work. */
 const maxWaitingRows = 500_000;
 
-/** The remaining work of an organization. */
+/** The runs that an organization still needs. */
 interface Plan {
   readonly today: number;
   isTodayDue: boolean;
@@ -90,9 +89,9 @@ interface Plan {
   readonly days: number[];
   /** How many earlier days have scores, or shall have. */
   readonly earlierDays: number;
-  /** The day, the settings, the declared outages, and the data for which scores wait: with others, another
-   * plan is made. */
-  readonly of: string;
+  /** The day, the settings, the declared outages and the data for which scores wait, as text: a plan is made
+   * again when its key differs. */
+  readonly planKey: string;
 }
 
 /** How many of an organization's earlier days are scored. */
@@ -111,9 +110,9 @@ interface RunTime {
 interface Memory {
   plan?: Plan;
   /** The day on which the warehouse was last asked for new events of earlier days. */
-  lookedOn?: number;
-  lookedAtMs: number;
-  /** The timezone as of the last look at settings, sources and outages, and when that was. */
+  searchedOn?: number;
+  searchedAtMs: number;
+  /** The timezone at the last check of settings, sources and outages, and when that was. */
   zone?: Zone;
   readAtMs: number;
   /** Events of earlier days were loaded since then. */
@@ -122,8 +121,8 @@ interface Memory {
   bulkLoadSinceMs?: number | undefined;
   /** Runs in a row that their data overtook. */
   overtaken: number;
-  /** The stop of data that the log has: one line says it for all days. */
-  stopSaid?: string;
+  /** The stop of data that was logged: one line of the log is for all days. */
+  loggedStop?: string;
   last: RunTime;
   lastOfToday: RunTime;
 }
@@ -135,7 +134,7 @@ export class Scheduler {
   /** By organization. */
   readonly #failures: Retries<number>;
   readonly #working = new Set<Promise<unknown>>();
-  /** Organizations that are being looked at. */
+  /** Organizations that a round is checking or scoring. */
   readonly #inHand = new Set<number>();
   #endPolling: () => void = () => undefined;
   /** Since when the loader lags; undefined while it does not. */
@@ -172,10 +171,10 @@ export class Scheduler {
     this.#working.add(round);
   }
 
-  /** The round after one with runs begins when earlier days have rested. */
+  /** When the round after a round with runs begins: when earlier days have rested. */
   async #round(): Promise<void> {
     const startedMs = performance.now();
-    if ((await this.work()) === 0) return;
+    if ((await this.runDue()) === 0) return;
     const restMs = this.#rests.shareBeforeHistory * (performance.now() - startedMs);
     setTimeout(() => this.#begin(), restMs).unref();
   }
@@ -211,22 +210,22 @@ export class Scheduler {
   }
 
   /**
-   * Does the due work: at most one run of each organization, unless another call has it in hand. An
+   * Does the due runs: at most one of each organization, unless another call runs that organization. An
    * organization whose run fails rests and does not stop the others. Returns the number of runs.
    */
-  async work(): Promise<number> {
+  async runDue(): Promise<number> {
     const { ledger } = this.#parts;
     if (await this.#waitsForLoader()) return 0;
     let runs = 0;
     const rebuilding = await ledger.rebuildsPending();
     const organizations = await ledger.organizations.list();
-    const { eachMs, longestMs } = this.#rests.betweenLooks;
+    const { eachMs, longestMs } = this.#rests.betweenChecks;
     const restMs = Math.min(longestMs, eachMs * organizations.length);
     for (const organization of organizations) {
       if (this.#stopping) break;
       const { id } = organization;
       if (rebuilding.includes(id)) {
-        // Afterwards its days are other ones.
+        // Its days differ after the rebuild.
         this.#memories.delete(id);
         continue;
       }
@@ -234,7 +233,7 @@ export class Scheduler {
       this.#inHand.add(id);
       try {
         if (await this.#isIdle(organization, restMs)) continue;
-        const hasRun = await this.#workOn(organization);
+        const hasRun = await this.#scoreNext(organization);
         if (hasRun) runs += 1;
         if (hasRun || !this.#isAnythingDue(id)) this.#failures.succeeded(id);
       } catch (error) {
@@ -266,15 +265,14 @@ export class Scheduler {
     }
   }
 
-  /** Whether there was nothing to do at the last look, which is less than `restMs` ago, and nothing was
-   * loaded since. */
+  /** Whether the last check found nothing to do, was less than `restMs` ago, and nothing was loaded since. */
   async #isIdle({ id, timezone }: Organization, restMs: number): Promise<boolean> {
     const memory = this.#memories.get(id);
     if (memory?.zone?.name !== timezone || memory.plan === undefined || this.#isAnythingDue(id)) return false;
     if (performance.now() - memory.readAtMs >= restMs) return false;
     const today = memory.zone.dayOf(this.#parts.time.nowMs() - settleMs);
     this.#noteLoaded(memory, id, today);
-    return memory.lookedOn === today && !(await this.#mayLook(memory, id));
+    return memory.searchedOn === today && !(await this.#maySearch(memory, id));
   }
 
   #noteLoaded(memory: Memory, organization: number, today: number): void {
@@ -282,7 +280,7 @@ export class Scheduler {
     if (earliest < today) memory.hasEarlierEvents = true;
   }
 
-  async #workOn(organization: Organization): Promise<boolean> {
+  async #scoreNext(organization: Organization): Promise<boolean> {
     const { scoring, time } = this.#parts;
     const memory = this.#memories.get(organization.id) ?? newMemory();
     this.#memories.set(organization.id, memory);
@@ -291,41 +289,41 @@ export class Scheduler {
     memory.zone = scored.zone;
     memory.readAtMs = performance.now();
     const today = scored.zone.dayOf(time.nowMs() - settleMs);
-    await this.#lookForChanges(memory, scored, today);
+    await this.#searchForChanges(memory, scored, today);
     const stopped = JSON.stringify(await scoring.stoppedFor(scored, today));
     const declaredOutages = declaredKey(scored, today);
-    const of = JSON.stringify([today, settingsKey(scored.settings), declaredOutages, stopped]);
-    if (memory.plan?.of !== of) memory.plan = { ...(await this.#plan(scored, today)), of };
+    const planKey = JSON.stringify([today, settingsKey(scored.settings), declaredOutages, stopped]);
+    if (memory.plan?.planKey !== planKey) memory.plan = { ...(await this.#plan(scored, today)), planKey };
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
 
   /** Asks the warehouse for new events of earlier days: once a day, and when the loader has brought some.
    * Days are those of the organization's timezone, so events of today cost nothing anywhere. Late events
-   * that trickle in are looked for when a run may follow: a look takes 0.1 s of processor time, and such a
-   * stream would cause one every 10 s. */
-  async #lookForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
+   * that trickle in are looked for when a run may follow: a search takes 0.1 s of processor time, and a
+   * stream of late events would cause a search every 10 s. */
+  async #searchForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
     const { host, scoring } = this.#parts;
     this.#noteLoaded(memory, organization.id, today);
-    if (memory.lookedOn === today && !(await this.#mayLook(memory, organization.id))) return;
-    // Yesterday's last events may still wait for the loader. Behind a lagging one they come late.
-    if (memory.lookedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
+    if (memory.searchedOn === today && !(await this.#maySearch(memory, organization.id))) return;
+    // Yesterday's last events may still wait for the loader. Behind a loader that lags they come late.
+    if (memory.searchedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
     await scoring.noticeChanges(organization, today);
-    memory.lookedOn = today;
-    memory.lookedAtMs = this.#parts.time.nowMs();
+    memory.searchedOn = today;
+    memory.searchedAtMs = this.#parts.time.nowMs();
     memory.hasEarlierEvents = false;
     delete memory.plan;
   }
 
   /** Events of a load in bulk are looked for when it is over. */
-  async #mayLook(memory: Memory, organization: number): Promise<boolean> {
+  async #maySearch(memory: Memory, organization: number): Promise<boolean> {
     if (!memory.hasEarlierEvents) return false;
     if (!this.#restsForLateEvents(memory)) return true;
     if (memory.bulkLoadSinceMs !== undefined) return false;
     const importedAtMs = await this.#parts.ledger.lastBulkLoadAtMs(organization);
-    return importedAtMs !== null && importedAtMs > memory.lookedAtMs - clocksDifferMs;
+    return importedAtMs !== null && importedAtMs > memory.searchedAtMs - clocksDifferMs;
   }
 
-  async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "of">> {
+  async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "planKey">> {
     const { id, zone } = organization;
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id, today);
@@ -359,7 +357,7 @@ export class Scheduler {
       try {
         if (await this.#run(memory, scored, day, name)) return true;
       } catch (error) {
-        // After the others, so that it does not keep them from their scores.
+        // The day that failed comes last, so that the other days get their scores.
         plan.days.push(day);
         throw error;
       }
@@ -367,7 +365,7 @@ export class Scheduler {
     return false;
   }
 
-  /** Whether the past comes in bulk, and has not for so long that scores have to go on beside it. */
+  /** Whether runs wait for a bulk load: it goes on, and has not gone on for `longestMs` yet. */
   async #waitsForBulkLoad(memory: Memory, organization: number): Promise<boolean> {
     const { overAfterMs, longestMs } = this.#rests.forBulkLoad;
     const loadedAtMs = (await this.#parts.ledger.lastBulkLoadAtMs(organization)) ?? Number.NEGATIVE_INFINITY;
@@ -402,9 +400,9 @@ export class Scheduler {
     if (stopped !== null) {
       const { source, sinceMs } = stopped;
       const what = { organization: name, source, since: new Date(sinceMs).toISOString() };
-      if (memory.stopSaid !== `${source} ${sinceMs}`)
+      if (memory.loggedStop !== `${source} ${sinceMs}`)
         log.warn(what, "data has stopped: scores of later days stay as they were");
-      memory.stopSaid = `${source} ${sinceMs}`;
+      memory.loggedStop = `${source} ${sinceMs}`;
       return false;
     }
     const startedMs = performance.now();
@@ -440,7 +438,7 @@ function newMemory(): Memory {
   const none = { endedMs: never, tookMs: 0 };
   return {
     hasEarlierEvents: false,
-    lookedAtMs: never,
+    searchedAtMs: never,
     readAtMs: never,
     last: none,
     lastOfToday: none,

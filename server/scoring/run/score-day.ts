@@ -57,7 +57,7 @@ export class Overtaken extends Error {
 
 export interface KindSummary {
   readonly kind: EntityKind;
-  /** Those that have scores. */
+  /** How many entities have scores. */
   readonly entities: number;
   readonly rung: Rung | null;
   readonly tookMs: number;
@@ -119,7 +119,7 @@ async function scoreKind(
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
   const before = await recordOf(warehouse, key, day);
-  // Above every row of a run that was cut off, and above a mark that the last one is stale.
+  // Above every row of a run that was cut off, and above a mark that the last run is stale.
   const version = versionAbove(before?.version ?? 0);
   const insert = insertScoresQuery(population, {
     snapshot,

@@ -44,18 +44,19 @@ export interface ScoreProgress {
 export interface ScoreSummary {
   /** The day at whose start all entities were scored, in days since 1970-01-01. */
   readonly day: number;
-  /** Of users and of accounts; none when there was no event before that day, or data had stopped by it. */
+  /** Summaries of users and of accounts; none when there was no event before that day, or data had
+   * stopped. */
   readonly kinds: readonly KindSummary[];
   /** The data that has stopped, so that no entity was scored; null otherwise. */
   readonly stopped: StoppedData | null;
-  /** Whether so many events of earlier days arrived meanwhile that nothing was kept. Never of the last of
-   * several tries. */
+  /** Whether nothing was kept, because so many events of earlier days arrived meanwhile. Never true for the
+   * last of several tries. */
   readonly isOvertaken: boolean;
 }
 
 export interface ScoreRequest {
   readonly organization: number;
-  /** Scores are as of its start; of today without one. */
+  /** Scores are as of the start of this day; today unless given. */
   readonly day?: number;
   /** Scores even as of a day by which data had stopped. */
   readonly evenIfStopped?: boolean;
@@ -63,7 +64,7 @@ export interface ScoreRequest {
 
 export interface PreviewRequest {
   readonly organization: number;
-  /** As they are stored. */
+  /** The stored settings before and after the change. */
   readonly before: Settings;
   readonly after: Settings;
 }
@@ -79,7 +80,7 @@ export interface ScoringService {
 
 /** A run is done again when the events before its day grew by more than this share while it ran. */
 const overtakingShare = 0.02;
-/** After so many runs in a row that their data overtook, the next one is kept. */
+/** After this many runs in a row that their data overtook, the next run is kept. */
 export const maxOvertaken = 3;
 
 /** A change of the horizon trains and back-tests models of both kinds. */
@@ -98,7 +99,7 @@ export class Scoring implements ScoringService {
   readonly #parts: ScoringParts;
   readonly trainings: Trainings;
   readonly #zones = new Map<string, Zone>();
-  /** By organization: the end of the last work on its scores. Two runs of one day would mix their rows. */
+  /** By organization: the end of its last run. Two runs of one day at a time would mix their rows. */
   readonly #last = new Map<number, Promise<unknown>>();
   #stopping = false;
 

@@ -9,12 +9,12 @@ import { msPerDay, type Zone } from "../../calendar/calendar.ts";
 
 /** Facts of an entity's subscriptions that have not ended. */
 export interface BillingFeatures {
-  /** Whether one is active or past due. */
+  /** Whether a subscription is active or past due. */
   readonly isPaying: boolean;
   /** In minor units, of all currencies together. */
   readonly mrr: number;
   readonly isYearly: boolean;
-  /** Days since the oldest one began, or was opened again. */
+  /** Days since the oldest subscription began, or was opened again. */
   readonly ageDays: number;
   /** To the first end of a period; null where it is unknown. */
   readonly daysToPeriodEnd: number | null;
@@ -26,7 +26,7 @@ export interface BillingFeatures {
   readonly isTrialEnding: boolean;
   /** Whether MRR or quantity are lower than 84 days ago. */
   readonly isDown: boolean;
-  /** Whether one is past due. */
+  /** Whether a subscription is past due. */
   readonly isPastDue: boolean;
 }
 
@@ -90,7 +90,7 @@ export const isCancelingSql = `ifNull(${billingFactSql("isPaying")} = 1 AND isNo
 /** The instants of a day's facts. */
 interface BillingInstants {
   readonly atMs: number;
-  /** MRR and quantity are compared with those of before this instant. */
+  /** MRR and quantity are compared with MRR and quantity at this instant. */
   readonly comparedMs: number;
   /** Failed payments count from here on. */
   readonly failedFromMs: number;
@@ -108,7 +108,7 @@ export function billingInstants(zone: Pick<Zone, "startOfDay">, day: number): Bi
   };
 }
 
-/** A price for at least so many days is a yearly one. */
+/** A price for at least this many days is a yearly price. */
 export const yearlyFromDays = 360;
 /** The days of an interval's unit, for comparison with a year. */
 export const daysOfUnits: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30, year: 365 };
@@ -171,8 +171,8 @@ export function standingAt(
 /** A subscription at an instant. */
 interface StatusAt {
   readonly now: SubscriptionStep;
-  /** The end of the last time that it was paid; undefined while it goes on, and for one that was never
-   * paid. */
+  /** The end of the last time that it was paid; undefined while it goes on, and for a subscription that was
+   * never paid. */
   readonly end: SubscriptionStep | undefined;
   readonly earlier: SubscriptionStep | undefined;
   readonly ageDays: number;

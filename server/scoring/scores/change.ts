@@ -18,12 +18,13 @@ export interface Change {
 export interface ChangeInput {
   readonly before: { readonly subject: Subject; readonly serving: Serving };
   readonly now: { readonly subject: Subject; readonly serving: Serving };
-  /** From the earlier day to the later one. */
+  /** Days from the earlier to the later day. */
   readonly elapsedDays: number;
   /** The entity on the earlier day without users who are excluded now; absent when they were excluded
    * then. */
   readonly recounted?: Subject;
-  /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
+  /** The entity on the later day by the model and settings of the earlier day; left out when they did not
+   * change. */
   readonly byOldRules?: Subject;
 }
 

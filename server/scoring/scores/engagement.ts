@@ -50,7 +50,7 @@ export interface Engagement {
 export const mostPoints: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
 /** Full marks are never cheaper than this, so that a sleepy organization has no champions. */
 const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
-/** Of a new scale. */
+/** `leastSeenDays` of a new scale. */
 const leastSeenDays = 14;
 const daysOfWeek = 7;
 const windowDays = 28;
@@ -79,7 +79,7 @@ export function engagementScale(entities: readonly Features[], gapsDays: readonl
   });
 }
 
-/** The same from quantiles that were taken elsewhere. */
+/** Full marks from the quantiles of usage. */
 export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: UsageQuantiles): EngagementScale {
   return {
     activeDays: Math.max(leastScale.activeDays, activeDays ?? 0),

@@ -47,9 +47,10 @@ export interface Explanation {
   readonly engagement: Engagement | AccountEngagement | null;
   readonly momentum: number | null;
   readonly risk: number | null;
-  /** Of entities that churned by silence. Null with a declared target, and beyond the window of 26 weeks. */
+  /** The probability of a return, for entities that churned by silence. Null with a declared target, and
+   * beyond the window of 26 weeks. */
   readonly returnProbability: number | null;
-  /** Of the state `canceling`: when the last of the subscriptions ends. Null otherwise. */
+  /** When the last subscription ends, in the state `canceling`; else null. */
   readonly endsAtMs: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;

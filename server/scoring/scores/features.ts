@@ -70,9 +70,9 @@ export interface Features {
   readonly keyEventIdleDays: number | null;
   /** Whether a declared churn target was met by then. Silence sets it for no entity. */
   readonly hasLeft: boolean;
-  /** As they were at T. */
+  /** Traits as they were at T. */
   readonly traits: Readonly<Record<string, string>>;
-  /** Those of traits that are numbers. */
+  /** The numeric traits. */
   readonly numbers: Readonly<Record<string, number>>;
   /** Days since the trait `plan` got another value; null if it never did. */
   readonly planIdleDays: number | null;
@@ -80,7 +80,7 @@ export interface Features {
   readonly account: AccountFeatures | null;
   /** Additional features of accounts; null for users. */
   readonly members: MemberFeatures | null;
-  /** Of the subscriptions that the entity pays; null without one that goes on. */
+  /** Facts of the subscriptions that the entity pays; null if none goes on. */
   readonly billing: BillingFeatures | null;
 }
 
@@ -102,7 +102,7 @@ export interface MemberFeatures {
 export const daysPerPeriod = 7;
 /** BG/BB's history of an entity. */
 export const windowPeriods = 26;
-/** More of one event on one day than this tell of a program, not of more engagement. */
+/** More of one event on one day than this come from a program, and are no more engagement. */
 export const maxCountPerDay = 50;
 export const adoptionDays = 90;
 export const weeksOfSlope = 12;
@@ -185,7 +185,7 @@ export function cellOf(activeDays: readonly number[], cutoffDay: number): Cell |
   return { x: new Set(periodsAgo).size - 1, t: n - Math.min(...periodsAgo), n };
 }
 
-/** Neighbours that are the same, once. */
+/** Values without equal neighbours. */
 function distinct(sorted: readonly number[]): number[] {
   return sorted.filter((day, index) => day !== sorted[index - 1]);
 }

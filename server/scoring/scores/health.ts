@@ -1,4 +1,4 @@
-/** Health, 0-100: one figure for whether a customer is well, made of the others. */
+/** Health, 0-100: one figure for how a customer is doing, made of the other scores. */
 import { type HealthTrait, partOfTrait } from "../../../contract/api/health-traits.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
 import { type BillingFeatures, isCanceling } from "./billing.ts";
@@ -108,7 +108,7 @@ function capReasonsOf(
     ...((risk ?? 0) >= riskScale.cap ? (["high_risk"] as const) : []),
     ...(isCanceling(billing) ? (["end_scheduled"] as const) : []),
     ...(billing?.isPastDue === true ? (["payment_failed"] as const) : []),
-    // Otherwise health would rise when one of the others ends.
+    // Otherwise health would rise when another subscription ends.
     ...(isUnused ? (["unused"] as const) : []),
   ];
 }

@@ -30,10 +30,10 @@ export function settingsKey(settings: Readonly<Record<string, unknown>>): string
 }
 
 /**
- * The same for settings under which a kind's models and scales are equal: health and bands come after them,
- * and the target of the other kind means nothing to them. An event that is passive until a setting mentions
- * it changes no model when it comes for the first time. So each further spelling of a departure, which any
- * source may send, trains nothing. An answer that makes it engagement does.
+ * Settings under which the models and scales of a kind are equal have equal texts. Health and bands follow
+ * from models, and the churn target of the other kind does not matter. An event that is passive until a
+ * setting mentions it changes no model when it comes for the first time. So each further spelling of a
+ * departure, which any source may send, trains nothing. An answer that makes it engagement does.
  */
 export function modelKey(
   { healthWeights: _, healthTraits: _traits, riskBands: _bands, ...settings }: Settings,

@@ -75,7 +75,8 @@ export function verdictOf(judged: Judged, limits: RiskLimits): Verdict {
   return rules.find(({ holds }) => holds(judged, limits))?.verdict ?? "no_score";
 }
 
-/** The same as an expression. @param columns an expression for each input; no text is null */
+/** The verdict about a user or an account as an SQL expression. @param columns an expression for each input;
+ * no text is null */
 export function verdictSql(columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimitsSql): string {
   const cases = rules.map(({ verdict, sql }) => `${sql(columns, limits)}, '${verdict}'`);
   return `multiIf(${cases.join(", ")}, 'no_score')`;

@@ -8,7 +8,7 @@ import type { BgbbFit, CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "../queries/engagement-events.ts";
 import { keepRecord, recordOf } from "../run/records.ts";
 
-/** The fit that was stored for these cells of a day; undefined without one. */
+/** The fit that was stored for these cells of a day; undefined without a fit. */
 export async function storedFit(
   warehouse: Warehouse,
   { organization, kind }: Population,

@@ -125,7 +125,7 @@ async function excludedIn(
   return row?.key ?? "";
 }
 
-/** The names of which rows have counts: key events, and those that most users did in 28 days. */
+/** The events that rows have counts of: key events, and the events that most users did in 28 days. */
 async function countedEvents(
   warehouse: Warehouse,
   { organization, settings }: Population,

@@ -17,7 +17,7 @@ export interface LogRank {
    * expected. */
   readonly excess: number;
   readonly variance: number;
-  /** The same over clusters. */
+  /** The variance of `excess` with the entities of a cluster as one. */
   readonly clusteredVariance: number;
   /** Two-sided, by the larger variance. 1 without comparable periods. */
   readonly probability: number;
@@ -68,7 +68,7 @@ export function logRank(first: readonly Lifetimes[], second: readonly Lifetimes[
 const lastPeriodOf = (rows: readonly Lifetimes[]) =>
   rows.reduce((last, { period }) => Math.max(last, period), 0);
 
-/** Of a group's clusters. */
+/** The degrees of freedom of a group by its clusters. */
 function degreesIn(rows: readonly Lifetimes[]) {
   const members = new Map<number, number>();
   const clusters: { count: number; clusters: number }[] = [];

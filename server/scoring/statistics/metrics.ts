@@ -26,7 +26,8 @@ export interface Metrics {
   readonly count: number;
   readonly baseRate: number;
   readonly meanPrediction: number;
-  /** The probability that one that happened was predicted higher than one that did not; ties count half. */
+  /** The probability that an outcome that happened was predicted higher than an outcome that did not; ties
+   * count half. */
   readonly auc: number | null;
   /** The mean of −ln(probability of the actual outcome), probabilities clipped to 1e-6. */
   readonly logLoss: number;
@@ -65,7 +66,7 @@ const binCount = 10;
 const draws = 200;
 const seed = 1;
 
-/** A prediction with the rate among all rows that were given the same one. */
+/** A prediction with the actual rate among all rows with that prediction. */
 interface TieShared {
   readonly predicted: number;
   readonly rate: number;
@@ -139,7 +140,8 @@ function* ties<Row extends { readonly predicted: number }>(sorted: readonly Row[
   if (tie.length > 0) yield tie;
 }
 
-/** By the rank sum of those that happened (Mann and Whitney 1947), where ties get the mean of their ranks. */
+/** The AUC by the rank sum of the outcomes that happened (Mann and Whitney 1947), where ties get the mean of
+ * their ranks. */
 function areaUnderCurve(rows: readonly TieShared[], baseRate: number): number {
   const positives = baseRate * rows.length;
   const negatives = rows.length - positives;

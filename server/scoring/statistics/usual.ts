@@ -11,7 +11,7 @@ export interface UsualChange {
 }
 
 export interface JudgedChange {
-  /** Of the newest week against the one before. */
+  /** The change of the newest week against the week before. */
   readonly change: number;
   /** Null with fewer than 8 changes before. */
   readonly usual: UsualChange | null;

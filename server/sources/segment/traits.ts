@@ -12,8 +12,8 @@ const reservedOfPeople: Names = {
   segment: ["segment"],
 };
 
-/** The same for a company, which a group call or the trait `company` describes. An industry is not a
- * segment. */
+/** Reserved traits of a company, which a group call or the trait `company` describes, and the names of
+ * Segment's traits for them. An industry is not a segment. */
 const reservedOfCompanies: Names = {
   plan: ["plan"],
   companySize: ["companySize", "company_size", "employees", "employee_count", "size"],

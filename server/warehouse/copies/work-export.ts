@@ -147,7 +147,7 @@ export function noteLine(note: Note): Row {
   return { id, line };
 }
 
-/** The same of a task. */
+/** A task as a line of an export. */
 export function taskLine(task: Task): Row {
   const { id, title, dueDay, assignee, formerAssignee, createdBy, createdAtMs, updatedAtMs } = task;
   const { doneAtMs, doneBy } = task;
@@ -164,7 +164,7 @@ export function taskLine(task: Task): Row {
   return { id, line };
 }
 
-/** The same of an alert. */
+/** An alert as a line of an export. */
 export function alertLine(alert: Alert): Row {
   const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } =
     alert;

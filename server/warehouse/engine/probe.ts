@@ -148,8 +148,8 @@ async function checkRights({ warehouse, database }: Probing): Promise<Probed> {
   return { name: "rights", ok, words };
 }
 
-/** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every
- * replica. */
+/** Sends a row twice under one token, and an equal row under another token. The table and the view behind it
+ * must have 2 rows, on every replica. */
 async function checkDeduplication({ warehouse, database }: Probing): Promise<Probed> {
   await createDatabase(warehouse, database);
   const { topology } = warehouse;

@@ -31,7 +31,7 @@ export function spillSettings(maxBytes: number): Readonly<Record<string, number>
   };
 }
 
-/** The same in the embedded engine. */
+/** The settings of a query with this limit of memory, in the embedded engine. */
 export function embeddedSpillSettings(maxBytes: number): Readonly<Record<string, number>> {
   return {
     ...spillSettings(maxBytes),

@@ -57,7 +57,7 @@ export function activeSpans(passive: PassiveEvents): string {
     GROUP BY user)`;
 }
 
-/** The same subquery for few users, selected by a condition on `user`. */
+/** The subquery of `activeSpans` for few users, selected by a condition on `user`. */
 export function activeSpansOf(passive: PassiveEvents, condition: string): string {
   if (passive.length === 0) return anySpans(condition);
   return `(

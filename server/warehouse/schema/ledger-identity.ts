@@ -33,7 +33,8 @@ export async function claimForLedger(warehouse: Warehouse, identity: string): Pr
   await refuseOtherLedger(warehouse, identity);
 }
 
-/** The same for the ledger of a move, which may replace the ledger of an unfinished move. */
+/** Writes down that the warehouse belongs to the ledger of a move. It may replace the ledger of an unfinished
+ * move. */
 export async function claimForMove(warehouse: Warehouse, identity: string): Promise<void> {
   await warehouse.command(`DROP TABLE IF EXISTS ${ledgerIdentity.name}${onCluster(warehouse.topology)} SYNC`);
   await writeIdentity(warehouse, identity);

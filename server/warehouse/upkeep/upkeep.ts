@@ -95,8 +95,8 @@ export class Upkeep {
     });
   }
 
-  /** The same, with complete days and rollups: a pending rebuild (requested, or interrupted by a crash) is
-   * done first. */
+  /** Runs `work` while no other work changes stored rows, no erasure is half done, and days and rollups are
+   * complete: a pending rebuild (requested, or interrupted by a crash) is done first. */
   whileWhole<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
     return this.whileNothingChanges(async () => {
       await this.#rebuildPending(organization);

@@ -36,7 +36,7 @@ export function ConditionFields({ draft, onChange }: FieldsProps): ReactElement 
       />
       {hasScope(draft) && segments.length > 0 && (
         <Select
-          label="Only those of a segment"
+          label="Limit to a segment"
           value={draft.scopeSegment}
           choices={[{ value: "", label: `All ${draft.scope}` }, ...segments]}
           onChoose={(scopeSegment) => onChange({ scopeSegment })}
@@ -91,7 +91,7 @@ const labels: Readonly<Record<Field, string>> = {
   source: "Source",
 };
 
-/** Undefined for a field that is typed. */
+/** The choices of a field; undefined for a field that is typed. */
 function choicesOf(field: Field): readonly Choice[] | undefined {
   const of: Partial<Record<Field, readonly Choice[]>> = {
     band: [
@@ -107,7 +107,7 @@ function choicesOf(field: Field): readonly Choice[] | undefined {
   return of[field];
 }
 
-/** The segments of users, or those of accounts, as choices. */
+/** The segments of users, or of accounts, as choices. */
 export function choicesOfKind(segments: readonly Segment[], kind: Segment["kind"]): readonly Choice[] {
   return segments
     .filter((segment) => segment.kind === kind)

@@ -23,12 +23,12 @@ export interface Draft extends Fields {
   /** The id of the segment of the scope. Empty for all users or accounts. */
   readonly scopeSegment: string;
   readonly kind: Kind;
-  /** Empty for the churn horizon. */
+  /** Empty: the cooldown is the churn horizon. */
   readonly cooldownDays: string;
   readonly cap: string;
   readonly when: RuleTime;
   readonly destinations: readonly number[];
-  /** A percentage. */
+  /** The share of the hold-out, in per cent. */
   readonly holdOut: string;
   /** Null exempts no MRR. Without an MRR a hold-out that begins has the default. */
   readonly exemptions: NonNullable<Body["exemptions"]>;

@@ -35,8 +35,7 @@ function firedSentence({
   return perWeek === null ? alerts : `Fired ${numbers.decimal(perWeek)} times a week: ${alerts}`;
 }
 
-/** The drawn entries. Alerts of controls are in the count of those that fired, and not in that of open
- * ones. */
+/** The hold-out of a rule in sentences. Alerts of controls count as fired, and not as open. */
 function holdOutSentences(
   { since, controls, treated, horizonDays }: NonNullable<FiguresOfRule["holdOut"]>,
   usualHorizonDays: number,

@@ -20,7 +20,7 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
         max={100 * ruleLimits.maxHoldOutShare}
         step="any"
         value={draft.holdOut}
-        help="Leave this share alone, to measure whether calling helps."
+        help="Holds this share of alerts back as a control group: no message, not on the call list."
         onChange={({ target }) => onChange({ holdOut: target.value })}
       />
       {Number(draft.holdOut) > 0 && hasScope(draft) && <Exemptions draft={draft} onChange={onChange} />}
@@ -28,13 +28,13 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
   );
 }
 
-/** Exempt users and accounts get the messages of the rule, and are not drawn. */
+/** The fields for exempt users and accounts, whose alerts are always sent. */
 function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
   const segments = choicesOfKind(useSegments(), draft.scope);
   const currency = useReportingCurrency();
   const { segment, ...others } = draft.exemptions;
   const { mrrAbove } = others;
-  // The service fills in the same MRR when the rule is saved without one.
+  // The service fills in this MRR when the rule is saved without an MRR.
   const isDefault = mrrAbove === undefined;
   const usual = useRead("/api/alert-rules/default-exemption", { enabled: isDefault }).data?.mrrAbove;
   const shown = isDefault ? usual : mrrAbove;

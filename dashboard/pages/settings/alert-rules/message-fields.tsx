@@ -9,7 +9,7 @@ import { isMoment } from "./draft.ts";
 import { HoldOutFields } from "./hold-out-fields.tsx";
 
 interface MessageFieldsProps extends FieldsProps {
-  /** Whether saving makes a first version or another one: then those that are inside may fire. */
+  /** Whether saving makes a new version, whose first decision may fire for everyone who matches now. */
   readonly isFirst: boolean;
 }
 

@@ -10,7 +10,7 @@ import { RuleRow } from "./rule-row.tsx";
 
 export default function AlertRules(): ReactElement {
   const asked = useRead("/api/alert-rules");
-  // Rules are kept without analysis. Their figures come when it answers.
+  // Rules are shown without analysis. Their figures come when it answers.
   const figures = useRead("/api/alert-rules/figures");
   const mayChange = useMayAs("member");
   const [isAdding, setAdding] = useState(false);

@@ -1,4 +1,5 @@
-/** The figures of a rule that is on: its precision, and its alerts by week beside those of its preview. */
+/** The figures of a rule that is on: its precision, and its alerts by week beside the alerts of its
+ * preview. */
 import type { ReactElement } from "react";
 import { useChange } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
@@ -36,8 +37,8 @@ interface WeeksProps {
   readonly figures: FiguresOfRule;
 }
 
-/** The preview decides on the scores of now: late events have changed some, so that other alerts would
- * fire. */
+/** Alerts by week, beside the alerts of the preview. The preview decides on present scores, which late events
+ * have changed since, so that other alerts fire. */
 function Weeks({ rule, figures: { weeks, since } }: WeeksProps): ReactElement {
   const mayPreview = useMayAs("member");
   const preview = useChange("POST /api/alert-rules/preview");

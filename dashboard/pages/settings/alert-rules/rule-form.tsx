@@ -23,9 +23,9 @@ import { MessageFields } from "./message-fields.tsx";
 import { previewSentences } from "./words.ts";
 
 interface FormProps {
-  /** Undefined for a new one. */
+  /** Undefined for a new rule. */
   readonly rule: Rule | undefined;
-  /** Called when it is saved, or not wanted any more. */
+  /** Called when the rule is saved, or the form is cancelled. */
   readonly onDone: () => void;
 }
 

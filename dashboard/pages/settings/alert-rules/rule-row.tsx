@@ -22,7 +22,7 @@ interface RowProps {
 }
 
 interface RowWithFigures extends RowProps {
-  /** Undefined while they are not there. */
+  /** Undefined until analysis has answered. */
   readonly figures: Figures | undefined;
 }
 

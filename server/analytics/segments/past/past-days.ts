@@ -66,8 +66,8 @@ export function daySetsOf(warehouse: Warehouse, entities: number, query: Sql): P
   return daySetsOfParts(warehouse, entities, [query]);
 }
 
-/** The same of several queries. Each has all rows of its entities, and those of parts of `entitiesOfPart`
- * numbers as a whole. */
+/** The sets of rows (entity, bits) of several queries. An entity has all its rows in one query, and so have
+ * the entities of a part of `entitiesOfPart` numbers. */
 export async function daySetsOfParts(
   warehouse: Warehouse,
   entities: number,

@@ -70,8 +70,8 @@ function ofPeriods(past: PastDays, payers: PayersQuestion): Sql {
   };
 }
 
-/** The same of the attribute `renewsAt`, from one version that has it to the next. Lists read it once any
- * account has a subscription. */
+/** Rows (entity, isAttribute, held, days): the renewals by the attribute `renewsAt`, from one version that
+ * has it to the next. Lists read the attribute once any account has a subscription. */
 function ofAttributes({ days }: PastDays): Pick<Sql, "text"> {
   const place = (time: string) => `toUInt8(${placeAfter(`toUnixTimestamp64Milli(${time})`)})`;
   const firstPaid = `(

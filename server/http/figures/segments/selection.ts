@@ -70,7 +70,8 @@ export async function usersSelection(
   return { selection, ...rest };
 }
 
-/** The same for accounts. @throws ApiError when a filter is not valid */
+/** The question for accounts, with the runs and the payers that it reads. @throws ApiError when a filter is
+ * not valid */
 export async function accountsSelection(
   context: SelectionContext,
   filter: ListFilter,

@@ -12,7 +12,7 @@ export interface Delivery {
   readonly id: number;
   readonly organization: number;
   readonly destination: number;
-  /** The same for every attempt: receivers tell repetitions by it. */
+  /** One id for all attempts: receivers recognize repetitions by it. */
   readonly messageId: string;
   readonly type: MessageType;
   /** The message as JSON: `{type, timestamp, data}`. */

@@ -9,12 +9,12 @@ export interface EntityRef {
   readonly id: string;
 }
 
-/** The same with what a list shows of it: name, else e-mail address, else id. */
+/** A user or an account with its label in lists: name, else e-mail address, else id. */
 export interface NamedEntity extends EntityRef {
   readonly label: string;
 }
 
-/** The same for messages. Its label is no e-mail address. */
+/** A user or an account as messages name it. Its label is no e-mail address. */
 export interface EntityInMessages extends NamedEntity {
   /** Null for an account, and for a user without one. */
   readonly email: string | null;

@@ -26,7 +26,8 @@ export function addVersionRows(tx: Tx, organization: number, { rows, versions }:
     WHERE organization = ${organization}`;
 }
 
-/** The same for rows of `account_versions`, whose count is always known. */
+/** Adds to the counted rows of `account_versions`, or subtracts negative numbers. Their count is always
+ * known. */
 export function addAccountVersionRows(tx: Tx, organization: number, { rows, versions }: VersionRows) {
   return tx`
     UPDATE populations SET account_version_rows = account_version_rows + ${rows},

@@ -60,7 +60,7 @@ export class Counts {
     this.#statements.addVersionRows.run(rows, versions, organization);
   }
 
-  /** The same for rows of `account_versions`. */
+  /** Adds to the counted rows of `account_versions`, or subtracts negative numbers. */
   addAccountVersionRows(organization: number, { rows, versions }: VersionRows): void {
     this.#statements.addAccountVersionRows.run(rows, versions, organization);
   }

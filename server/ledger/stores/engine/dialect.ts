@@ -31,7 +31,7 @@ export function advisoryLock(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock(${number})` })}`;
 }
 
-/** The same lock, shared with other transactions that share it. */
+/** Takes an advisory lock of PostgreSQL in its shared mode: other transactions may share it. */
 export function advisoryLockShared(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock_shared(${number})` })}`;
 }

@@ -90,7 +90,8 @@ export function addVersionRows(organization: number, { rows, versions }: Version
     WHERE organization = ${organization}`;
 }
 
-/** The same for the count of rows of `account_versions`, which is always known. */
+/** Adds to the counted rows of `account_versions`, or subtracts negative numbers. Their count is always
+ * known. */
 export function addAccountVersionRows(organization: number, { rows, versions }: VersionRows) {
   return run`
     UPDATE populations SET account_version_rows = account_version_rows + ${rows},

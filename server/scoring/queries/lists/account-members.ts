@@ -12,7 +12,7 @@ import type { Query } from "../query.ts";
 import { rowsOfRun } from "./stored-score.ts";
 
 export interface AccountMembersQuestion {
-  /** Of accounts, and of this one alone. */
+  /** The population of accounts, with the number of this account. */
   readonly population: Population & { readonly entity: number };
   /** Only events before this day count, in days since 1970-01-01. */
   readonly cutoffDay: number;
@@ -39,7 +39,7 @@ export interface AccountMember {
   readonly name: string;
   readonly avatar: string;
   readonly isAccountOwner: boolean | null;
-  /** Whether the user belongs to it now. */
+  /** Whether the user belongs to the account now. */
   readonly isMember: boolean;
   /** Whether the account that the user belongs to now has churned. */
   readonly isAccountChurned: boolean;

@@ -13,11 +13,12 @@ export interface AccountsAtRiskQuestion {
   readonly run: OfRun;
   /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
-  /** Of a run without a model. */
+  /** The order by activity, of a run without a model. */
   readonly activityOrder?: ActivityOrder | undefined;
   /** Numbers of accounts that are counted and not listed. */
   readonly controls: readonly number[];
-  /** MRR of the payers by number: then no other account counts, and those with the highest MRR come first. */
+  /** MRR of the payers by number. If given, only payers count, and the payers with the highest MRR come
+   * first. */
   readonly payers?: ReadonlyMap<number, number> | undefined;
   readonly limit: number;
 }
@@ -33,7 +34,7 @@ export interface AccountAtRisk {
   readonly activeMembers: number;
   readonly health: number | null;
   readonly risk: number | null;
-  /** Of health, since the earlier run; null when it was not there. */
+  /** The change of health since the earlier run; null when the account was not there. */
   readonly change: number | null;
 }
 
@@ -47,19 +48,19 @@ export interface AccountsAtRisk {
 
 interface AccountRow extends AccountAtRisk {
   readonly isControl: boolean;
-  /** The same in every row. */
+  /** The number of all accounts at risk, controls included, in every row. */
   readonly total: number;
   readonly allMembers: number;
 }
 
-/** Those with the highest MRR among payers, else those with the most members; of equal ones, those with the
- * highest churn risk, or else the least active. */
+/** Reads accounts at risk: payers by MRR, or else accounts by members, the highest first; then by churn risk,
+ * or else by activity, the least active first. */
 export async function accountsAtRisk(
   warehouse: Warehouse,
   { run, earlier, activityOrder, controls, payers, limit }: AccountsAtRiskQuestion,
 ): Promise<AccountsAtRisk> {
   const { kind: _, ...ofRun } = run;
-  // No run's rows have this version: without an earlier run nothing is found.
+  // Without an earlier run this version finds nothing: no rows have it.
   const { day: earlierDay, rowsVersion: earlierVersion } = earlier ?? {
     day: run.day,
     rowsVersion: noVersion,

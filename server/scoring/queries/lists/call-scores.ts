@@ -7,9 +7,9 @@ import { isShown, rowsOfRun } from "./stored-score.ts";
 export interface CallScoresQuestion {
   /** The newest run. */
   readonly run: OfRun;
-  /** The run of a week before. Undefined without one: then no health fell. */
+  /** The run of a week before; without it (undefined) no health fell. */
   readonly weekBefore: OfRun | undefined;
-  /** The run of 28 days before. Undefined without one: then no use fell. */
+  /** The run of 28 days before; without it (undefined) no use fell. */
   readonly monthBefore: OfRun | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Users or accounts that churned lately: churned in the newest scores, and not in those of some day shortly
+/** Users or accounts that churned lately: churned in the newest scores, and not churned on some day shortly
  * before. */
 import { dayParameter, type Warehouse } from "../../../warehouse/warehouse.ts";
 import type { OfRun } from "./reading.ts";

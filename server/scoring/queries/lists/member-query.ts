@@ -17,7 +17,7 @@ export function membersQuery(users: Query, risks: CellRisks): Query {
   return ofMembers(users, risks, { score: "0", more: "", parameters: {} });
 }
 
-/** The same and `meanEngagement`, of the members of 28 days. */
+/** The rows of `membersQuery` with `meanEngagement`, the mean of the members who were active in 28 days. */
 export function engagedMembersQuery(users: Query, risks: CellRisks, scale: EngagementScale): Query {
   const { columns, parameters } = userEngagement(scale);
   return ofMembers(users, risks, {

@@ -9,7 +9,7 @@ export interface MoversQuestion {
   readonly earlier: OfRun;
   /** Of the largest falls and rises, only these. */
   readonly state: string | undefined;
-  /** Of each direction. */
+  /** Movers of each direction, at most. */
   readonly limit: number;
 }
 
@@ -26,7 +26,7 @@ interface Activity {
 
 export interface Mover {
   readonly direction: "fell" | "rose" | "returned";
-  /** The same in every row of a direction: how many went it. */
+  /** How many entities moved in this direction, in every row of the direction. */
   readonly total: number;
   /** The number of the user or the account. */
   readonly entity: number;
@@ -41,7 +41,7 @@ export interface Mover {
   readonly risk: number | null;
   readonly engagement: number | null;
   readonly momentum: number | null;
-  /** Of health since the earlier run. */
+  /** The change of health since the earlier run. */
   readonly change: number;
   readonly now: Activity;
   readonly before: Activity;
@@ -50,8 +50,8 @@ export interface Mover {
 type Row = Omit<Mover, "now" | "before"> &
   Activity & { readonly [Name in keyof Activity as `${Name}Before`]: Activity[Name] };
 
-/** The largest change of each direction first. Entities that came back from churned are separate from those
- * that rose. */
+/** Reads movers, the largest change of each direction first. Entities that came back from churned are a
+ * direction of their own. */
 export async function moversBetween(warehouse: Warehouse, question: MoversQuestion): Promise<Mover[]> {
   const { run, earlier, state, limit } = question;
   const { sql, parameters } = scoresWithChange(run, earlier);
@@ -79,7 +79,7 @@ function queryOf(kind: OfRun["kind"], scores: string, state: string | undefined)
   const activity = (suffix: string) => `
     active_days_28 AS activeDays28${suffix}, idle_days AS idleDays${suffix}, toBool(has_left) AS hasLeft${suffix},
     ${kind === "account" ? "active_members_28" : "toUInt32(0)"} AS activeMembers28${suffix}`;
-  // A churned one's health is 0: by how much it was below is no measure of a return.
+  // The health of a churned entity is 0, so the rise says nothing about its return.
   return `
     SELECT direction, total, entity, id, label, ${accountOf(kind)}, state, healthBand, health, risk, engagement, momentum, change,
       activeDays28, idleDays, hasLeft, activeMembers28,

@@ -13,7 +13,7 @@ import { activityPosition, isOrdered } from "./activity-order.ts";
 import { isMovedByRules, shiftsBetween } from "./shifts.ts";
 import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
-/** Days between the newest scores and those that changes are told against, when a question does not say since
+/** Days between the newest scores and the scores that changes are compared with, unless a question says since
  * when. */
 export const monthDays = 28;
 
@@ -101,7 +101,7 @@ export interface ListedScore extends DayScore {
   readonly id: string;
   /** A user's name, else their e-mail address, else their id; an account's name. */
   readonly label: string;
-  /** Of health, since the earlier run; null when one of the two is missing. */
+  /** The change of health since the earlier run; null when one of the two is missing. */
   readonly change: number | null;
 }
 
@@ -166,8 +166,8 @@ function selectionQuery(question: ListQuestion): Query {
 }
 
 /** The scores of a run by `entity`, with the `change` of health since an earlier one and the
- * `healthBandBefore`, which is empty for entities without one. What changed rules changed is left out: who
- * changed the band by them alone has the new one before, too.
+ * `healthBandBefore`, which is empty for entities without an earlier band. Changes by another model or other
+ * settings are left out: an entity whose band changed only by them has its new band before, too.
  * @param conditions on the columns of the kind's table
  * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
@@ -204,7 +204,7 @@ export function scoresWithChange(
   };
 }
 
-/** Rows (entity, risk, state) of a run: all its scores. The risk is null for entities without one. */
+/** Rows (entity, risk, state) of all scores of a run. The risk is null for an entity without a churn risk. */
 export function risksOfRun({ kind, ...ofRun }: OfRun): Query {
   return {
     sql: `SELECT ${kind} AS entity, risk, state FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}`,
@@ -233,7 +233,7 @@ export function movedConditionsBy(literal: (name: State | HealthBand | "") => st
   } as const;
 }
 
-/** The same on the columns of `scoresWithChange`. */
+/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
 export const movedConditions = movedConditionsBy((name) => `'${name}'`);
 
 export type Moved = keyof typeof movedConditions;
@@ -272,7 +272,7 @@ export interface Movement {
   readonly from: HealthBand | null;
   readonly to: HealthBand | null;
   readonly count: number;
-  /** Of `count`: those that only changed rules moved, which are the model, the scale or the settings. */
+  /** How many of `count` moved only because the model, the scale or the settings changed. */
   readonly byRules: number;
 }
 

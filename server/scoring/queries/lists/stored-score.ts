@@ -33,7 +33,7 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly planIdleDays: number | null;
   readonly ownAccountActive28?: number | null;
   readonly ownAccountPrevious28?: number | null;
-  /** Of accounts. */
+  /** Features of accounts. */
   readonly active28?: number;
   readonly activePrevious28?: number;
   readonly active90?: number;
@@ -64,8 +64,8 @@ export function storedColumns(kind: EntityKind): string {
   return `${kindColumns[kind]}, ${commonColumns}`;
 }
 
-/** The condition of rows of one finished run; a run that was cut off may have replaced some of them by equal
- * or later ones. */
+/** The condition of the rows of a finished run. A run that was cut off may have replaced some of them by
+ * equal or later rows. */
 export function rowsOfRun(kind: EntityKind): string {
   return `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
     AND version >= {rowsVersion:UInt64} AND ${isShown(kind)}`;
@@ -90,10 +90,10 @@ export function featuresOfStored(score: StoredScore, told: ModelTraits): Feature
   });
 }
 
-/** The traits that a model looks at. */
+/** The traits that a model reads. */
 export interface ModelTraits {
   readonly traits: readonly TraitValue[];
-  /** Numeric ones. */
+  /** Numeric traits. */
   readonly numbers: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export interface ToCallQuestion {
 export const uncalledBands = ["churned", "none"] as const;
 /** The condition that the `change` of health within a week is a sharp fall. */
 export const fellSharply = `ifNull(change <= -${sharpFallPoints}, false)`;
-/** Days between the scores of the call list and those that they are compared with. */
+/** Days between the scores of the call list and the scores that they are compared with. */
 export const callChangeDays = 7;
 
 /** All of them by `entity`, as a subquery. It binds the values of the run as other queries of it do. */
