@@ -17,7 +17,8 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatDay, msPerDay } from "../server/calendar/calendar.ts";
+import { formatDay } from "../server/calendar/days.ts";
+import { msPerDay } from "../server/calendar/zone.ts";
 import { type Receiver, startReceiver } from "../test/actions/receiver.ts";
 import { Server } from "../test/server.ts";
 import { conditionsWith, type Entered } from "./alerts/conditions.ts";

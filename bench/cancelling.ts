@@ -11,8 +11,8 @@
 
 import { modelOfRung } from "../server/scoring/churn/backtest.ts";
 import { entropyOf } from "../server/scoring/churn/ladder.ts";
+import { nameOfRung } from "../server/scoring/churn/model-names.ts";
 import { judgedRows } from "../server/scoring/churn/snapshot.ts";
-import { nameOfRung } from "../server/scoring/scoring.ts";
 import { metricsOf, type Prediction } from "../server/scoring/statistics/metrics.ts";
 import { mean } from "../server/scoring/statistics/vectors.ts";
 import { companyOf, trainedOn, type Week } from "./contracts/mondays.ts";

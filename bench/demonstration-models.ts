@@ -8,7 +8,7 @@
  */
 import { modelOfRung } from "../server/scoring/churn/backtest.ts";
 import { failuresOf } from "../server/scoring/churn/ladder.ts";
-import { nameOfRung } from "../server/scoring/scoring.ts";
+import { nameOfRung } from "../server/scoring/churn/model-names.ts";
 import { starts } from "../test/long/demonstrated.ts";
 import { trainedOn } from "./contracts/mondays.ts";
 import { demonstrationOf } from "./demonstration/company.ts";

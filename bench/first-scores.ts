@@ -9,9 +9,10 @@
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { formatDay, msPerDay } from "../server/calendar/calendar.ts";
-import { warehouseFolder } from "../server/process/process.ts";
-import { openChdbWarehouse } from "../server/warehouse/warehouse.ts";
+import { formatDay } from "../server/calendar/days.ts";
+import { msPerDay } from "../server/calendar/zone.ts";
+import { warehouseFolder } from "../server/process/data-folder.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { ImportBench } from "../test/import/support.ts";
 import { accountOf, historyItems } from "./history/history.ts";
 

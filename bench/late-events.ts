@@ -9,7 +9,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { msPerDay } from "../server/calendar/calendar.ts";
+import { msPerDay } from "../server/calendar/zone.ts";
 import { firstDayOf } from "../server/scoring/run/population.ts";
 import { historyDays } from "../server/scoring/scores/history-days.ts";
 import { eventCounts } from "../server/warehouse/upkeep/event-counts.ts";

@@ -11,7 +11,7 @@ import { userCount, userList } from "../server/analytics/entities/user-list.ts";
 import { revenueQuestion } from "../server/analytics/revenue/currencies.ts";
 import { hasPayers, type PayersQuestion, payersNow } from "../server/analytics/revenue/payers-now.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
-import type { EntityKind } from "../server/scoring/scoring.ts";
+import type { EntityKind } from "../server/scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { loadHistory } from "./history/history.ts";
 import { printTook, timed } from "./history/timed.ts";

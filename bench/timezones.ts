@@ -10,7 +10,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { msPerDay, Zone } from "../server/calendar/calendar.ts";
+import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { scoreTables } from "../server/warehouse/schema/score-tables.ts";
 import { snapshotTables } from "../server/warehouse/schema/snapshot-tables.ts";
 import { Server } from "../test/server.ts";

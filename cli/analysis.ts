@@ -1,11 +1,11 @@
 /** The analysis that a command uses: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../contract/refusal.ts";
-import { remoteAnalysis, remoteScoring } from "../server/between/remote/remote.ts";
+import { remoteAnalysis, remoteScoring } from "../server/between/remote/remote-analysis.ts";
 import type { ClusterConfig } from "../server/config.ts";
-import { systemTime } from "../server/process/process.ts";
-import type { ScoringService } from "../server/scoring/scoring.ts";
-import type { AnalysisService } from "../server/warehouse/warehouse.ts";
+import { systemTime } from "../server/process/time.ts";
+import type { ScoringService } from "../server/scoring/run/scoring.ts";
+import type { AnalysisService } from "../server/warehouse/analysis.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 
 type Work = (installation: Installation, analysis: AnalysisService, scoring: ScoringService) => Promise<void>;
@@ -17,9 +17,10 @@ export async function withAnalysis(work: Work): Promise<void> {
     if (running !== undefined) return work(installation, remoteAnalysis(running), remoteScoring(running));
     if (config.cluster !== null) return withOwnNode(installation, config.cluster, work);
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
-    const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/warehouse.ts");
-    const { Scoring, SourceWatch } = await import("../server/scoring/scoring.ts");
-    const { createLogger } = await import("../server/telemetry/telemetry.ts");
+    const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
+    const { Scoring } = await import("../server/scoring/run/scoring.ts");
+    const { SourceWatch } = await import("../server/scoring/data-quality/source-watch.ts");
+    const { createLogger } = await import("../server/telemetry/log.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log, systemTime);
@@ -40,7 +41,7 @@ const startingPatienceMs = 45_000;
 /** Without a reachable analysis node the command becomes a node itself while it runs. */
 async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
   const { openAnalysisNode } = await import("../server/analysis-node.ts");
-  const { createLogger } = await import("../server/telemetry/telemetry.ts");
+  const { createLogger } = await import("../server/telemetry/log.ts");
   const log = createLogger("analysis", "warn");
   // No other node shall use it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };

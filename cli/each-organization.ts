@@ -1,7 +1,8 @@
 /** Commands that work on one organization, or on all of them. */
 
-import type { Organization, SharedLedger } from "../server/ledger/ledger.ts";
-import { Unreachable } from "../server/process/process.ts";
+import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
+import type { Organization } from "../server/ledger/ports/organizations.ts";
+import { Unreachable } from "../server/process/control.ts";
 import { organizationNamed } from "./installation.ts";
 import { oneLine } from "./print.ts";
 

@@ -5,7 +5,9 @@
  * its own because it runs every few seconds.
  */
 import { type Config, readConfig } from "../server/config.ts";
-import { fetchSocket, messageOf, socketPath } from "../server/process/process.ts";
+import { fetchSocket } from "../server/process/control.ts";
+import { messageOf } from "../server/process/message-of.ts";
+import { socketPath } from "../server/process/sockets.ts";
 
 /** Shorter than the usual timeout of a health check. */
 const patienceMs = 4_000;

@@ -5,23 +5,19 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
-import { remoteLedger } from "../server/between/remote/remote.ts";
+import { remoteLedger } from "../server/between/remote/shared-ledger.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
-import type { Ledger, Organization, SharedLedger } from "../server/ledger/ledger.ts";
-import type { ClusterNode } from "../server/ledger/postgres/postgres.ts";
-import { ledgerFile, openInboxReader, refuseUnfinishedRestore } from "../server/ledger/sqlite/sqlite.ts";
+import type { Ledger, SharedLedger } from "../server/ledger/ports/ledger.ts";
+import type { Organization } from "../server/ledger/ports/organizations.ts";
+import type { ClusterNode } from "../server/ledger/postgres/cluster/node.ts";
+import { ledgerFile } from "../server/ledger/sqlite/engine/ledger-file.ts";
+import { refuseUnfinishedRestore } from "../server/ledger/sqlite/engine/restoring.ts";
+import { openInboxReader } from "../server/ledger/sqlite/inbox/inbox-reader.ts";
 import { refuseMoved } from "../server/moved.ts";
-import {
-  fetchSocket,
-  nodePeer,
-  type Peer,
-  socketPath,
-  socketPeer,
-  systemTime,
-  takeLock,
-  Unreachable,
-  wasTaken,
-} from "../server/process/process.ts";
+import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
+import { takeLock, wasTaken } from "../server/process/lock.ts";
+import { socketPath } from "../server/process/sockets.ts";
+import { systemTime } from "../server/process/time.ts";
 
 export interface Installation {
   readonly config: Config;
@@ -76,7 +72,7 @@ export async function withInstallation<Result>(
   refuseMoved(config.dataDir);
   // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the
   // time.
-  const { openSqliteLedger } = await import("../server/ledger/sqlite/sqlite.ts");
+  const { openSqliteLedger } = await import("../server/ledger/sqlite/engine/open.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {
     return await work({ config, ledger, served: false, own: ledger });
@@ -92,7 +88,7 @@ async function withCluster<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
   const { openCluster } = await import("../server/open-cluster.ts");
-  const { createLogger } = await import("../server/telemetry/telemetry.ts");
+  const { createLogger } = await import("../server/telemetry/log.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"), systemTime);
   // A command has no caches; an import reports when its admitted rows are stored.
   node.whenChanged({

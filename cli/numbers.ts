@@ -1,6 +1,6 @@
 /** Reads the numbers and dates that commands take. */
 import { InvalidArgumentError } from "commander";
-import { dayNumber } from "../server/calendar/calendar.ts";
+import { dayNumber } from "../server/calendar/zone.ts";
 
 /** How many at most, for lists. */
 export const readLimit = wholeNumber(1, 100_000);

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../server/process/process.ts";
+import { messageOf } from "../server/process/message-of.ts";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dashboard", "dist");

@@ -2,9 +2,12 @@
 import { limits } from "../contract/limits.ts";
 import { isMailAddress } from "../contract/names.ts";
 import { Refusal } from "../contract/refusal.ts";
-import { commandLine, loginEmail, type Person, type SharedLedger } from "../server/ledger/ledger.ts";
-import { invite } from "../server/members/members.ts";
-import { remoteService, socketPath } from "../server/process/process.ts";
+import { commandLine } from "../server/ledger/ports/audit.ts";
+import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
+import { loginEmail, type Person } from "../server/ledger/ports/members.ts";
+import { invite } from "../server/members/invitations.ts";
+import { remoteService } from "../server/process/control.ts";
+import { socketPath } from "../server/process/sockets.ts";
 import type { PublicPort } from "../server/start-intake.ts";
 import { type Installation, organizationNamed } from "./installation.ts";
 import { printable } from "./output.ts";

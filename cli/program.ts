@@ -2,14 +2,10 @@
 import { Command } from "commander";
 import { ApiError, Refusal } from "../contract/refusal.ts";
 import { ConfigError } from "../server/config.ts";
-import {
-  CallFailed,
-  rekindleVersion,
-  systemTime,
-  type Time,
-  Unreachable,
-} from "../server/process/process.ts";
-import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { CallFailed, Unreachable } from "../server/process/control.ts";
+import { systemTime, type Time } from "../server/process/time.ts";
+import { rekindleVersion } from "../server/process/version.ts";
+import { WarehouseError } from "../server/warehouse/engine/warehouse.ts";
 
 /** Only the command that was named is loaded: all of them take twice as long. */
 const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {

@@ -1,9 +1,9 @@
 /** The end of a load: scores of what was loaded, by the running server. */
 
-import { remoteScoring } from "../server/between/remote/remote.ts";
-import { formatDay } from "../server/calendar/calendar.ts";
-import type { Organization } from "../server/ledger/ledger.ts";
-import type { ScoreSummary, ScoringService } from "../server/scoring/scoring.ts";
+import { remoteScoring } from "../server/between/remote/remote-analysis.ts";
+import { formatDay } from "../server/calendar/days.ts";
+import type { Organization } from "../server/ledger/ports/organizations.ts";
+import type { ScoreSummary, ScoringService } from "../server/scoring/run/scoring.ts";
 import type { Installation } from "./installation.ts";
 import { Progress } from "./progress.ts";
 

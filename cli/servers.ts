@@ -1,9 +1,15 @@
 /** doctor's checks of a cluster's servers, before anything is opened on them: opening a ledger would report
  * only the first fault. */
 import type { ClusterConfig } from "../server/config.ts";
-import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
-import { messageOf, type Probed, systemTime } from "../server/process/process.ts";
-import { connectClickHouse, probeClickHouse, refuseOtherLedger } from "../server/warehouse/warehouse.ts";
+import { openPool } from "../server/ledger/postgres/client/connect.ts";
+import { ledgerIdentity } from "../server/ledger/postgres/client/migrations.ts";
+import { livingNodes, probePostgres } from "../server/ledger/postgres/cluster/probe.ts";
+import { messageOf } from "../server/process/message-of.ts";
+import type { Probed } from "../server/process/probed.ts";
+import { systemTime } from "../server/process/time.ts";
+import { connectClickHouse } from "../server/warehouse/engine/clickhouse.ts";
+import { probeClickHouse } from "../server/warehouse/engine/probe.ts";
+import { refuseOtherLedger } from "../server/warehouse/schema/ledger-identity.ts";
 
 /** Looks at PostgreSQL. A server that does not answer is one thing that is not as it should be. */
 export async function probeDatabase(cluster: ClusterConfig): Promise<readonly Probed[]> {

@@ -6,27 +6,27 @@
 
 import { Refusal } from "../contract/refusal.ts";
 import { type AnalysisHost, BackgroundJobs, type LeaderStatus } from "./analysis-work.ts";
-import type { StartedAnalysis } from "./between/between.ts";
-import { remoteAnalysis, remoteScoring } from "./between/remote/remote.ts";
+import type { StartedAnalysis } from "./between/analysis-routes.ts";
+import { remoteAnalysis, remoteScoring } from "./between/remote/remote-analysis.ts";
 import type { ClusterConfig, Config } from "./config.ts";
-import type { ClusterNode, PostgresLedger } from "./ledger/postgres/postgres.ts";
-import { Leadership, type Leading, type Term } from "./ledger/postgres/postgres.ts";
+import { Leadership, type Leading, type Term } from "./ledger/postgres/cluster/leadership.ts";
+import type { ClusterNode } from "./ledger/postgres/cluster/node.ts";
+import type { PostgresLedger } from "./ledger/postgres/ledger.ts";
 import { openCluster } from "./open-cluster.ts";
-import { messageOf, nodePeer, type Peer, type Time, waitUpTo } from "./process/process.ts";
-import { SourceWatch } from "./scoring/scoring.ts";
+import { nodePeer, type Peer } from "./process/control.ts";
+import { messageOf } from "./process/message-of.ts";
+import type { Time } from "./process/time.ts";
+import { waitUpTo } from "./process/wait-up-to.ts";
+import { SourceWatch } from "./scoring/data-quality/source-watch.ts";
 import { serveNode } from "./serve-node.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
-import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
-import {
-  beginAnalysis,
-  FollowingAnalysis,
-  MissingTables,
-  nothingLoaded,
-  openClickHouseWarehouse,
-  type UnavailableReason,
-  unavailableReasonOf,
-  whileLeading,
-} from "./warehouse/warehouse.ts";
+import type { Logger } from "./telemetry/log.ts";
+import { beginAnalysis } from "./warehouse/analysis.ts";
+import { openClickHouseWarehouse } from "./warehouse/engine/clickhouse.ts";
+import { MissingTables } from "./warehouse/engine/clickhouse-prepare.ts";
+import { type UnavailableReason, unavailableReasonOf } from "./warehouse/engine/unavailable.ts";
+import type { Warehouse } from "./warehouse/engine/warehouse.ts";
+import { FollowingAnalysis, nothingLoaded, whileLeading } from "./warehouse/following-analysis.ts";
+import type { LoaderStatus } from "./warehouse/load/loader.ts";
 
 const retryMs = 1_000;
 /** How often the log repeats that ClickHouse is awaited. */

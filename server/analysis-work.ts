@@ -1,28 +1,25 @@
 /** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
  * the node that leads. */
-import {
-  Digester,
-  MessageExclusions,
-  Notifier,
-  OrganizationReader,
-  Poller,
-  RuleDecider,
-  readDigest,
-  SegmentKeeper,
-} from "./actions/actions.ts";
-import type { StartedAnalysis } from "./between/between.ts";
-import { segmentsForKeeper, segmentsForRules } from "./http/http.ts";
-import type { SharedLedger } from "./ledger/ledger.ts";
-import type { Time } from "./process/process.ts";
-import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
-import type {
-  Analysis,
-  AnalysisStatus,
-  Failure,
-  LoaderStatus,
-  UnavailableReason,
-} from "./warehouse/warehouse.ts";
+
+import { MessageExclusions } from "./actions/alerts/message-exclusions.ts";
+import { RuleDecider } from "./actions/alerts/rule-decider.ts";
+import { readDigest } from "./actions/digests/digest-reader.ts";
+import { Digester } from "./actions/digests/digester.ts";
+import { Notifier } from "./actions/notices/notifier.ts";
+import { OrganizationReader } from "./actions/notices/organization-now.ts";
+import { Poller } from "./actions/poller.ts";
+import { SegmentKeeper } from "./actions/segments/segment-keeper.ts";
+import type { StartedAnalysis } from "./between/analysis-routes.ts";
+import { segmentsForKeeper, segmentsForRules } from "./http/figures/segments/for-actions.ts";
+import type { SharedLedger } from "./ledger/ports/ledger.ts";
+import type { Time } from "./process/time.ts";
+import { SourceWatch } from "./scoring/data-quality/source-watch.ts";
+import { type EarlierScores, Scheduler } from "./scoring/run/scheduler.ts";
+import { Scoring } from "./scoring/run/scoring.ts";
+import type { Logger } from "./telemetry/log.ts";
+import type { Analysis, AnalysisStatus, Failure } from "./warehouse/analysis.ts";
+import type { UnavailableReason } from "./warehouse/engine/unavailable.ts";
+import type { LoaderStatus } from "./warehouse/load/loader.ts";
 
 export type Answer = (request: Request) => Response | Promise<Response>;
 

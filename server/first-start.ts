@@ -3,8 +3,10 @@
 
 import { Refusal } from "../contract/refusal.ts";
 import type { Config } from "./config.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { createProjectToken, newCode, settingUp } from "./ledger/ledger.ts";
+import { settingUp } from "./ledger/ports/audit.ts";
+import { createProjectToken } from "./ledger/ports/credentials.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import { newCode } from "./ledger/ports/members.ts";
 
 const firstOrganization = "default";
 

@@ -1,9 +1,9 @@
 /** Intake's work beside the requests. */
-import type { Outbox } from "./actions/actions.ts";
-import type { Intake } from "./intake/intake.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { every, type Time } from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
+import type { Outbox } from "./actions/send/outbox.ts";
+import type { Intake } from "./intake/intake-service.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import { every, type Time } from "./process/time.ts";
+import type { Logger } from "./telemetry/log.ts";
 
 interface ChoreParts {
   readonly ledger: Ledger;

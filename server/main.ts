@@ -4,10 +4,10 @@
  */
 import { type Config, readConfig } from "./config.ts";
 import { announceStart } from "./first-start.ts";
-import type { HttpOptions } from "./http/http.ts";
-import { systemTime, type Time } from "./process/process.ts";
+import type { HttpOptions } from "./http/port/server.ts";
+import { systemTime, type Time } from "./process/time.ts";
 import type { LedgerOptions } from "./start-intake.ts";
-import { createLogger, type Logger } from "./telemetry/telemetry.ts";
+import { createLogger, type Logger } from "./telemetry/log.ts";
 
 export const roles = ["all", "intake", "analysis"] as const;
 export type Role = (typeof roles)[number];

@@ -5,32 +5,30 @@
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import { openPostgresLedger } from "./ledger/postgres/ledger.ts";
 import {
   finishMoveIn,
   isMoveInUnfinished,
   type MoveProgress,
   moveIntoPostgres,
-  openPostgresLedger,
   refuseFilledLedger,
-} from "./ledger/postgres/postgres.ts";
-import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/sqlite.ts";
+} from "./ledger/postgres/move/move-in.ts";
+import { ledgerFile } from "./ledger/sqlite/engine/ledger-file.ts";
+import { openSqliteLedger } from "./ledger/sqlite/engine/open.ts";
 import { isMoving, markMove, refuseMoved } from "./moved.ts";
-import { messageOf, type Time, takeLock, warehouseFolder } from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
-import type { ServerWarehouse, Warehouse } from "./warehouse/warehouse.ts";
-import {
-  acknowledgedOf,
-  checkOrganization,
-  describeDifference,
-  finishMove,
-  moveTables,
-  openAnalysis,
-  openChdbWarehouse,
-  openClickHouseWarehouse,
-  refuseFilledTables,
-  takeAnalysisLock,
-} from "./warehouse/warehouse.ts";
+import { warehouseFolder } from "./process/data-folder.ts";
+import { takeLock } from "./process/lock.ts";
+import { messageOf } from "./process/message-of.ts";
+import type { Time } from "./process/time.ts";
+import type { Logger } from "./telemetry/log.ts";
+import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
+import { finishMove, moveTables, refuseFilledTables } from "./warehouse/copies/move-tables.ts";
+import { openChdbWarehouse } from "./warehouse/engine/chdb.ts";
+import { openClickHouseWarehouse } from "./warehouse/engine/clickhouse.ts";
+import type { ServerWarehouse } from "./warehouse/engine/server-warehouse.ts";
+import type { Warehouse } from "./warehouse/engine/warehouse.ts";
+import { acknowledgedOf, checkOrganization, describeDifference } from "./warehouse/upkeep/check.ts";
 
 /** Where to. */
 export interface MoveTarget {

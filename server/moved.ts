@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../contract/refusal.ts";
-import { syncPath, unfinishedPath } from "./process/process.ts";
+import { syncPath, unfinishedPath } from "./process/files.ts";
 
 const markOf = (dataDir: string) => join(dataDir, "moved-to-cluster.txt");
 const moving = "Moving to PostgreSQL and ClickHouse";

@@ -2,10 +2,13 @@
 
 import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "./config.ts";
-import type { NodeRole } from "./ledger/ledger.ts";
-import { ClusterNode, openPostgresLedger, type PostgresLedger } from "./ledger/postgres/postgres.ts";
-import { messageOf, rekindleVersion, type Time } from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
+import type { NodeRole } from "./ledger/ports/nodes.ts";
+import { ClusterNode } from "./ledger/postgres/cluster/node.ts";
+import { openPostgresLedger, type PostgresLedger } from "./ledger/postgres/ledger.ts";
+import { messageOf } from "./process/message-of.ts";
+import type { Time } from "./process/time.ts";
+import { rekindleVersion } from "./process/version.ts";
+import type { Logger } from "./telemetry/log.ts";
 
 /** A node that is open. */
 export interface OpenedCluster {

@@ -1,23 +1,21 @@
 /** The stores of intake: the machine's own ledger and engine, or those that the nodes of a cluster share. */
 
 import { Refusal } from "../contract/refusal.ts";
-import { AnalysisNodes } from "./between/between.ts";
+import { AnalysisNodes } from "./between/analysis-nodes.ts";
 import type { Config } from "./config.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import type { ClusterNode } from "./ledger/postgres/postgres.ts";
-import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/cluster/node.ts";
+import { ledgerFile } from "./ledger/sqlite/engine/ledger-file.ts";
+import { openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/engine/open.ts";
 import { refuseLostLedger, refuseLostWarehouse } from "./lost-store.ts";
 import { refuseMoved } from "./moved.ts";
-import {
-  type Peer,
-  socketPath,
-  socketPeer,
-  type Time,
-  takeLock,
-  waitUpTo,
-  warehouseFolder,
-} from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
+import { type Peer, socketPeer } from "./process/control.ts";
+import { warehouseFolder } from "./process/data-folder.ts";
+import { takeLock } from "./process/lock.ts";
+import { socketPath } from "./process/sockets.ts";
+import type { Time } from "./process/time.ts";
+import { waitUpTo } from "./process/wait-up-to.ts";
+import type { Logger } from "./telemetry/log.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;

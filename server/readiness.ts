@@ -1,9 +1,9 @@
 /** The answer of /readyz: whether writes are accepted, and the state of analysis. */
-import type { Intake } from "./intake/intake.ts";
-import type { ClusterNode } from "./ledger/postgres/postgres.ts";
-import type { Peer } from "./process/process.ts";
-import { waitUpTo } from "./process/process.ts";
-import { unavailableReasons } from "./warehouse/warehouse.ts";
+import type { Intake } from "./intake/intake-service.ts";
+import type { ClusterNode } from "./ledger/postgres/cluster/node.ts";
+import type { Peer } from "./process/control.ts";
+import { waitUpTo } from "./process/wait-up-to.ts";
+import { unavailableReasons } from "./warehouse/engine/unavailable.ts";
 
 /** How long analysis may take to answer. */
 const askPatienceMs = 2_000;

@@ -5,27 +5,29 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../contract/refusal.ts";
+import { ledgerFile } from "./ledger/sqlite/engine/ledger-file.ts";
+import { ledgerMigrations } from "./ledger/sqlite/engine/migrations.ts";
+import { openSqliteLedger } from "./ledger/sqlite/engine/open.ts";
 import {
   beginRestore,
   finishRestore,
-  ledgerFile,
-  ledgerMigrations,
-  openSqliteLedger,
   refuseInstallation,
   undoRestore,
-} from "./ledger/sqlite/sqlite.ts";
-import { messageOf, syncTree, takeLock, warehouseFolder } from "./process/process.ts";
+} from "./ledger/sqlite/engine/restoring.ts";
+import { warehouseFolder } from "./process/data-folder.ts";
+import { syncTree } from "./process/files.ts";
+import { takeLock } from "./process/lock.ts";
+import { messageOf } from "./process/message-of.ts";
+import { takeAnalysisLock } from "./warehouse/analysis.ts";
 import {
   eventsIn,
   extractBackupFile,
   type Manifest,
   type ReportProgress,
   readManifest,
-  refuseUnknownTables,
-  restoreWarehouse,
-  takeAnalysisLock,
   verifyBackupFiles,
-} from "./warehouse/warehouse.ts";
+} from "./warehouse/copies/backup-files.ts";
+import { refuseUnknownTables, restoreWarehouse } from "./warehouse/copies/restore.ts";
 
 export interface RestoreSummary {
   readonly events: number;

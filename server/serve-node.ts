@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, type Config, ConfigError } from "./config.ts";
-import { serveNodes } from "./process/process.ts";
+import { serveNodes } from "./process/control.ts";
 
 /** Listens at the address by which others know this node, by https where that address says so.
  * @throws Refusal when its port cannot be opened, ConfigError when a file of its certificate cannot be

@@ -4,14 +4,17 @@
  */
 import type { Registry } from "prom-client";
 import { type AnalysisHost, type Answer, BackgroundJobs } from "./analysis-work.ts";
-import { answerAnalysis } from "./between/between.ts";
-import { remoteLedger } from "./between/remote/remote.ts";
+import { answerAnalysis } from "./between/analysis-routes.ts";
+import { remoteLedger } from "./between/remote/shared-ledger.ts";
 import type { Config } from "./config.ts";
-import { ledgerFile, openInboxReader } from "./ledger/sqlite/sqlite.ts";
-import { serveSocket, socketPath, type Time } from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
-import { createRegistry, gauge } from "./telemetry/telemetry.ts";
-import { openAnalysis, takeAnalysisLock } from "./warehouse/warehouse.ts";
+import { ledgerFile } from "./ledger/sqlite/engine/ledger-file.ts";
+import { openInboxReader } from "./ledger/sqlite/inbox/inbox-reader.ts";
+import { serveSocket } from "./process/control.ts";
+import { socketPath } from "./process/sockets.ts";
+import type { Time } from "./process/time.ts";
+import type { Logger } from "./telemetry/log.ts";
+import { createRegistry, gauge } from "./telemetry/metrics.ts";
+import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */

@@ -3,48 +3,41 @@
  * without one write request noticing.
  */
 import type { Registry } from "prom-client";
-import { newOutbox, type Outbox } from "./actions/actions.ts";
-import { ledgerOperations } from "./between/remote/remote.ts";
+import { newOutbox, type Outbox } from "./actions/send/outbox.ts";
+import { ledgerOperations } from "./between/remote/shared-ledger.ts";
 import type { Config } from "./config.ts";
-import type { PeopleGate } from "./http/http.ts";
-import {
-  Authorizer,
-  answerCommand,
-  apiHandler,
-  BodyBudget,
-  ClientAddresses,
-  type CommandParts,
-  type HttpOptions,
-  type HttpServer,
-  openApiDocument,
-  PageHost,
-  ReadKeys,
-  readKeyRequestsPerSecond,
-  referencePage,
-  startHttp,
-  UnknownTokens,
-  unexpected,
-} from "./http/http.ts";
-import { Importer, Intake, LiveView, minFreeDiskBytes } from "./intake/intake.ts";
+import { apiHandler, readKeyRequestsPerSecond } from "./http/api/gateway.ts";
+import { openApiDocument } from "./http/docs/openapi.ts";
+import { referencePage } from "./http/docs/reference-page.ts";
+import { answerCommand, type CommandParts } from "./http/members/command-api.ts";
+import type { PeopleGate } from "./http/members/gate.ts";
+import { unexpected } from "./http/port/answers.ts";
+import { Authorizer } from "./http/port/authorize.ts";
+import { BodyBudget } from "./http/port/body-budget.ts";
+import { ClientAddresses } from "./http/port/client-address.ts";
+import { PageHost } from "./http/port/page-host.ts";
+import { ReadKeys } from "./http/port/read-keys.ts";
+import { type HttpOptions, type HttpServer, startHttp } from "./http/port/server.ts";
+import { UnknownTokens } from "./http/port/unknown-tokens.ts";
+import { minFreeDiskBytes } from "./intake/commit/room.ts";
+import { Importer } from "./intake/importer.ts";
+import { Intake } from "./intake/intake-service.ts";
+import { LiveView } from "./intake/watch/live.ts";
 import { startChores } from "./intake-chores.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { itemsPerSecond, type Organization, secretPrefix } from "./ledger/ledger.ts";
-import type { ClusterNode } from "./ledger/postgres/postgres.ts";
+import { secretPrefix } from "./ledger/ports/credentials.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import { itemsPerSecond, type Organization } from "./ledger/ports/organizations.ts";
+import type { ClusterNode } from "./ledger/postgres/cluster/node.ts";
 import { relayLive } from "./live-relay.ts";
 import { type LedgerOptions, openStores } from "./open-stores.ts";
-import {
-  answerCall,
-  type Operations,
-  type Peer,
-  serveSocket,
-  socketPath,
-  type Time,
-  waitUpTo,
-} from "./process/process.ts";
+import { answerCall, type Operations, type Peer, serveSocket } from "./process/control.ts";
+import { socketPath } from "./process/sockets.ts";
+import type { Time } from "./process/time.ts";
+import { waitUpTo } from "./process/wait-up-to.ts";
 import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
 import { startPeople } from "./start-people.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
-import { AnswerCounts, createRegistry, gauge } from "./telemetry/telemetry.ts";
+import type { Logger } from "./telemetry/log.ts";
+import { AnswerCounts, createRegistry, gauge } from "./telemetry/metrics.ts";
 
 export type { LedgerOptions } from "./open-stores.ts";
 

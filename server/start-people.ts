@@ -2,15 +2,22 @@
 
 import type { Registry } from "prom-client";
 import { intakeRoutes } from "../contract/api/intake-routes.ts";
-import type { Outbox } from "./actions/actions.ts";
+import type { Outbox } from "./actions/send/outbox.ts";
 import type { Config } from "./config.ts";
-import type { BodyBudget, ClientAddresses, PageHost, ReadKeys } from "./http/http.ts";
-import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
-import type { Intake, LiveView } from "./intake/intake.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { SignIn, SignInWatch } from "./members/members.ts";
-import type { Peer } from "./process/process.ts";
-import type { Logger } from "./telemetry/telemetry.ts";
+import { PeopleGate } from "./http/members/gate.ts";
+import { intakeHandlers } from "./http/members/handlers.ts";
+import { IntakeApi } from "./http/members/intake-api.ts";
+import type { BodyBudget } from "./http/port/body-budget.ts";
+import type { ClientAddresses } from "./http/port/client-address.ts";
+import type { PageHost } from "./http/port/page-host.ts";
+import type { ReadKeys } from "./http/port/read-keys.ts";
+import type { Intake } from "./intake/intake-service.ts";
+import type { LiveView } from "./intake/watch/live.ts";
+import type { Ledger } from "./ledger/ports/ledger.ts";
+import { SignIn } from "./members/sign-in.ts";
+import { SignInWatch } from "./members/sign-in-watch.ts";
+import type { Peer } from "./process/control.ts";
+import type { Logger } from "./telemetry/log.ts";
 
 /** Parts of intake that routes about people need. */
 export interface PeopleNeeds {

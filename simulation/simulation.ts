@@ -9,7 +9,7 @@
  *
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
-import type { Zone } from "../server/calendar/calendar.ts";
+import type { Zone } from "../server/calendar/zone.ts";
 import { billingItems } from "./billing/billing.ts";
 import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";

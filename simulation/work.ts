@@ -1,5 +1,5 @@
 /** A day's work of users, as events. */
-import { msPerDay, type Zone } from "../server/calendar/calendar.ts";
+import { msPerDay, type Zone } from "../server/calendar/zone.ts";
 import { eventKind, workKinds } from "./catalogue.ts";
 import type { Person } from "./customers.ts";
 import { event, type Item } from "./items.ts";

@@ -6,7 +6,7 @@
 import { type Command, CommanderError } from "commander";
 import { escapeOutput } from "../cli/output.ts";
 import { isForPeople, rekindleProgram } from "../cli/program.ts";
-import { systemTime, type Time } from "../server/process/process.ts";
+import { systemTime, type Time } from "../server/process/time.ts";
 
 interface CommandResult {
   readonly exitCode: number;

@@ -10,54 +10,51 @@ import { readSourceFiles } from "./tidy/source-files.ts";
 const files = readSourceFiles();
 const example = (path: string, text: string) => [{ path, text }];
 
-describe("imports go one way, through interfaces", () => {
+describe("imports go one way", () => {
   const importing = (from: string, specifier: string) =>
     wrongImports(example(from, `import { a } from "${specifier}";`));
 
   const wrong: readonly (readonly [string, string])[] = [
     ["server/ledger/ports/ledger.ts", "../../intake/intake.ts"],
+    ["server/ledger/ports/ledger.ts", "../sqlite/engine/open.ts"],
     ["server/ledger/rules/warehouse-rows.ts", "../sqlite/write/users.ts"],
-    ["server/ledger/ledger.ts", "./sqlite/sqlite.ts"],
     ["server/ledger/sqlite/ledger.ts", "../postgres/client/pool.ts"],
-    ["server/intake/intake.ts", "../analytics/retention/retention.ts"],
-    ["server/intake/intake.ts", "../http/http.ts"],
-    ["server/intake/intake.ts", "../ledger/ports/ledger.ts"],
-    ["server/http/http.ts", "../main.ts"],
-    ["server/http/port/server.ts", "../../calendar/zone.ts"],
-    ["server/http/http.ts", "../../cli/main.ts"],
-    ["server/process/lock.ts", "../ledger/ledger.ts"],
-    ["server/config.ts", "./ledger/ledger.ts"],
-    ["server/main.ts", "./http/port/server.ts"],
+    ["server/intake/track.ts", "../analytics/retention/retention.ts"],
+    ["server/intake/track.ts", "../http/port/server.ts"],
+    ["server/http/port/server.ts", "../../main.ts"],
+    ["server/http/port/server.ts", "../../../cli/main.ts"],
+    ["server/process/lock.ts", "../ledger/ports/ledger.ts"],
+    ["server/config.ts", "./ledger/ports/ledger.ts"],
     ["contract/limits.ts", "../server/config.ts"],
     ["client/client.ts", "../server/config.ts"],
-    ["server/intake/intake.ts", "../../client/client.ts"],
-    ["server/intake/intake.ts", "../../test/server.ts"],
+    ["server/intake/track.ts", "../../client/client.ts"],
+    ["server/intake/track.ts", "../../test/server.ts"],
     ["dashboard/page.tsx", "../server/config.ts"],
     ["cli/main.ts", "../dashboard/page.tsx"],
-    ["server/ledger/ledger.ts", "../cellar/cellar.ts"],
-    ["server/scoring/scoring.ts", "../../simulation/simulation.ts"],
+    ["server/ledger/ports/ledger.ts", "../../cellar/cellar.ts"],
+    ["server/scoring/run/scoring.ts", "../../../simulation/simulation.ts"],
     ["simulation/simulation.ts", "../server/config.ts"],
-    ["simulation/simulation.ts", "../server/calendar/zone.ts"],
   ];
   test.each(wrong)("%s may not import %s", (from, specifier) => {
     expect(importing(from, specifier)).toHaveLength(1);
   });
 
   const right: readonly (readonly [string, string])[] = [
-    ["server/main.ts", "./http/http.ts"],
+    ["server/main.ts", "./http/port/server.ts"],
+    ["server/intake/track.ts", "../ledger/ports/ledger.ts"],
     ["cli/commands/serve.ts", "../../server/main.ts"],
-    ["server/http/port/server.ts", "../../calendar/calendar.ts"],
+    ["server/http/port/server.ts", "../../calendar/zone.ts"],
     ["server/http/port/server.ts", "../write/write.ts"],
-    ["server/between/between.ts", "../http/http.ts"],
-    ["server/intake/decide/decide.ts", "../../ledger/ledger.ts"],
+    ["server/between/control.ts", "../http/port/server.ts"],
+    ["server/intake/decide/decide.ts", "../../ledger/ports/ledger.ts"],
     ["server/ledger/sqlite/write/users.ts", "../../ports/ledger.ts"],
-    ["server/open-stores.ts", "./ledger/sqlite/sqlite.ts"],
+    ["server/open-stores.ts", "./ledger/sqlite/engine/open.ts"],
     ["server/telemetry/log.ts", "../config.ts"],
     ["server/config.ts", "../contract/limits.ts"],
     ["server/process/version.ts", "../../package.json"],
     ["client/client.ts", "../contract/limits.ts"],
     ["cli/demo/load.ts", "../../simulation/simulation.ts"],
-    ["simulation/simulation.ts", "../server/calendar/calendar.ts"],
+    ["simulation/simulation.ts", "../server/calendar/zone.ts"],
   ];
   test.each(right)("%s may import %s", (from, specifier) => {
     expect(importing(from, specifier)).toEqual([]);
@@ -89,7 +86,7 @@ describe("the diagram in ARCHITECTURE.md shows the imports between modules", () 
           "../ledger/ledger.ts",
           "../process/process.ts",
         ),
-        importing("server/intake/intake.ts", "../ledger/ledger.ts"),
+        importing("server/intake/track.ts", "../ledger/ledger.ts"),
         importing("test/a.test.ts", "../server/http/http.ts"),
       ]),
     ).toEqual(["http --> intake", "intake --> ledger"]);

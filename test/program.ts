@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../server/process/process.ts";
+import { messageOf } from "../server/process/message-of.ts";
 import { countingEnvironment, makingTables } from "./runner/counting.ts";
 
 const root = join(import.meta.dir, "..");

@@ -2,7 +2,7 @@
  * test/serve.ts in a variable. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Intervals, systemTime, type Time } from "../server/process/process.ts";
+import { type Intervals, systemTime, type Time } from "../server/process/time.ts";
 
 /** Intervals that differ from the product's, and the clock. */
 export interface ServedTime extends Partial<Intervals> {

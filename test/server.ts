@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { warehouseFolder } from "../server/process/data-folder.ts";
-import { systemTime, type Time } from "../server/process/process.ts";
+import { systemTime, type Time } from "../server/process/time.ts";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
 import {

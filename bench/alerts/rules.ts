@@ -2,12 +2,13 @@
  * service runs on it. */
 import { Database } from "bun:sqlite";
 import { type AlertRuleSettings, ruleLimits } from "../../contract/actions/rules.ts";
-import { RuleDecider } from "../../server/actions/actions.ts";
-import { msPerDay } from "../../server/calendar/calendar.ts";
-import { segmentsForRules } from "../../server/http/http.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
-import { ledgerFile, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
-import { SourceWatch } from "../../server/scoring/scoring.ts";
+import { RuleDecider } from "../../server/actions/alerts/rule-decider.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
+import { segmentsForRules } from "../../server/http/figures/segments/for-actions.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
 import { type Opened, withOpened } from "../history/opened.ts";
 import type { Entered } from "./conditions.ts";
 import { morningOf } from "./scored-days.ts";

@@ -1,6 +1,6 @@
 /** Organizations with scores of all days before today, as the schedule leaves them in a data folder: today is
  * the only day to score. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import { firstDayOf } from "../../server/scoring/run/population.ts";
 import { historyDays } from "../../server/scoring/scores/history-days.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

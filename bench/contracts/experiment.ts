@@ -1,6 +1,6 @@
 /** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs,
  * every 14 days as in the service, and evaluated on those of later months. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import { baselineModel } from "../../server/scoring/churn/baselines.ts";
 import { type Cell, priorParameters } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";

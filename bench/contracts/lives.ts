@@ -1,6 +1,6 @@
 /** The log of an account with a contract, as of a cut-off day: what the service would know of it on that
  * morning. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import {

@@ -6,7 +6,8 @@
  *   npx rekindle backtest /tmp/contracts.jsonl --entity user --account account --event event --time time --properties properties \
  *     --score account --churn-target subscription --compare
  */
-import { formatDay, msPerDay } from "../../server/calendar/calendar.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
 
 const [seed, accounts, weeks] = [1, 800, 104].map((usual, at) => Number(process.argv[at + 2] ?? usual));

@@ -1,5 +1,5 @@
 /** Simulated contracts as a service sees them on its Mondays: snapshots, weekly trainings and risks. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import {
   type Backtest,
   backtest,

@@ -1,8 +1,9 @@
 /** The company of `rekindle demo` as the service sees it on the Monday before a start day: what models learn
  * from, without a server. */
 import { isBillingEvent } from "../../contract/billing/events.ts";
-import { msPerDay, Zone } from "../../server/calendar/calendar.ts";
-import { type BillingEvent, billingProperties, changesOf } from "../../server/revenue/revenue.ts";
+import { msPerDay, Zone } from "../../server/calendar/zone.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
+import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
 import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { billingInstants, type SubscriptionLog, standingAt } from "../../server/scoring/scores/billing.ts";
 import { cellOf, type DayEvent, featuresOf, maxCountPerDay } from "../../server/scoring/scores/features.ts";

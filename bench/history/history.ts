@@ -12,7 +12,7 @@ import type { RetentionQuestion } from "../../server/analytics/retention/retenti
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Account, User } from "../../server/ledger/ports/entities.ts";
 import { accountRow, eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { Random } from "../../simulation/random.ts";

@@ -3,9 +3,11 @@
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
-import { ledgerFile, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
-import { systemTime } from "../../server/process/process.ts";
-import { Scoring, SourceWatch } from "../../server/scoring/scoring.ts";
+import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { systemTime } from "../../server/process/time.ts";
+import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
+import { Scoring } from "../../server/scoring/run/scoring.ts";
 import { createLogger, type Logger } from "../../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, user, writes } from "../../test/ledger/writes.ts";

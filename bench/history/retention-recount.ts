@@ -5,7 +5,7 @@
  */
 import type { Group } from "../../server/analytics/retention/cohorts.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
-import { parseEventTime } from "../../server/calendar/calendar.ts";
+import { parseEventTime } from "../../server/calendar/event-time.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 
 export interface Facts {

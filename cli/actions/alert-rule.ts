@@ -1,7 +1,7 @@
 /** `rekindle alert-rule list | create | change | pause | resume | delete | preview | figures` */
 import { type Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { CallFailed } from "../../server/process/process.ts";
+import { CallFailed } from "../../server/process/control.ts";
 import { readId } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
 import type { Api } from "./api.ts";

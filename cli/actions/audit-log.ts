@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { auditLimits } from "../../contract/audit.ts";
-import { auditLogOf } from "../../server/members/members.ts";
+import { auditLogOf } from "../../server/members/organization.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
 import { apiCommand } from "./api-command.ts";

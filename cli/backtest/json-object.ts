@@ -1,7 +1,7 @@
 /** JSON objects in the files of a back-test. */
 import type { JsonObject } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { isInvalid, parseBody } from "../../server/intake/intake.ts";
+import { isInvalid, parseBody } from "../../server/intake/admission/json.ts";
 
 /** The object of a text. @param what names the text in the reason why it cannot be read. @throws Refusal */
 export function objectIn(text: string, what: string): JsonObject {

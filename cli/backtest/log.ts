@@ -1,9 +1,10 @@
 /** Reads a log of entities, events and times, and loads it into a warehouse as the service's events. */
 
 import { Refusal } from "../../contract/refusal.ts";
-import type { Zone } from "../../server/calendar/calendar.ts";
-import { currentSchema, eventRow } from "../../server/ledger/ledger.ts";
-import { computeSubscriptions, type Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Zone } from "../../server/calendar/zone.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { computeSubscriptions } from "../../server/warehouse/upkeep/subscriptions.ts";
 import { refuseMissingColumns } from "../import/mapping.ts";
 import type { ReadRow, Row, RowSource } from "../import/row.ts";
 import { billingOf, type LogBilling } from "./billing.ts";

@@ -2,8 +2,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { Zone } from "../../server/calendar/calendar.ts";
-import { daysBetween, type EntityKind, maxFolds } from "../../server/scoring/scoring.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { daysBetween, maxFolds } from "../../server/scoring/churn/folds.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 import { dateIn, wholeNumber } from "../numbers.ts";
 import { churnTargetForms, readChurnTarget } from "../settings-values.ts";

@@ -1,16 +1,12 @@
 /** Reports how good the models were: as a table, or as JSON for a program. */
 import { type ChurnTarget, churnMeans } from "../../contract/api/churn-targets.ts";
-import { formatDay } from "../../server/calendar/calendar.ts";
-import type { Backtest, ModelResult, Outages, WithoutGroup } from "../../server/scoring/scoring.ts";
-import {
-  type Choice,
-  canServe,
-  type FoldDays,
-  failuresOf,
-  leastLogDays,
-  nameOfModel,
-  nameOfRung,
-} from "../../server/scoring/scoring.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import type { Backtest, ModelResult } from "../../server/scoring/churn/backtest.ts";
+import type { WithoutGroup } from "../../server/scoring/churn/compare.ts";
+import { type FoldDays, leastLogDays } from "../../server/scoring/churn/folds.ts";
+import { type Choice, failuresOf } from "../../server/scoring/churn/ladder.ts";
+import { canServe, nameOfModel, nameOfRung } from "../../server/scoring/churn/model-names.ts";
+import type { Outages } from "../../server/scoring/scores/observed-days.ts";
 import { printLine, printTable } from "../print.ts";
 import type { LoadedLog } from "./log.ts";
 import type { BacktestOptions } from "./options.ts";

@@ -1,6 +1,7 @@
 /** Times in the files of a back-test. */
-import { parseEventTime, type Zone } from "../../server/calendar/calendar.ts";
-import { isInvalid } from "../../server/intake/intake.ts";
+import { parseEventTime } from "../../server/calendar/event-time.ts";
+import type { Zone } from "../../server/calendar/zone.ts";
+import { isInvalid } from "../../server/intake/admission/json.ts";
 import { apiTime } from "../import/time.ts";
 
 /** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in

@@ -9,10 +9,14 @@
  */
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import type { Zone } from "../../server/calendar/calendar.ts";
-import { accountVersionRow, currentSchema, userVersionRow } from "../../server/ledger/ledger.ts";
-import type { EntityKind } from "../../server/scoring/scoring.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Zone } from "../../server/calendar/zone.ts";
+import {
+  accountVersionRow,
+  currentSchema,
+  userVersionRow,
+} from "../../server/ledger/rules/warehouse-rows.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { contentOf } from "../import/bytes.ts";
 import { ImportFile } from "../import/file.ts";
 import { decoded, type Line, linesOf, tooLong } from "../import/lines.ts";

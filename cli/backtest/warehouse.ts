@@ -2,7 +2,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openChdbWarehouse, type Warehouse } from "../../server/warehouse/warehouse.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 /** A signal also removes the folder; shells expect 128 plus the signal's number as the exit code. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

@@ -5,22 +5,23 @@ import { Refusal } from "../../contract/refusal.ts";
 import {
   type Backtest,
   backtest,
-  type Choice,
-  chooseRung,
-  compareGroups,
-  countData,
   type FittedSnapshot,
   type Fold,
+  trainingOf,
+} from "../../server/scoring/churn/backtest.ts";
+import { compareGroups } from "../../server/scoring/churn/compare.ts";
+import {
   type FoldDays,
   foldsAt,
   foldsWithKnownOutcomes,
-  outagesBefore,
   planFolds,
-  readFolds,
-  type Snapshot,
-  spansWithoutDepartures,
-  trainingOf,
-} from "../../server/scoring/scoring.ts";
+} from "../../server/scoring/churn/folds.ts";
+import { type Choice, chooseRung } from "../../server/scoring/churn/ladder.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
+import { countData } from "../../server/scoring/churn/train.ts";
+import { spansWithoutDepartures } from "../../server/scoring/queries/departure-days.ts";
+import { readFolds } from "../../server/scoring/queries/snapshots.ts";
+import { outagesBefore } from "../../server/scoring/run/population.ts";
 import { refuseWithoutPayers } from "../backtest/billing.ts";
 import { type LoadedLog, loadLog, maxNames, organization } from "../backtest/log.ts";
 import {

@@ -4,17 +4,17 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { type TokenScope, tokenScopes } from "../../contract/members.ts";
 import { isName } from "../../contract/names.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
 import {
   type Credential,
-  commandLine,
   createProjectToken,
   createReadKey,
   type SecretPrefix,
   scopeOf,
   secretPrefix,
-} from "../../server/ledger/ledger.ts";
-import type { Time } from "../../server/process/process.ts";
+} from "../../server/ledger/ports/credentials.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { Time } from "../../server/process/time.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";

@@ -1,6 +1,6 @@
 /** `rekindle demo` */
 import { Command, InvalidArgumentError } from "commander";
-import type { Time } from "../../server/process/process.ts";
+import type { Time } from "../../server/process/time.ts";
 import { demonstrationSize } from "../../simulation/simulation.ts";
 import { loadDemo } from "../demo/load.ts";
 import { withInstallation } from "../installation.ts";

@@ -1,8 +1,10 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
 import { type ClusterConfig, readConfig } from "../../server/config.ts";
-import type { CheckResult, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Probed } from "../../server/process/process.ts";
+import type { CheckResult } from "../../server/ledger/ports/health.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Probed } from "../../server/process/probed.ts";
 import { withAnalysis } from "../analysis.ts";
 import { oneLine, printLine } from "../print.ts";
 import { hasAnswered, probeDatabase, probeIdentity, probeWarehouse } from "../servers.ts";

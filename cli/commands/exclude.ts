@@ -2,8 +2,9 @@
 
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine, type ExclusionRule } from "../../server/ledger/ledger.ts";
-import type { Time } from "../../server/process/process.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
+import type { Time } from "../../server/process/time.ts";
 import { withOrganization } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { printable } from "../output.ts";

@@ -1,15 +1,12 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
-import { CallFailed, messageOf } from "../../server/process/process.ts";
-import {
-  type AnalysisService,
-  type ExportFormat,
-  type ExportName,
-  exportFormats,
-  exportNames,
-} from "../../server/warehouse/warehouse.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { CallFailed } from "../../server/process/control.ts";
+import { messageOf } from "../../server/process/message-of.ts";
+import type { AnalysisService } from "../../server/warehouse/analysis.ts";
+import { type ExportFormat, exportFormats } from "../../server/warehouse/copies/export.ts";
+import { type ExportName, exportNames } from "../../server/warehouse/copies/work-export.ts";
 import { withAnalysis } from "../analysis.ts";
 import { type OfOrganization, organizationNamed } from "../installation.ts";
 

@@ -3,9 +3,10 @@
 import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import type { ImportService } from "../../server/between/remote/remote.ts";
-import { isRejection } from "../../server/intake/intake.ts";
-import type { ImportRecord, Organization } from "../../server/ledger/ledger.ts";
+import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
+import { isRejection } from "../../server/intake/importer.ts";
+import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { withDayOrder } from "../import/day-order.ts";
 import { exportPlan } from "../import/exports/export-plan.ts";
 import { ImportFile } from "../import/file.ts";

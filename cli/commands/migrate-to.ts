@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
-import { systemTime } from "../../server/process/process.ts";
-import { createLogger } from "../../server/telemetry/telemetry.ts";
+import { systemTime } from "../../server/process/time.ts";
+import { createLogger } from "../../server/telemetry/log.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
 

@@ -3,10 +3,13 @@
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { runningRebuild } from "../../server/between/remote/remote.ts";
-import { zoneNamed } from "../../server/calendar/calendar.ts";
-import { commandLine, itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Peer, Time } from "../../server/process/process.ts";
+import { runningRebuild } from "../../server/between/remote/remote-analysis.ts";
+import { zoneNamed } from "../../server/calendar/zone.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import { itemsPerSecond } from "../../server/ledger/ports/organizations.ts";
+import type { Peer } from "../../server/process/control.ts";
+import type { Time } from "../../server/process/time.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";

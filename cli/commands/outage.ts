@@ -2,9 +2,10 @@
 
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { formatDay, Zone } from "../../server/calendar/calendar.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
-import type { Time } from "../../server/process/process.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { Time } from "../../server/process/time.ts";
 import { withOrganization } from "../installation.ts";
 import { dateIn, readId } from "../numbers.ts";
 import { instant, printTable } from "../print.ts";

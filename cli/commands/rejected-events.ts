@@ -2,8 +2,9 @@
 
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Time } from "../../server/process/process.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { Time } from "../../server/process/time.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";

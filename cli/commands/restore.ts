@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { readConfig } from "../../server/config.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { bytesProgress } from "../progress.ts";
 
 export function restoreCommand(): Command {

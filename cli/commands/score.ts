@@ -1,8 +1,9 @@
 /** `rekindle score` */
 
 import { Command } from "commander";
-import { formatDay } from "../../server/calendar/calendar.ts";
-import { nameOfRung, type ScoreSummary } from "../../server/scoring/scoring.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { nameOfRung } from "../../server/scoring/churn/model-names.ts";
+import type { ScoreSummary } from "../../server/scoring/run/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
 import { eachOrganization } from "../each-organization.ts";
 import { dateIn } from "../numbers.ts";

@@ -1,6 +1,6 @@
 /** `rekindle warnings` */
 import { Command } from "commander";
-import { formatDay } from "../../server/calendar/calendar.ts";
+import { formatDay } from "../../server/calendar/days.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";

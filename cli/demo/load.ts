@@ -3,15 +3,13 @@
 import { contactEvent } from "../../contract/api/contacts.ts";
 import { limits } from "../../contract/limits.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { Zone } from "../../server/calendar/calendar.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import {
-  createProjectToken,
-  itemsPerSecond,
-  type Organization,
-  settingUp,
-} from "../../server/ledger/ledger.ts";
-import { remoteService, socketPath } from "../../server/process/process.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import { itemsPerSecond, type Organization } from "../../server/ledger/ports/organizations.ts";
+import { remoteService } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";

@@ -1,6 +1,6 @@
 /** The summary of the loaded data, with the next commands. */
 
-import { formatDay } from "../../server/calendar/calendar.ts";
+import { formatDay } from "../../server/calendar/days.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { stateOn, type Truth } from "../../simulation/truth.ts";
 import { grouped } from "../print.ts";

@@ -3,7 +3,7 @@
  * goes on where it stopped. */
 import type { ContactKind } from "../../contract/actions/work.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Api } from "../actions/api.ts";
 
 /** Segments of accounts. */

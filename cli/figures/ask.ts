@@ -3,10 +3,12 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";
-import { answerAnalysis } from "../../server/between/between.ts";
-import { headersOfCaller } from "../../server/http/http.ts";
-import { commandLine, type Organization } from "../../server/ledger/ledger.ts";
-import { CallFailed, systemTime } from "../../server/process/process.ts";
+import { answerAnalysis } from "../../server/between/analysis-routes.ts";
+import { headersOfCaller } from "../../server/http/api/analysis-api.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import { CallFailed } from "../../server/process/control.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
 
 /** A request's method and its body as JSON. Without one: GET. */
@@ -62,9 +64,10 @@ async function withOwn<Result>(
   work: (ask: AskFigure) => Promise<Result>,
 ): Promise<Result> {
   // Loaded here only: a command that a server answers starts without the engine.
-  const { openAnalysis, takeAnalysisLock } = await import("../../server/warehouse/warehouse.ts");
-  const { Scoring, SourceWatch } = await import("../../server/scoring/scoring.ts");
-  const { createLogger } = await import("../../server/telemetry/telemetry.ts");
+  const { openAnalysis, takeAnalysisLock } = await import("../../server/warehouse/analysis.ts");
+  const { Scoring } = await import("../../server/scoring/run/scoring.ts");
+  const { SourceWatch } = await import("../../server/scoring/data-quality/source-watch.ts");
+  const { createLogger } = await import("../../server/telemetry/log.ts");
   const { Registry } = await import("prom-client");
   const lock = await takeAnalysisLock(config.dataDir);
   const log = createLogger("analysis", "warn");

@@ -2,14 +2,10 @@
  * applied: columns get their places, and text becomes numbers and times where the options ask for it. */
 
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
-import type { ImportRow } from "../../server/intake/intake.ts";
-import {
-  type Invalid,
-  identifier,
-  isInvalid,
-  type KeptValue,
-  parseKeptBody,
-} from "../../server/intake/intake.ts";
+import { identifier } from "../../server/intake/admission/admit-event.ts";
+import { type Invalid, isInvalid } from "../../server/intake/admission/json.ts";
+import { type KeptValue, parseKeptBody } from "../../server/intake/admission/kept-values.ts";
+import type { ImportRow } from "../../server/intake/import-rows.ts";
 import { fillTemplate, type Mapping, propertyName, type Role } from "./mapping.ts";
 import type { ReadRow, Row } from "./row.ts";
 import { apiTime } from "./time.ts";

@@ -1,8 +1,8 @@
 /** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { zoneNamed } from "../../server/calendar/calendar.ts";
-import { type ExportTool, exportTools } from "../../server/sources/sources.ts";
+import { zoneNamed } from "../../server/calendar/zone.ts";
+import { type ExportTool, exportTools } from "../../server/sources/exports/exports.ts";
 import { delimiterOf } from "./delimiter.ts";
 import type { ImportFile } from "./file.ts";
 import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Session } from "chdb";
 import { Refusal } from "../../contract/refusal.ts";
-import { sessionOpener } from "../../server/warehouse/warehouse.ts";
+import { sessionOpener } from "../../server/warehouse/engine/sessions.ts";
 import type { Counter } from "./bytes.ts";
 import { type Reading, type Row, utf8 } from "./row.ts";
 

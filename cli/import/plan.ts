@@ -1,7 +1,7 @@
 /** How a file is imported. */
 
-import type { ImportRow } from "../../server/intake/intake.ts";
-import type { StripeCustomer } from "../../server/sources/sources.ts";
+import type { ImportRow } from "../../server/intake/import-rows.ts";
+import type { StripeCustomer } from "../../server/sources/exports/stripe.ts";
 import { refuseDamaged } from "./bytes.ts";
 import type { Check } from "./exports/unmatched.ts";
 import { itemOf } from "./item.ts";

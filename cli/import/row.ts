@@ -1,7 +1,8 @@
 /** The common form of all file formats: rows with their columns, one after another, in the file's order. */
 
 import { Refusal } from "../../contract/refusal.ts";
-import type { KeptValue, ParsedBody } from "../../server/intake/intake.ts";
+import type { ParsedBody } from "../../server/intake/admission/json.ts";
+import type { KeptValue } from "../../server/intake/admission/kept-values.ts";
 
 /** A row, or why it could not be read. */
 export type Row = ReadRow | UnreadableRow;

@@ -1,10 +1,12 @@
 /** The importer of an import: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../../contract/refusal.ts";
-import { type ImportService, remoteImporter } from "../../server/between/remote/remote.ts";
-import { Importer, Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { socketPath } from "../../server/process/process.ts";
+import { type ImportService, remoteImporter } from "../../server/between/remote/shared-ledger.ts";
+import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
+import { Importer } from "../../server/intake/importer.ts";
+import { Intake } from "../../server/intake/intake-service.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { socketPath } from "../../server/process/sockets.ts";
 import type { Installation } from "../installation.ts";
 
 /** The importer of this installation. */

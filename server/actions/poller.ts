@@ -1,6 +1,6 @@
 /** Runs a job again and again: alert rules, notices, digests and segments. Most runs find nothing to do. */
-import { every } from "../process/process.ts";
-import type { Logger } from "../telemetry/telemetry.ts";
+import { every } from "../process/time.ts";
+import type { Logger } from "../telemetry/log.ts";
 
 /** Does what is due now, and ends. */
 export interface Job {

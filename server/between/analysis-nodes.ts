@@ -6,9 +6,10 @@
  * Each node's status is polled once a second. A silent node is skipped, and its open requests are aborted.
  */
 import { errorMessages } from "../../contract/errors.ts";
-import { startingHeader } from "../http/http.ts";
-import type { LiveNode } from "../ledger/ledger.ts";
-import { every, nodePeer, type Peer, Unreachable } from "../process/process.ts";
+import { startingHeader } from "../http/port/answers.ts";
+import type { LiveNode } from "../ledger/ports/nodes.ts";
+import { nodePeer, type Peer, Unreachable } from "../process/control.ts";
+import { every } from "../process/time.ts";
 
 const lookEveryMs = 1_000;
 const lookPatienceMs = 1_500;

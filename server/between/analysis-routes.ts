@@ -2,39 +2,33 @@
 import type { Registry } from "prom-client";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
-import {
-  AnalysisApi,
-  type ApiParts,
-  analysisHandlers,
-  begun,
-  documents,
-  startingHeader,
-  taskEntitiesPath,
-  taskEntityHandlers,
-  taskEntityRoutes,
-  wholeLists,
-} from "../http/http.ts";
-import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
-import { commandLine } from "../ledger/ledger.ts";
-import type {
-  PreviewRequest,
-  Scheduler,
-  ScoreProgress,
-  ScoreSummary,
-  ScoringService,
-  SourceWatch,
-} from "../scoring/scoring.ts";
-import type { Logger } from "../telemetry/telemetry.ts";
-import type {
-  BackupProgress,
-  BackupSummary,
-  Failure,
-  ServedAnalysis,
-  UnavailableReason,
-} from "../warehouse/warehouse.ts";
-import { exportFormats, exportNames, warehouseSize } from "../warehouse/warehouse.ts";
-import { answerLines, type PreviewOutcome } from "./remote/remote.ts";
+import { activeUsers } from "../analytics/activity/active-users.ts";
+import { timeline } from "../analytics/entities/timeline.ts";
+import { counts } from "../analytics/events/counts.ts";
+import { AnalysisApi } from "../http/api/analysis-api.ts";
+import type { ApiParts } from "../http/api/context.ts";
+import { begun } from "../http/api/csv.ts";
+import { analysisHandlers } from "../http/figures/handlers.ts";
+import { wholeLists } from "../http/figures/lists.ts";
+import { documents } from "../http/figures/work/person.ts";
+import { taskEntitiesPath, taskEntityHandlers, taskEntityRoutes } from "../http/figures/work/tasks.ts";
+import { startingHeader } from "../http/port/answers.ts";
+import { commandLine } from "../ledger/ports/audit.ts";
+import type { AskedErasure } from "../ledger/ports/erasures.ts";
+import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { SourceWatch } from "../scoring/data-quality/source-watch.ts";
+import type { Scheduler } from "../scoring/run/scheduler.ts";
+import type { PreviewRequest, ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Failure, ServedAnalysis } from "../warehouse/analysis.ts";
+import type { BackupSummary } from "../warehouse/copies/backup.ts";
+import type { BackupProgress } from "../warehouse/copies/backup-files.ts";
+import { exportFormats } from "../warehouse/copies/export.ts";
+import { exportNames } from "../warehouse/copies/work-export.ts";
+import type { UnavailableReason } from "../warehouse/engine/unavailable.ts";
+import { warehouseSize } from "../warehouse/schema/size.ts";
+import { answerLines } from "./remote/progress-lines.ts";
+import type { PreviewOutcome } from "./remote/remote-analysis.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
 const ofTasks = new AnalysisApi(taskEntityRoutes, taskEntityHandlers, { wholeLists: {}, documents: {} });

@@ -3,8 +3,11 @@
  * This is an identify of a team member: merged by time, with a version, on its way to the warehouse as all
  * others. The entry of the audit log is in the same commit.
  */
-import type { Zone } from "../calendar/calendar.ts";
-import type { Actor, AuditNote, EntityNumbers, EntityRef, Ledger, Stored, Writes } from "../ledger/ledger.ts";
+import type { Zone } from "../calendar/zone.ts";
+import type { EntityNumbers, EntityRef } from "../ledger/ports/actions/work.ts";
+import type { Actor, AuditNote } from "../ledger/ports/audit.ts";
+import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Stored, Writes } from "../ledger/ports/transact.ts";
 import type { Invalid } from "./admission/json.ts";
 import { decide } from "./decide/decide.ts";
 import { asWriteOutcome, type Decidable, NeedsOf, type Outcome } from "./decide/requests.ts";

@@ -8,7 +8,7 @@
 
 import type { JsonObject } from "../../contract/json.ts";
 import { IdentifyBody } from "../../contract/write-api.ts";
-import type { Zone } from "../calendar/calendar.ts";
+import type { Zone } from "../calendar/zone.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
 

@@ -1,6 +1,6 @@
 /** Rows of imports: their admission, and the outcome of a row from the outcomes of its items. Pure. */
 import { limits } from "../../contract/limits.ts";
-import { msPerDay } from "../calendar/calendar.ts";
+import { msPerDay } from "../calendar/zone.ts";
 import { admitAccountItem } from "./admission/account-item.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import {

@@ -6,8 +6,10 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { Zone } from "../calendar/calendar.ts";
-import type { ImportRecord, Ledger, RejectedRow, Stored, Writes } from "../ledger/ledger.ts";
+import { Zone } from "../calendar/zone.ts";
+import type { ImportRecord, RejectedRow } from "../ledger/ports/imports.ts";
+import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Stored, Writes } from "../ledger/ports/transact.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";

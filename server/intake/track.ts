@@ -9,7 +9,8 @@
 import { type JsonObject, objectOf } from "../../contract/json.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { TrackBody } from "../../contract/write-api.ts";
-import { parseEventTime, type Zone } from "../calendar/calendar.ts";
+import { parseEventTime } from "../calendar/event-time.ts";
+import type { Zone } from "../calendar/zone.ts";
 import { admitBilling } from "./admission/admit-billing.ts";
 import {
   type Arrival,

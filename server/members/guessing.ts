@@ -5,7 +5,7 @@
  * that is not trusted, everybody has the same address.
  */
 
-import { setNewest } from "../process/process.ts";
+import { setNewest } from "../process/set-newest.ts";
 
 /** Failures that are free, and the longest wait that the others lead to. */
 interface Rule {

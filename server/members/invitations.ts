@@ -2,7 +2,9 @@
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type { Role } from "../../contract/roles.ts";
-import { type Actor, loginEmail, newCode, type SharedLedger } from "../ledger/ledger.ts";
+import type { Actor } from "../ledger/ports/audit.ts";
+import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import { loginEmail, newCode } from "../ledger/ports/members.ts";
 
 type People = Pick<SharedLedger, "members">;
 

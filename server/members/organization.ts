@@ -2,18 +2,12 @@
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { noSuch, Refusal } from "../../contract/refusal.ts";
-import { formatDay, Zone, zoneNamed } from "../calendar/calendar.ts";
-import {
-  type Actor,
-  type AuditPage,
-  type Credential,
-  createProjectToken,
-  createReadKey,
-  itemsPerSecond,
-  type Ledger,
-  type Organization,
-  scopeOf,
-} from "../ledger/ledger.ts";
+import { formatDay } from "../calendar/days.ts";
+import { Zone, zoneNamed } from "../calendar/zone.ts";
+import type { Actor, AuditPage } from "../ledger/ports/audit.ts";
+import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/ports/credentials.ts";
+import type { Ledger } from "../ledger/ports/ledger.ts";
+import { itemsPerSecond, type Organization } from "../ledger/ports/organizations.ts";
 
 /** The ledger, and what remembers of it what is changed here. */
 export interface OrganizationParts {

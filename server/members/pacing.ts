@@ -4,7 +4,7 @@
  * have the same address, and what one of them uses up must not lock out the others. A browser that is known
  * is not delayed.
  */
-import { setNewest } from "../process/process.ts";
+import { setNewest } from "../process/set-newest.ts";
 import type { AttemptSource } from "./guessing.ts";
 
 /** So many at once, and then one in so many milliseconds. */

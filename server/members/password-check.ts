@@ -1,7 +1,7 @@
 /** Compares a password with a person's: slowed down for guesses, paced, and watched. */
 import { counted } from "../../contract/counted.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import type { MemberStore, Person } from "../ledger/ledger.ts";
+import type { MemberStore, Person } from "../ledger/ports/members.ts";
 import { deviceOf } from "./devices.ts";
 import { type AttemptSource, Guessing } from "./guessing.ts";
 import { Pacing } from "./pacing.ts";

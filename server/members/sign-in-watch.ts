@@ -1,9 +1,11 @@
 /** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that
  * a person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
-import { type AuditNote, type Ledger, type Person, serviceItself } from "../ledger/ledger.ts";
-import { setNewest } from "../process/process.ts";
-import type { Logger } from "../telemetry/telemetry.ts";
+import { type AuditNote, serviceItself } from "../ledger/ports/audit.ts";
+import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Person } from "../ledger/ports/members.ts";
+import { setNewest } from "../process/set-newest.ts";
+import type { Logger } from "../telemetry/log.ts";
 
 /** In a minute. */
 const maxLines = 10;

@@ -6,7 +6,8 @@
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { personActor } from "../ledger/ports/audit.ts";
+import type { Ledger } from "../ledger/ports/ledger.ts";
 import {
   hashCode,
   type Link,
@@ -14,10 +15,9 @@ import {
   loginEmail,
   newCode,
   type Person,
-  personActor,
   type Session,
   withFallbackEmail,
-} from "../ledger/ledger.ts";
+} from "../ledger/ports/members.ts";
 import { newDevice } from "./devices.ts";
 import { type Attempting, PasswordCheck } from "./password-check.ts";
 import { refuseGuessable } from "./passwords.ts";

@@ -1,8 +1,10 @@
 /** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for
  * times. */
 import { limits } from "../../contract/limits.ts";
-import { isPlausibleNumber, msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
-import { type Invalid, isInvalid, isPlaceholderId } from "../intake/intake.ts";
+import { isPlausibleNumber, parseEventTime } from "../calendar/event-time.ts";
+import { msPerDay, Zone } from "../calendar/zone.ts";
+import { type Invalid, isInvalid } from "../intake/admission/json.ts";
+import { isPlaceholderId } from "../intake/admission/placeholder-ids.ts";
 import type { Delivery } from "./source.ts";
 
 /**

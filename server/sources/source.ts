@@ -1,5 +1,5 @@
 /** The result of a source's translation. */
-import type { SourcedItem } from "../intake/intake.ts";
+import type { SourcedItem } from "../intake/admission/sourced.ts";
 
 /** Input of a translation beside the body. */
 export interface Delivery {

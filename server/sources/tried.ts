@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../contract/json.ts";
 import type { TriedItem } from "../../contract/source-settings.ts";
-import type { SourcedItem } from "../intake/intake.ts";
+import type { SourcedItem } from "../intake/admission/sourced.ts";
 import type { TranslatedItem } from "./source.ts";
 
 /** One item with its translation. Every field is present, null if it has no value. */

@@ -7,9 +7,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
-import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
-import { type Lock, type Time, takeLock, warehouseFolder } from "../process/process.ts";
-import type { Logger } from "../telemetry/telemetry.ts";
+import type { AccountReceipt, AskedErasure, ErasureReceipt } from "../ledger/ports/erasures.ts";
+import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import { warehouseFolder } from "../process/data-folder.ts";
+import { type Lock, takeLock } from "../process/lock.ts";
+import type { Time } from "../process/time.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";

@@ -3,7 +3,7 @@
  * follow from the accounts' lives. They have random numbers of their own: the log of use is the same with and
  * without them.
  */
-import { msPerDay, type Zone } from "../../server/calendar/calendar.ts";
+import { msPerDay, type Zone } from "../../server/calendar/zone.ts";
 import type { Account, Person } from "../customers.ts";
 import { describe, event, type Item } from "../items.ts";
 import { type Random, Stream } from "../random.ts";

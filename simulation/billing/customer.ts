@@ -1,5 +1,5 @@
 /** A simulated account as its billing sees it: the plan that it is on, its users, and when it leaves. */
-import { msPerDay, type Zone } from "../../server/calendar/calendar.ts";
+import { msPerDay, type Zone } from "../../server/calendar/zone.ts";
 import type { Account, AccountFacts, Person } from "../customers.ts";
 import { stateOn, type UserState } from "../truth.ts";
 import { placeOf } from "./prices.ts";

@@ -5,7 +5,7 @@
  * little pays in some months only. Besides, payments fail by chance.
  */
 import type { BillingEventName } from "../../contract/billing/events.ts";
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import { type Properties, plans } from "../catalogue.ts";
 import type { Random } from "../random.ts";
 import type { Customer } from "./customer.ts";

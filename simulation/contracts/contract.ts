@@ -1,6 +1,6 @@
 /** A contract: its periods, payments, seats, and the two ways in which it ends. Days count from
  * 1970-01-01. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Properties } from "../catalogue.ts";
 import type { Random } from "../random.ts";
 import { endEvent, pricedPlans } from "./catalogue.ts";

@@ -1,5 +1,5 @@
 /** The members of an account with a contract, and what they do on a day. */
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Identity } from "../items.ts";
 import type { Random } from "../random.ts";
 import { type CalendarDay, holidayShare } from "../work.ts";

@@ -1,8 +1,8 @@
 /** Alert rules and alerts on the command line: from the command to what is stored. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { remoteLedger } from "../../server/between/remote/remote.ts";
-import { formatDay } from "../../server/calendar/calendar.ts";
+import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
+import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { decision } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";

@@ -4,14 +4,15 @@ import { destinationLimits } from "../../contract/actions/destinations.ts";
 import { armOf, drawOf } from "../../server/actions/alerts/arm.ts";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
-import { zoneOf } from "../../server/calendar/calendar.ts";
+import { zoneOf } from "../../server/calendar/zone.ts";
+import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
 import type {
   DecisionChunk,
-  DestinationWithCounts,
+  DrawnChunk,
   FiredAlert,
   RuleVersion,
-} from "../../server/ledger/ledger.ts";
-import type { DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
+} from "../../server/ledger/ports/actions/rules.ts";
+
 import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 
 const secret = "00".repeat(32);

@@ -2,13 +2,13 @@
  * histories. */
 import { expect, test } from "bun:test";
 import { type SteppingRule, stepsOfDay } from "../../server/actions/daily/day-steps.ts";
-import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
-import { lookbackOf } from "../../server/actions/rules/conditions.ts";
+import { lookbackOf, type ScoreCondition } from "../../server/actions/rules/conditions.ts";
+
 import { baseOf } from "../../server/actions/rules/readings.ts";
 import type { Reading } from "../../server/actions/rules/step.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { EntityStateRow } from "../../server/ledger/ledger.ts";
+import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { plainReadings, randomRows, rowsOfRisks, storeDays } from "./rules-support.ts";

@@ -6,7 +6,8 @@ import { decisionsOfDay, type RuleOnDay } from "../../server/actions/daily/decid
 import type { DailyCondition, ScoreCondition } from "../../server/actions/rules/conditions.ts";
 import { mrrReader } from "../../server/actions/rules/mrr.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { EntityStateRow, Organization } from "../../server/ledger/ledger.ts";
+import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";

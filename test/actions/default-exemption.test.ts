@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { alertRuleHandlers } from "../../server/http/members/alert-rules.ts";
 import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";
-import { type Peer, Unreachable } from "../../server/process/process.ts";
+import { type Peer, Unreachable } from "../../server/process/control.ts";
 
 const body = {
   name: "drawn",

@@ -15,11 +15,12 @@ import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times
 import { Digester } from "../../server/actions/digests/digester.ts";
 import type { MessageBody } from "../../server/actions/send/message-body.ts";
 import { slackBody } from "../../server/actions/send/slack-body.ts";
-import { zoneOf } from "../../server/calendar/calendar.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
-import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
-import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
-import type { Logger } from "../../server/telemetry/telemetry.ts";
+import { msPerDay, msPerHour, Zone, zoneOf } from "../../server/calendar/zone.ts";
+
+import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Logger } from "../../server/telemetry/log.ts";
 import { ada, adaToCall, monday, quiet } from "./sample-digest.ts";
 
 describe("a digest is due", () => {

@@ -10,19 +10,16 @@ import type {
   ClosedAlert,
   DecisionChunk,
   EntityStateRow,
-  ErasedAccounts,
   FiredAlert,
-  Organization,
   RuleToDecide,
   Watermark,
-} from "../../server/ledger/ledger.ts";
-import {
-  type EntityKind,
-  isPastImported,
-  lateEventsOfPast,
-  newestRun,
-  runsBetween,
-} from "../../server/scoring/scoring.ts";
+} from "../../server/ledger/ports/actions/rules.ts";
+import type { ErasedAccounts } from "../../server/ledger/ports/erasures.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { isPastImported, lateEventsOfPast } from "../../server/scoring/run/changed-days.ts";
+import { runsBetween } from "../../server/scoring/run/records.ts";
+import { newestRun } from "../../server/scoring/run/status.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 

@@ -8,7 +8,9 @@ import {
   type WatchedSource,
 } from "../../server/actions/notices/notices.ts";
 import { Notifier } from "../../server/actions/notices/notifier.ts";
-import type { DestinationWithCounts, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
+import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
 
 const hour = 3_600_000;
 const madeAtMs = Date.UTC(2026, 10, 20);

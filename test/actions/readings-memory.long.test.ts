@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
 import { readingsOf } from "../../server/actions/rules/readings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Parameter, Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Parameter, Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { storeRuns } from "./rules-support.ts";
 

@@ -5,13 +5,13 @@ import { contactEvent } from "../../contract/api/contacts.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { rateOf, readRuleFigures, weeksOf } from "../../server/actions/alerts/rule-figures.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { FiredRecord } from "../../server/ledger/ledger.ts";
-import type { FiredQuestion } from "../../server/ledger/ports/actions/alerts.ts";
+import type { FiredQuestion, FiredRecord } from "../../server/ledger/ports/actions/alerts.ts";
+
 import type { AlertRule } from "../../server/ledger/ports/actions/rule-settings.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
-import { wilson } from "../../server/scoring/scoring.ts";
+import { wilson } from "../../server/scoring/statistics/wilson.ts";
 import { alertRule } from "../ledger/alert-decision.ts";
 import { all, on } from "../scoring/run-support.ts";
 import { insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";

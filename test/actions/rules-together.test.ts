@@ -4,8 +4,10 @@ import type { RuleExemptions } from "../../contract/actions/rules.ts";
 import { decideDays } from "../../server/actions/daily/decide-days.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
-import type { Organization, RuleToDecide, RuleVersion } from "../../server/ledger/ledger.ts";
-import { newestRun, runsBetween } from "../../server/scoring/scoring.ts";
+import type { RuleToDecide, RuleVersion } from "../../server/ledger/ports/actions/rules.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import { runsBetween } from "../../server/scoring/run/records.ts";
+import { newestRun } from "../../server/scoring/run/status.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { rowsOfRisks, storeDays } from "./rules-support.ts";
 

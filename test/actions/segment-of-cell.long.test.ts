@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { segmentLimits } from "../../contract/actions/segments.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { remoteLedger } from "../../server/between/remote/remote.ts";
+import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";

@@ -7,7 +7,7 @@ import { segmentsNamed } from "../../server/actions/rules/past-segments.ts";
 import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { withDeadline } from "../../server/scoring/scoring.ts";
+import { withDeadline } from "../../server/scoring/preview/deadline.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { PastWorld } from "./past-world.ts";

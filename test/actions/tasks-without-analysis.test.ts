@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { taskHandlers } from "../../server/http/members/work.ts";
 import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";
-import { type Peer, Unreachable } from "../../server/process/process.ts";
+import { type Peer, Unreachable } from "../../server/process/control.ts";
 
 async function listed(fetch: Peer["fetch"], parameters: object): Promise<unknown> {
   const context = {

@@ -1,7 +1,7 @@
 /** Sets by events, of more conditions than a statement has: each has the users that a count of the rows
  * finds. */
 import { expect, test } from "bun:test";
-import { numbersOfSet } from "../../server/analytics/analytics.ts";
+import { numbersOfSet } from "../../server/analytics/entities/entity-sets.ts";
 import { eventSets } from "../../server/analytics/entities/event-sets.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 

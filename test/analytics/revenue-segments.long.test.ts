@@ -8,7 +8,7 @@ import { revenue } from "../../server/analytics/revenue/revenue.ts";
 import { mrrAtRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
 import { revenueCohorts } from "../../server/analytics/revenue/revenue-cohorts.ts";
 import { unratedMrr } from "../../server/analytics/revenue/unrated-mrr.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import {
   beginMs,

@@ -10,7 +10,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { migrate } from "../../server/warehouse/schema/migrations.ts";
 import { needs, writes } from "../ledger/writes.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, writes } from "../ledger/writes.ts";

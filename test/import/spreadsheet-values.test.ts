@@ -8,7 +8,7 @@ import { itemOf } from "../../cli/import/item.ts";
 import { type Mapping, resolveMapping } from "../../cli/import/mapping.ts";
 import { apiTime, type TimeForm, type TimestampFormat } from "../../cli/import/time.ts";
 import { idsIn } from "../../dashboard/pages/segments/ids.ts";
-import { exportTranslations } from "../../server/sources/sources.ts";
+import { exportTranslations } from "../../server/sources/exports/exports.ts";
 
 const refused = (words: string) => ({ invalid: expect.stringContaining(words) });
 

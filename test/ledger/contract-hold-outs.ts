@@ -2,7 +2,7 @@
  * alerts. */
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/actions/rules.ts";
-import { parseDay } from "../../server/calendar/calendar.ts";
+import { parseDay } from "../../server/calendar/days.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DrawnAlert, DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";

@@ -1,8 +1,9 @@
 /** The part of the contract about notes, tasks, owners and timelines. */
 import { describe, expect, test } from "bun:test";
 import type { TaskList } from "../../contract/actions/work.ts";
-import { zoneOf } from "../../server/calendar/calendar.ts";
-import { addMemberEvent, changeTrait } from "../../server/intake/intake.ts";
+import { zoneOf } from "../../server/calendar/zone.ts";
+import { changeTrait } from "../../server/intake/change-trait.ts";
+import { addMemberEvent } from "../../server/intake/member-event.ts";
 import { contactNote, type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
 import {
   comparePositions,

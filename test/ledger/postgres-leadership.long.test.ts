@@ -7,7 +7,7 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { PostgresServer } from "../postgres.ts";
 import { becomes, until } from "../until.ts";

@@ -8,7 +8,7 @@ import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { sendLive } from "../../server/ledger/postgres/cluster/live-items.ts";
 import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { PostgresServer } from "../postgres.ts";
 import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";

@@ -1,6 +1,6 @@
 /** Columns of PostHog's exports that are JSON as text. */
 import { expect, test } from "bun:test";
-import { exportTranslations } from "../../server/sources/sources.ts";
+import { exportTranslations } from "../../server/sources/exports/exports.ts";
 
 const context = {
   nowMs: Date.UTC(2026, 4, 17),

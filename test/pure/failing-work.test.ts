@@ -1,6 +1,6 @@
 /** When work that failed is tried again, and when its failure is logged. */
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
-import { Retries } from "../../server/process/process.ts";
+import { Retries } from "../../server/process/retries.ts";
 
 let nowMs = 0;
 const clock = spyOn(performance, "now").mockImplementation(() => nowMs);

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { CheckResult } from "../../server/ledger/ports/health.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
 import { turns } from "../until.ts";
 

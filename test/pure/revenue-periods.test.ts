@@ -1,6 +1,6 @@
 /** Calendar periods of figures of revenue: their days, months and instants in a timezone. */
 import { expect, test } from "bun:test";
-import { formatDay, parseDay } from "../../server/calendar/calendar.ts";
+import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
 import { revenuePeriods } from "../../server/http/figures/revenue/periods.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import Format from "typebox/format";
-import { parseEventTime } from "../../server/calendar/calendar.ts";
+import { parseEventTime } from "../../server/calendar/event-time.ts";
 import { dayNumber, Zone } from "../../server/calendar/zone.ts";
 import { seeded } from "./support.ts";
 

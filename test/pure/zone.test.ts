@@ -2,7 +2,7 @@
  * Intl. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseEventTime } from "../../server/calendar/calendar.ts";
+import { parseEventTime } from "../../server/calendar/event-time.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { seeded } from "./support.ts";
 

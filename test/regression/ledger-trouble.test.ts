@@ -6,8 +6,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
-import { openingTrouble } from "../../server/ledger/sqlite/engine/trouble.ts";
-import { ledgerTrouble, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { ledgerTrouble, openingTrouble } from "../../server/ledger/sqlite/engine/trouble.ts";
 import { rekindle } from "../server.ts";
 
 let folder: string;

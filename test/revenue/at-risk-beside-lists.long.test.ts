@@ -7,8 +7,9 @@ import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { type PayersQuestion, payersNow, payersSql } from "../../server/analytics/revenue/payers-now.ts";
 import { mrrAtRisk, type WithoutRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { conversionAt, expectedLossOfPayer } from "../../server/revenue/revenue.ts";
-import type { EntityKind } from "../../server/scoring/scoring.ts";
+import { expectedLossOfPayer } from "../../server/revenue/figures/payer-now.ts";
+import { conversionAt } from "../../server/revenue/figures/rates.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { type History, randomChanges, randomDetails, store } from "../analytics/revenue-support.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 

@@ -1,19 +1,13 @@
 /** A year of 500 subscriptions: our figures equal books that are kept by double entry. */
 import { describe, expect, test } from "bun:test";
-import { periodStarts, zoneOf } from "../../server/calendar/calendar.ts";
-import {
-  type Balances,
-  type BillingEvent,
-  balancesOf,
-  billingProperties,
-  changesOf,
-  conversionAt,
-  type Movements,
-  type MrrChange,
-  movementsOf,
-  retentionBetween,
-  sumOfMovements,
-} from "../../server/revenue/revenue.ts";
+import { periodStarts } from "../../server/calendar/period-starts.ts";
+import { zoneOf } from "../../server/calendar/zone.ts";
+import { type Balances, balancesOf, type MrrChange } from "../../server/revenue/figures/balances.ts";
+import { type Movements, movementsOf, sumOfMovements } from "../../server/revenue/figures/movements.ts";
+import { conversionAt } from "../../server/revenue/figures/rates.ts";
+import { retentionBetween } from "../../server/revenue/figures/retention.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
+import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
 import { Random } from "../../simulation/random.ts";
 import { monthEdges, type Statement } from "./books.ts";
 import { rates, type Sent, simulate } from "./lives.ts";

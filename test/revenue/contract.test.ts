@@ -8,8 +8,8 @@ import {
   whyNotBilling,
 } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { parseEventTime } from "../../server/calendar/calendar.ts";
-import { billingProperties } from "../../server/revenue/revenue.ts";
+import { parseEventTime } from "../../server/calendar/event-time.ts";
+import { billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
 import { utc } from "./support.ts";
 
 const isTime = (text: string) => parseEventTime(text, utc) !== undefined;

@@ -2,14 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { indicesOfLargest } from "../../server/revenue/figures/drawn.ts";
+import { CohortChance, keptMrrOf } from "../../server/revenue/figures/kept-mrr.ts";
 import {
-  CohortChance,
   drawnRecalibrations,
   type Exposure,
   expectedLossOf,
-  keptMrrOf,
   revenueAtRisk,
-} from "../../server/revenue/revenue.ts";
+} from "../../server/revenue/figures/revenue-at-risk.ts";
 import { uniformFrom } from "../../server/scoring/statistics/random.ts";
 import { Random } from "../../simulation/random.ts";
 

@@ -2,7 +2,7 @@
  * itself. */
 import { type BillingEventName, isPayment } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { msPerDay } from "../../server/calendar/calendar.ts";
+import { msPerDay } from "../../server/calendar/zone.ts";
 import { Random } from "../../simulation/random.ts";
 import { Books, type CentRates, type Money, quotient } from "./books.ts";
 

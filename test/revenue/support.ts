@@ -1,8 +1,9 @@
 /** Billing events for tests. Times are days of 2026 in UTC, from 0. */
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { msPerDay, Zone } from "../../server/calendar/calendar.ts";
-import { type BillingEvent, billingProperties, changesOf } from "../../server/revenue/revenue.ts";
+import { msPerDay, Zone } from "../../server/calendar/zone.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
+import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
 
 export const utc = new Zone("UTC");
 const startMs = Date.UTC(2026, 0, 1);

@@ -5,7 +5,7 @@ import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import type { OutageDays } from "../../server/ledger/ports/settings.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import type { StoppedData } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { defaultSettings } from "../../contract/settings.ts";
-import { answerAnalysis, type StartedAnalysis } from "../../server/between/between.ts";
-import { remoteScoring } from "../../server/between/remote/remote.ts";
-import { OrganizationGone } from "../../server/ledger/ledger.ts";
-import { CallFailed } from "../../server/process/process.ts";
+import { answerAnalysis, type StartedAnalysis } from "../../server/between/analysis-routes.ts";
+import { remoteScoring } from "../../server/between/remote/remote-analysis.ts";
+import { OrganizationGone } from "../../server/ledger/ports/transact.ts";
+import { CallFailed } from "../../server/process/control.ts";
 import type { ScoringService } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";

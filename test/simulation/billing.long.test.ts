@@ -4,15 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { billingEventNames, isBillingEvent, whyNotBilling } from "../../contract/billing/events.ts";
 import { BatchBody } from "../../contract/write-api.ts";
-import { msPerDay, Zone } from "../../server/calendar/calendar.ts";
-import {
-  type BillingEvent,
-  balancesOf,
-  billingProperties,
-  changesOf,
-  conversionAt,
-  retentionBetween,
-} from "../../server/revenue/revenue.ts";
+import { msPerDay, Zone } from "../../server/calendar/zone.ts";
+import { balancesOf } from "../../server/revenue/figures/balances.ts";
+import { conversionAt } from "../../server/revenue/figures/rates.ts";
+import { retentionBetween } from "../../server/revenue/figures/retention.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
+import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type Item, type Tracked, wireItem } from "../../simulation/items.ts";
 import { demonstrationSize, Simulation, type SimulationOptions } from "../../simulation/simulation.ts";

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { BatchBody } from "../../contract/write-api.ts";
-import { msPerDay } from "../../server/calendar/calendar.ts";
-import { Zone } from "../../server/calendar/zone.ts";
+import { msPerDay, Zone } from "../../server/calendar/zone.ts";
+
 import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
 import { billingEvents, endEvent, features } from "../../simulation/contracts/catalogue.ts";
 import { Contracts, type ContractsOptions } from "../../simulation/contracts/contracts.ts";

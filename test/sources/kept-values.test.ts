@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseKeptBody } from "../../server/intake/intake.ts";
+import { parseKeptBody } from "../../server/intake/admission/kept-values.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";

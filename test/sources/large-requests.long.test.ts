@@ -1,6 +1,6 @@
 /** Large requests of connected sources: stored in parts, in order, and once however often they are sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { SourcedItem } from "../../server/intake/intake.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import { Server } from "../server.ts";
 import { asTemplate, inLedger } from "../stored.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";

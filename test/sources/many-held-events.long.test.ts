@@ -1,7 +1,7 @@
 /** Held events in large numbers: chains of aliases, erasures and many users who are named in one request. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import type { SourcedItem } from "../../server/intake/intake.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { isOnPostgres } from "../engines.ts";
 import { filesWith } from "../erasure/support.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPlaceholderId } from "../../server/intake/intake.ts";
+import { isPlaceholderId } from "../../server/intake/admission/placeholder-ids.ts";
 import { ownServer } from "../own-server.ts";
 import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";

@@ -1,8 +1,8 @@
 /** The translation of Segment's calls, message by message. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { SourcedItem } from "../../server/intake/intake.ts";
-import { type SegmentCall, senderOf, translateSegment } from "../../server/sources/sources.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
+import { type SegmentCall, senderOf, translateSegment } from "../../server/sources/segment/segment.ts";
 import { anyJson, seeded } from "../pure/support.ts";
 
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);

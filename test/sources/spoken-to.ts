@@ -2,12 +2,14 @@
 
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
-import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
+import type { SourcedItem, SourcedTrack } from "../../server/intake/admission/sourced.ts";
+import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
+import { Intake } from "../../server/intake/intake-service.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { type ExportTable, exportTable } from "../../server/warehouse/copies/export.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";

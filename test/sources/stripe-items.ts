@@ -1,6 +1,6 @@
 /** The translation of Stripe's events, for tests that look at parts of it. */
 import { expect } from "bun:test";
-import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../server/intake/intake.ts";
+import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../server/intake/admission/sourced.ts";
 import type { KnownPerson } from "../../server/sources/billing/person.ts";
 import { translateStripe } from "../../server/sources/stripe/stripe.ts";
 import { startSeconds, stripeEvent } from "./stripe-objects.ts";

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isPlaceholderId } from "../../server/intake/intake.ts";
+import { isPlaceholderId } from "../../server/intake/admission/placeholder-ids.ts";
 import { Server } from "../server.ts";
 import { type Broken, brokenFor, type Hints, validFor, waysToBreak } from "./arbitrary.ts";
 import { OpenApi, type Schema } from "./document.ts";

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
-import { isPlaceholderId } from "../../server/intake/intake.ts";
+import { isPlaceholderId } from "../../server/intake/admission/placeholder-ids.ts";
 import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { type Answer, refusalOf, sender, taken, withSuite } from "./support.ts";

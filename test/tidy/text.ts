@@ -58,8 +58,6 @@ const timeFile = "server/process/time.ts";
 /** Files that may name the machine's own time, each with its reason. All others are given theirs. */
 const namesSystemTime: ReadonlySet<string> = new Set([
   timeFile,
-  // The interface of its module.
-  "server/process/process.ts",
   // The product's entry: the default of `serve`.
   "server/main.ts",
   // Defaults of ledgers, which tests and commands open by themselves.

@@ -7,7 +7,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { type BackupRequest, backUp } from "../../server/warehouse/copies/backup.ts";

@@ -2,7 +2,7 @@
 
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { SubscriptionKeeper } from "../../server/warehouse/upkeep/subscription-keeper.ts";
 import { event, type WarehouseUnderTest } from "./support.ts";
 

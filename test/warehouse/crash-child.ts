@@ -13,7 +13,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";

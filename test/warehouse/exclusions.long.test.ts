@@ -8,7 +8,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";
 import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
 import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { ExclusionKeeper } from "../../server/warehouse/load/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";

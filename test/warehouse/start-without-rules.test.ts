@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { systemTime } from "../../server/process/process.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 
 test("analysis starts, logs it once, says since when, and applies them when it can", async () => {

@@ -1,8 +1,9 @@
 /** The import of another tool's export: its rows become the items of its live messages. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { Zone } from "../../../server/calendar/calendar.ts";
-import type { ImportRow } from "../../../server/intake/intake.ts";
-import { type ExportContext, type ExportTool, exportTranslations } from "../../../server/sources/sources.ts";
+import { Zone } from "../../../server/calendar/zone.ts";
+import type { ImportRow } from "../../../server/intake/import-rows.ts";
+import type { ExportContext } from "../../../server/sources/exports/export.ts";
+import { type ExportTool, exportTranslations } from "../../../server/sources/exports/exports.ts";
 import type { ImportFile } from "../file.ts";
 import { type ImportOptions, refuseColumnOptions, timezoneOf } from "../options.ts";
 import type { ImportPlan } from "../plan.ts";

@@ -1,12 +1,13 @@
 /** Customers of a billing tool's export who match no user. The rows of the file are read once for it. */
 import { randomUUID } from "node:crypto";
-import type { ImportService } from "../../../server/between/remote/remote.ts";
-import { heldVerdict, type ImportRow, maxImportRows } from "../../../server/intake/intake.ts";
+import type { ImportService } from "../../../server/between/remote/shared-ledger.ts";
+import type { ImportRow } from "../../../server/intake/import-rows.ts";
+import { heldVerdict, maxImportRows } from "../../../server/intake/importer.ts";
 import {
   type StripeCustomer,
   stripeCustomerOf,
   unmatchedStripeItems,
-} from "../../../server/sources/sources.ts";
+} from "../../../server/sources/exports/stripe.ts";
 import type { RowSource } from "../row.ts";
 import { objectOfRow } from "./rows.ts";
 

@@ -4,18 +4,17 @@ import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
 import { senderTitles } from "../../../contract/actions/sender-titles.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import {
   type ClosedAlert,
-  type EntityInMessages,
-  keyOfEntity,
   keyOfOpenAlert,
-  type OutgoingMessage,
-  type RuleEntity,
   type RuleVersion,
-  runText,
   type UnsentAlert,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/actions/rules.ts";
+import { runText } from "../../ledger/ports/actions/run-messages.ts";
+import type { EntityInMessages } from "../../ledger/ports/actions/work.ts";
 import type { EntityWorth } from "../rules/worth.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
 import { cutText } from "../send/message-text.ts";

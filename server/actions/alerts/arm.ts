@@ -1,15 +1,10 @@
 /** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/actions/rules.ts";
-import {
-  type DecisionChunk,
-  type DrawnAlert,
-  type EntityNumbers,
-  type FiredAlert,
-  type KnownArms,
-  keyOfEntity,
-  type RuleVersion,
-} from "../../ledger/ledger.ts";
+import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
+import { keyOfEntity } from "../../ledger/ports/actions/rule-entities.ts";
+import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "../../ledger/ports/actions/rules.ts";
+import type { EntityNumbers } from "../../ledger/ports/actions/work.ts";
 
 /**
  * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 /

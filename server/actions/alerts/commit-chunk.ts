@@ -1,24 +1,24 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their
  * messages. */
 import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
+import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
+import type { RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import {
   type AlertsOfCap,
   type ClosedAlert,
   type DecisionChunk,
   type DecisionMessage,
-  type DestinationWithCounts,
   type DrawnAlert,
   type FiredAlert,
   type GatheredAlerts,
-  type KnownArms,
   keyOfOpenAlert,
-  type RuleEntity,
   type RuleToDecide,
   type RuleVersion,
-  type SharedLedger,
   type UnsentAlert,
   type Watermark,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/actions/rules.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { EntityWorth } from "../rules/worth.ts";
 import {
   type AlertGroup,

@@ -1,8 +1,8 @@
 /** Controls of a hold-out, by the numbers of users or accounts. */
-import { membersOfAccounts } from "../../analytics/analytics.ts";
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { membersOfAccounts } from "../../analytics/entities/members-of-accounts.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** The last day as a control, by number. A user of an account that is a control is a control as well. */
 export type Controls = ReadonlyMap<number, number>;

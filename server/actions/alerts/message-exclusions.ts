@@ -1,10 +1,11 @@
 /** Takes excluded users and accounts out of messages that wait to be sent: a message of the morning waits for
  * hours after its decision. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { RuleEntity, SharedLedger } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { excludedAmong } from "../rules/standing.ts";
 import { worthReader } from "../rules/worth.ts";
 import { gatherWithout } from "./commit-chunk.ts";

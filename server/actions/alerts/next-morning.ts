@@ -1,5 +1,5 @@
 /** When a message of the morning is due. */
-import { msPerDay, msPerHour, type Zone } from "../../calendar/calendar.ts";
+import { msPerDay, msPerHour, type Zone } from "../../calendar/zone.ts";
 
 const morningHour = 8;
 

@@ -1,22 +1,15 @@
 /** Decides the alert rules of all organizations, every ten seconds. Most runs find no new scored day. Daily
  * rules have a decider of their own, so that rules about moments do not wait for them. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type {
-  DecisionChunk,
-  Organization,
-  RuleVersion,
-  SharedLedger,
-  Watermark,
-} from "../../ledger/ledger.ts";
-import {
-  isPastImported,
-  lateEventsOfPast,
-  newestRun,
-  runsBetween,
-  type SourceWatch,
-} from "../../scoring/scoring.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";
+import { runsBetween } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
 import { decideContinuousRules, decideDailyRules } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";

@@ -1,15 +1,14 @@
 /** The figures of rules that are on: alerts by week, and the outcomes of alerts whose churn horizon is
  * over. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type {
-  AlertRule,
-  FiredRecord,
-  HoldOutExperiment,
-  Organization,
-  SharedLedger,
-} from "../../ledger/ledger.ts";
-import { type EntityKind, runsBetween } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
+import type { HoldOutExperiment } from "../../ledger/ports/actions/hold-outs.ts";
+import type { AlertRule } from "../../ledger/ports/actions/rule-settings.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { runsBetween } from "../../scoring/run/records.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type BaseRate, baseRateOf } from "../rules/base-rate.ts";
 import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "../rules/preview-figures.ts";
 import { type AlertOutcome, outcomesOf } from "./outcomes.ts";

@@ -6,43 +6,42 @@ import {
   callListLimits as limits,
 } from "../../../contract/actions/call-list.ts";
 import {
-  type Call,
   type CalledEntity,
   type CallFactsRow,
-  type CallGround,
   type CallPopulation,
   calledEntities,
   callFacts,
+  lastContacts,
+  payerCount,
+  risksOfDays,
+} from "../../analytics/calls/call-facts.ts";
+import {
+  type Call,
+  type CallGround,
   callOf,
   callReason,
-  cancellationReasons,
   compareCalls,
   isWorseSince,
-  lastContacts,
-  type Owner,
-  type Owners,
-  ownerIn,
-  ownersOf,
-  type PayersQuestion,
-  payerCount,
-  payersNow,
-  renewalDayOf,
-  revenueQuestion,
-  risksOfDays,
-} from "../../analytics/analytics.ts";
-import { msPerDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
-import type { EntitiesByNumber, Organization, SharedLedger, WorkOnCall } from "../../ledger/ledger.ts";
-import { expectedLossOfPayer } from "../../revenue/revenue.ts";
-import {
-  absoluteRiskScale,
-  type EntityKind,
-  lacksData,
-  newestRun,
-  type RunBody,
-  rowsOf,
-  type ScoreRecord,
-} from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+} from "../../analytics/calls/ranking.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "../../analytics/entities/owners.ts";
+import { cancellationReasons } from "../../analytics/revenue/churn-reasons.ts";
+import { revenueQuestion } from "../../analytics/revenue/currencies.ts";
+import { type PayersQuestion, payersNow } from "../../analytics/revenue/payers-now.ts";
+import { renewalDayOf } from "../../analytics/revenue/renews-at.ts";
+import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
+import type { WorkOnCall } from "../../ledger/ports/actions/alerts.ts";
+import type { EntitiesByNumber } from "../../ledger/ports/actions/work.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
+import { lacksData } from "../../scoring/churn/ladder.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import { absoluteRiskScale } from "../../scoring/scores/risk-scale.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type Controls, controlsOn } from "../alerts/controls.ts";
 
 export interface CallListParts {

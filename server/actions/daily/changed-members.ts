@@ -1,9 +1,9 @@
 /** Takes over the state of accounts that come inside only because the set of their members changed: members
  * were excluded, included again, or erased, and scores of earlier days were of another set. See
  * docs/decisions/0086. */
-import type { ErasedAccounts } from "../../ledger/ledger.ts";
-import { clocksDifferMs } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { ErasedAccounts } from "../../ledger/ports/erasures.ts";
+import { clocksDifferMs } from "../../scoring/run/changed-days.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { accountsWithExclusions } from "../rules/standing.ts";
 import { adopted, type DayOfRules, type EntityStep, hasFired, type SteppingRule } from "./day-steps.ts";
 import type { Run } from "./due-days.ts";

@@ -3,9 +3,12 @@
  * day, and of the days that rules compare with, are read once, and each rule adds an expression. See
  * docs/decisions/0086.
  */
-import { boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
-import { type EntityKind, windowStart } from "../../scoring/scoring.ts";
-import { dayParameter, isIncluded, type Parameter } from "../../warehouse/warehouse.ts";
+import { boundBitmap, type EntitySet } from "../../analytics/entities/entity-sets.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { windowStart } from "../../scoring/scores/observed-days.ts";
+import type { Parameter } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } from "../rules/conditions.ts";
 import { judgements } from "../rules/readings-query.ts";
 import type { Run } from "./due-days.ts";

@@ -1,7 +1,8 @@
 /** The steps of rules on one scored day, from the judgements of the engine and the states in the ledger. */
-import type { EntityStateRow } from "../../ledger/ledger.ts";
-import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityStateRow } from "../../ledger/ports/actions/rules.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { ScoredOrganization } from "../../scoring/run/population.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { rangesOf } from "../rules/readings.ts";
 import { judgements } from "../rules/readings-query.ts";
 import { type Absent, absentAccounts, excludedAmong } from "../rules/standing.ts";

@@ -1,7 +1,9 @@
 /** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
  * rule in chunks. */
-import type { Organization, Watermark } from "../../ledger/ledger.ts";
-import { rulesKey } from "../../scoring/scoring.ts";
+
+import type { Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
 import { insideByRules } from "../rules/as-before.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import { isOfScores, isOfSegment, type ScoreCondition } from "../rules/conditions.ts";

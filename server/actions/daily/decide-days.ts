@@ -3,8 +3,9 @@
  * watermark says what is next, so a decision that was cut off between two commits goes on from there. Rules
  * that decide one day are read together. See docs/decisions/0086.
  */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { RuleToDecide } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import { isOfScores, isOfSegment, lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { hadOutage } from "../rules/past-segments.ts";

@@ -2,8 +2,11 @@
  * record is then of the later run. See docs/decisions/0086. */
 import { createHash } from "node:crypto";
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
-import type { Watermark } from "../../ledger/ledger.ts";
-import { excludedOfKey, type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
+import type { Watermark } from "../../ledger/ports/actions/rules.ts";
+import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
+import { excludedOfKey } from "../../scoring/run/population.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
 
 type Run = ScoreRecord<RunBody>;
 

@@ -1,7 +1,10 @@
 /** The scored days that a rule is to decide, by its watermark. See docs/decisions/0086. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, RuleToDecide, RuleVersion, Watermark } from "../../ledger/ledger.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { RuleToDecide, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
 import { isAfterBulkChange } from "../rules/bulk-changes.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "../rules/segments.ts";

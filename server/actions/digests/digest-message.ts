@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { counted } from "../../../contract/counted.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import type { OutgoingMessage } from "../../ledger/ledger.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
 import { silenceSentence } from "../notices/notices.ts";
 import { percentText } from "../rules/facts.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";

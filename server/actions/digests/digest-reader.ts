@@ -1,21 +1,22 @@
 /** Reads the content of a digest, from the warehouse and the ledger. */
 import { type DigestPeriod, digestDays, digestLimits } from "../../../contract/digest/digest.ts";
-import { hasPayers } from "../../analytics/analytics.ts";
-import { formatDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
-import { keyOfEntity, type Organization, type RuleEntity, type SharedLedger } from "../../ledger/ledger.ts";
-import {
-  type EntityKind,
-  highRiskMoves,
-  lacksData,
-  modelChanges,
-  nameOfRung,
-  newestRun,
-  type RunBody,
-  rowsOf,
-  type ScoreRecord,
-  type SourceWatch,
-} from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { hasPayers } from "../../analytics/revenue/payers-now.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { type Zone, zoneOf } from "../../calendar/zone.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { lacksData } from "../../scoring/churn/ladder.ts";
+import { nameOfRung } from "../../scoring/churn/model-names.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { highRiskMoves } from "../../scoring/queries/lists/high-risk-moves.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
+import { modelChanges } from "../../scoring/run/model-changes.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type Controls, controlsOn } from "../alerts/controls.ts";
 import { readCallList } from "../calls/call-list.ts";
 import { modelSentences } from "../notices/notices.ts";

@@ -1,6 +1,6 @@
 /** When a digest is due, by the clocks of an organization. Pure. */
 import { type DigestPeriod, digestDays } from "../../../contract/digest/digest.ts";
-import { msPerHour, type Zone } from "../../calendar/calendar.ts";
+import { msPerHour, type Zone } from "../../calendar/zone.ts";
 import { timeOfDayMs } from "../alerts/next-morning.ts";
 
 /** A digest of a period. Its key is (recipient, period, day): it is sent once. */

@@ -1,9 +1,11 @@
 /** The content of a digest, and whether it says anything new. Pure. */
-import type { DigestPeriod } from "../../../contract/digest/digest.ts";
-import { digestLimits } from "../../../contract/digest/digest.ts";
+import { type DigestPeriod, digestLimits } from "../../../contract/digest/digest.ts";
+
 import type { SenderName } from "../../../contract/sources.ts";
-import { type FiredRecord, keyOfEntity, type NamedEntity, type RuleEntity } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
+import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
+import type { NamedEntity } from "../../ledger/ports/actions/work.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { CallRow } from "../calls/call-list.ts";
 import type { Precision } from "../rules/preview-figures.ts";
 

@@ -1,6 +1,6 @@
 /** The precision of alerts: how many untouched alerts were followed by churn. */
-import type { FiredRecord } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type OutcomeQuestion, outcomesOf } from "../alerts/outcomes.ts";
 import { type Precision, precisionOf } from "../rules/preview-figures.ts";
 

@@ -1,6 +1,7 @@
 /** Moments of billing: events that fire once each. */
-import type { EntityKind } from "../../scoring/scoring.ts";
-import { tieBreak, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { tieBreak } from "../../warehouse/schema/billing-tables.ts";
 
 /** The moments that are billing events. */
 export type BillingMoment = "paymentFailed" | "cancellationScheduled";

@@ -1,18 +1,21 @@
 /** Closes alerts of moments, once a scored day: a moment has no end of its own. See docs/decisions/0086. */
 import type { AlertClosing } from "../../../contract/actions/rules.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import type {
-  ClosedAlert,
-  DecisionChunk,
-  OpenMoment,
-  Organization,
-  RuleToDecide,
-  Watermark,
-} from "../../ledger/ledger.ts";
-import { chunkAlerts } from "../../ledger/ledger.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
-import { dayParameter } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import {
+  type ClosedAlert,
+  chunkAlerts,
+  type DecisionChunk,
+  type OpenMoment,
+  type RuleToDecide,
+  type Watermark,
+} from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 

@@ -1,8 +1,9 @@
 /** Decides rules about failed payments and scheduled cancellations. */
 import { isJsonObject } from "../../../contract/json.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import { chunkAlerts, type RuleToDecide, type Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";

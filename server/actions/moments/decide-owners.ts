@@ -1,7 +1,8 @@
 /** Decides rules about the last owner of an account. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { RuleToDecide, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { rowOf, statesOf } from "../rules/states.ts";

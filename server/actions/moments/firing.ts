@@ -1,13 +1,8 @@
 /** The alerts of moments that fire, and their chunks. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type {
-  DecisionChunk,
-  FiredAlert,
-  Organization,
-  RuleToDecide,
-  Watermark,
-} from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { DecisionChunk, FiredAlert, RuleToDecide, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts";
 import { withinSegment } from "../rules/segments.ts";

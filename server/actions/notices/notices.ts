@@ -7,9 +7,10 @@ import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { counted } from "../../../contract/counted.ts";
 import type { SenderName } from "../../../contract/sources.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import type { Delivery, DestinationWithCounts, OutgoingMessage } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Delivery, OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
+import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { MessageBody } from "../send/message-body.ts";
 
 /** The scores of a day, by its newest run. */

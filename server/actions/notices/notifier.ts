@@ -1,7 +1,9 @@
 /** Adds messages about whole organizations: every ten seconds, for the organizations with a destination that
  * asks for them. */
-import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 
 export interface NotifierParts {

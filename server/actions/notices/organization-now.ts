@@ -1,17 +1,15 @@
 /** The present state of an organization, for its messages. */
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization } from "../../ledger/ledger.ts";
-import {
-  absoluteRiskScale,
-  type EntityKind,
-  modelChanges,
-  nameOfRung,
-  newestRun,
-  rowsOf,
-  type SourceWatch,
-  scoresWithChange,
-} from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { nameOfRung } from "../../scoring/churn/model-names.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { scoresWithChange } from "../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
+import { modelChanges } from "../../scoring/run/model-changes.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import { absoluteRiskScale } from "../../scoring/scores/risk-scale.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { CompletedScores, KindScores, OrganizationNow } from "./notices.ts";
 
 interface Parts {

@@ -1,7 +1,8 @@
 /** Whether entities that come inside would also be inside by an earlier model and earlier settings, so that a
  * change of the model or the settings fires no alert. */
-import { scoresByRules } from "../../scoring/scoring.ts";
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import { scoresByRules } from "../../scoring/preview/scores-by-rules.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { conditionSql, type ScoreCondition } from "./conditions.ts";
 
 type Question = Parameters<typeof scoresByRules>[1] & { readonly entities: readonly number[] };

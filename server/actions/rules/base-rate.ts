@@ -1,8 +1,11 @@
 /** The base rate that the precision of a rule is compared with: how many of all entities churned within the
  * horizon. */
-import { type DaySets, isMember } from "../../analytics/analytics.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
-import { isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import { type DaySets, isMember } from "../../analytics/segments/past/day-sets.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 
 export interface BaseRate {
   readonly count: number;

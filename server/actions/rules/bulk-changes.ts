@@ -1,6 +1,8 @@
 /** Whether the past changed in bulk after a day was decided: then a difference between that day and the next
  * is no news. See docs/decisions/0086. */
-import type { LateEvents, PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import type { LateEvents, PastQuestion } from "../../scoring/run/changed-days.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
 import type { OfSegments } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;

@@ -4,8 +4,9 @@
  * them with plain TypeScript.
  */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
-import { boundBitmap, type DaySets, type EntitySet, isMember } from "../../analytics/analytics.ts";
-import type { RunBody } from "../../scoring/scoring.ts";
+import { boundBitmap, type EntitySet } from "../../analytics/entities/entity-sets.ts";
+import { type DaySets, isMember } from "../../analytics/segments/past/day-sets.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
 
 /** Conditions on the rows of scores. */
 export type ScoreCondition = Extract<

@@ -1,13 +1,13 @@
 /** Decides rules about silent sources, in each run. */
-import { zoneOf } from "../../calendar/calendar.ts";
+import { zoneOf } from "../../calendar/zone.ts";
 import type {
   DecisionChunk,
   EntityStateRow,
   FiredAlert,
-  Organization,
   RuleToDecide,
   Watermark,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import { chunkOf } from "../moments/firing.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import { rowOf, stateOf } from "./states.ts";

@@ -1,13 +1,16 @@
 /** The stores of a decision, and its clock. */
 import type {
   DecisionChunk,
-  ErasedAccounts,
-  Organization,
   RuleDecisions,
   RuleVersion,
   Watermark,
-} from "../../ledger/ledger.ts";
-import type { EntityKind, RunBody, ScoreRecord, SourceWatch } from "../../scoring/scoring.ts";
+} from "../../ledger/ports/actions/rules.ts";
+import type { ErasedAccounts } from "../../ledger/ports/erasures.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
 import type { SeenOwners } from "../moments/seen-owners.ts";
 import type { BulkParts } from "./bulk-changes.ts";
 import type { FiringParts } from "./facts.ts";

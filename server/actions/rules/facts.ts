@@ -1,8 +1,12 @@
 /** The figures, reasons and draws of alerts. Figures are from the rows of scores of their day. */
 import type { AlertReason } from "../../../contract/actions/rules.ts";
-import type { FiredAlert, Organization, RuleVersion } from "../../ledger/ledger.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { FiredAlert, RuleVersion } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { DailyCondition } from "./conditions.ts";
 import { exemptOf, type SegmentParts } from "./segments.ts";
 import type { ReadWorth } from "./worth.ts";

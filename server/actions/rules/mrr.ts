@@ -1,8 +1,10 @@
 /** The MRR of entities for their alerts, in the organization's currency. */
-import { hasPayers, payersNow, revenueQuestion } from "../../analytics/analytics.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+
+import { revenueQuestion } from "../../analytics/revenue/currencies.ts";
+import { hasPayers, payersNow } from "../../analytics/revenue/payers-now.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 
 /** Reads MRR now, a few thousand entities at a time. @throws WarehouseError */

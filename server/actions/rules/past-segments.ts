@@ -1,9 +1,12 @@
 /** The segments that a previewed rule names, as of each scored day of the past. */
 import type { RuleCondition, RuleScope } from "../../../contract/actions/rules.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { DaySets } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import { daysWithin, type RunBody, rulesKey, type ScoreRecord } from "../../scoring/scoring.ts";
+import type { DaySets } from "../../analytics/segments/past/day-sets.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { daysWithin } from "../../scoring/scores/observed-days.ts";
 import { readingInScope } from "./segments.ts";
 import type { Reading } from "./step.ts";
 

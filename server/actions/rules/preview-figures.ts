@@ -1,5 +1,6 @@
 /** How a rule would have done, from the replays of its entities: pure. */
-import { daysWithin, type Interval, type Outages, wilson } from "../../scoring/scoring.ts";
+import { daysWithin, type Outages } from "../../scoring/scores/observed-days.ts";
+import { type Interval, wilson } from "../../scoring/statistics/wilson.ts";
 import type { FiredInPast, Replayed } from "./replay.ts";
 
 /** The scored days of a preview, in order. */

@@ -5,8 +5,9 @@
  */
 import { isMoment, type RuleCondition, type RuleScope } from "../../../contract/actions/rules.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { ScoredOrganization } from "../../scoring/run/population.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, isOfRisk, lookbackOf } from "./conditions.ts";

@@ -3,9 +3,11 @@
  * entities that are ever inside, or followed, leave the engine: a few megabytes of 9 million rows.
  */
 
-import type { EntityKind, Outages } from "../../scoring/scoring.ts";
-import { daysWithin, windowStart } from "../../scoring/scoring.ts";
-import { dayParameter, isIncluded, type Parameter } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { daysWithin, type Outages, windowStart } from "../../scoring/scores/observed-days.ts";
+import type { Parameter } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } from "./conditions.ts";
 
 /** A scored day. */

@@ -3,16 +3,15 @@
  * have none. The preview reads 90 days of one rule. The nightly decision reads one day of all rules
  * (`daily/`).
  */
-import {
-  type EntityKind,
-  type Outages,
-  type RunBody,
-  rulesKey,
-  runsBetween,
-  type ScoredOrganization,
-  type ScoreRecord,
-} from "../../scoring/scoring.ts";
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+
+import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { ScoredOrganization } from "../../scoring/run/population.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import { runsBetween, type ScoreRecord } from "../../scoring/run/records.ts";
+import type { Outages } from "../../scoring/scores/observed-days.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { insideByRules } from "./as-before.ts";
 import { conditionSql, type DailyCondition, isOfScores, isOfSegment, lookbackOf } from "./conditions.ts";
 import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";

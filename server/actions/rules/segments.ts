@@ -1,9 +1,10 @@
 /** The segments that a rule names, as the decision reads them: their members as of now. See
  * docs/decisions/0086. */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
-import { type EntitySet, numbersOfSet } from "../../analytics/analytics.ts";
-import type { Organization, RuleVersion } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { type EntitySet, numbersOfSet } from "../../analytics/entities/entity-sets.ts";
+import type { RuleVersion } from "../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
 import type { Reading } from "./step.ts";
 

@@ -1,13 +1,12 @@
 /** Who cannot trigger alerts: excluded users, and accounts without included members. */
-import {
-  type EntityKind,
-  excludedOfKey,
-  newestRun,
-  type RunBody,
-  type ScoredOrganization,
-  type ScoreRecord,
-} from "../../scoring/scoring.ts";
-import { accountsLeftOut, dayParameter, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { excludedOfKey, type ScoredOrganization } from "../../scoring/run/population.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { accountsLeftOut, isExcluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 
 type Run = ScoreRecord<RunBody>;
 

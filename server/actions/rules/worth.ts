@@ -1,17 +1,13 @@
 /** What the users and accounts of alerts are worth, and who looks after them. */
-import {
-  calledEntities,
-  hasPayers,
-  type Owner,
-  ownerIn,
-  ownersOf,
-  payersNow,
-  revenueQuestion,
-} from "../../analytics/analytics.ts";
-import { msPerDay, zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { calledEntities } from "../../analytics/calls/call-facts.ts";
+import { type Owner, ownerIn, ownersOf } from "../../analytics/entities/owners.ts";
+import { revenueQuestion } from "../../analytics/revenue/currencies.ts";
+import { hasPayers, payersNow } from "../../analytics/revenue/payers-now.ts";
+import { msPerDay, zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** What a user or account is worth. Amounts are a month's, in minor units of the currency. */
 export interface EntityWorth {

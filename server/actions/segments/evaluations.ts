@@ -1,9 +1,13 @@
 /** The stored evaluations of segments, and the changes of their members. See docs/decisions/0092. */
 import { createHash } from "node:crypto";
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
-import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
-import { type Segment, segmentWithThoseBelow } from "../../ledger/ledger.ts";
-import { dayParameter, isIncluded, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
+import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/entities/entity-sets.ts";
+import type { Segment } from "../../ledger/ports/actions/segments.ts";
+import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { segmentChanges } from "../../warehouse/schema/segment-tables.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { isTouched, type Touched } from "./touched.ts";
 
 /** What an evaluation was based on. A later evaluation compares it with its own ground. */

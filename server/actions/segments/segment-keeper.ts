@@ -5,18 +5,19 @@
  */
 
 import { comparedDays } from "../../../contract/actions/segments.ts";
-import type { EntitySet } from "../../analytics/analytics.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import {
-  type Organization,
-  type Segment,
-  type SharedLedger,
-  segmentWithThoseBelow,
-} from "../../ledger/ledger.ts";
-import { Retries } from "../../process/process.ts";
-import { newestRun, rulesKey, type SourceWatch, statementByStatement } from "../../scoring/scoring.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { Segment } from "../../ledger/ports/actions/segments.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
+import { Retries } from "../../process/retries.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import { statementByStatement } from "../../scoring/run/turns.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { causeOf, isDue, touchedSince, unknownSinceMs } from "./cause.ts";
 import {
   contentKeys,

@@ -4,7 +4,7 @@
  * docs/decisions/0092.
  */
 import { ownerTrait } from "../../../contract/actions/work.ts";
-import type { EntitySet } from "../../analytics/analytics.ts";
+import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
 
 /** Erasures and owners since the last evaluation of a segment. */
 export interface Touched {

@@ -1,6 +1,6 @@
 /** Sends e-mail by the installation's own server. */
 import type { MailConfig } from "../../config.ts";
-import { messageOf } from "../../process/process.ts";
+import { messageOf } from "../../process/message-of.ts";
 import type { Sent } from "./post.ts";
 
 export interface Mail {

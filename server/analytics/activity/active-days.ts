@@ -3,8 +3,10 @@
  * many users of one day and many users of every day.
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeDaysTable, dayParameter, included, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** Four weeks: every weekday counts as often as every other. */

@@ -1,7 +1,9 @@
 /** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it,
  * and their stickiness. 90 days from the bitmaps take 11 ms. */
 
-import { activeDaysTable, included, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 export interface ActiveUsersQuestion extends UsersQuestion {

@@ -3,15 +3,15 @@
  * the first time ever, and how long after their first activity?
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import {
   activeDaysTable,
-  dayParameter,
   firstActiveDays,
-  included,
   isEngagement,
   type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 export interface AdoptionQuestion extends UsersQuestion {

@@ -1,6 +1,8 @@
 /** The account member who sent an account's churn event. */
 
-import { dayParameter, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
 
 export interface ChurnEventSender {

@@ -1,7 +1,8 @@
 /** The day on which an organization's data begins. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { firstActiveDays, isIncluded, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { firstActiveDays, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { engagementRows } from "../sql/sql.ts";
 
 /** The first day with an active included user, in days since 1970-01-01; null before any. */

@@ -3,15 +3,11 @@
  * first time ever. Returning ones were also active in the period before. Resurrected ones were active
  * earlier, but not in the period before. Dormant users were active in the period before and not in this.
  */
-import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  activeDaysTable,
-  dayParameter,
-  firstActiveDays,
-  included,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+import { type PeriodsQuestion, periodStarts } from "../../calendar/period-starts.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeDaysTable, firstActiveDays, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { periodOf } from "../sql/period-of.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 

@@ -4,8 +4,10 @@
  * shorter, so a longer silence is unlikely to be a usual gap.
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeDaysTable, dayParameter, included, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** The window: 26 weeks. */

@@ -4,14 +4,12 @@
  */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
-import {
-  type CallScoresQuestion,
-  callScoresQuery,
-  type EntityKind,
-  sharpFallPoints,
-} from "../../scoring/scoring.ts";
-import { isIncluded, isIncludedAccount, type Warehouse } from "../../warehouse/warehouse.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { type CallScoresQuestion, callScoresQuery } from "../../scoring/queries/lists/call-scores.ts";
+import { sharpFallPoints } from "../../scoring/queries/lists/to-call.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded, isIncludedAccount } from "../../warehouse/schema/included.ts";
 import { type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";

@@ -3,9 +3,10 @@
 
 import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
 import { counted } from "../../../contract/counted.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
-import { expectedLossOfPayer } from "../../revenue/revenue.ts";
-import { type EntityKind, sharpFallPoints } from "../../scoring/scoring.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { sharpFallPoints } from "../../scoring/queries/lists/to-call.ts";
 
 /** What the call list knows of a user or an account. Times are unix milliseconds. */
 export interface CallFacts {

@@ -1,15 +1,15 @@
 /** Accounts as a list, searched, filtered and sorted by any column, with their members' activity. As with
  * users, the numbers of a page's accounts are found first, and their rows are read then. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import {
   activeMembersTable,
   activeSpans,
   activeSpansOf,
   engagementParameters,
-  isIncluded,
   type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";

@@ -3,7 +3,9 @@
  * bound to the next, so that a segment is a condition of any list, figure or other segment. Of 100,000 users
  * it has at most 16 KB.
  */
-import { included, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
+
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { included } from "../../warehouse/schema/included.ts";
 import type { Sql } from "../sql/sql.ts";
 import { condition } from "./list-scores.ts";
 

@@ -1,6 +1,9 @@
 /** Users who did events so often within some days, or accounts in which they were done: up to 200 conditions
  * in one pass over the rollup. */
-import { dayParameter, isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
+
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { bitmapText, type EntitySet } from "./entity-sets.ts";
 
 /** At least `times` times within the days that end with `toDay` of the question. */

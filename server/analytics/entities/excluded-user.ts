@@ -1,6 +1,7 @@
 /** Whether one user is excluded from figures. */
 
-import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 
 /** @param question the user by its number within the organization */
 export async function isUserExcluded(

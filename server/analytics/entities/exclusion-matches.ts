@@ -1,16 +1,16 @@
 /** Which users exclusion rules match: how many each rule, which rules one user, and a preview of a rule
  * before it is added. By the conditions by which users are excluded. */
-import type { ExclusionRule } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { ExclusionRule } from "../../ledger/ports/exclusions.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import {
-  isIncluded,
   isMatched,
   matchedColumns,
   ruleMatches,
   ruleOrder,
   ruleParameters,
   ruleSettings,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/load/exclusions.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { traitName } from "../sql/json-text.ts";
 
 /** Users who are shown as examples. */

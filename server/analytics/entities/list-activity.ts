@@ -1,12 +1,12 @@
 /** Filters a list of users by activity on some days: the users behind figures of activity. */
 import {
   activeDaysTable,
-  dayParameter,
   firstActiveDays,
   isEngagement,
-  isIncluded,
   type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { Sql } from "../sql/sql.ts";
 import { condition } from "./list-scores.ts";
 

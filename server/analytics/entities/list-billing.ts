@@ -1,7 +1,7 @@
 /** Filters and orders of lists by MRR, plan, status and renewal of subscriptions. */
 
-import type { PayerStatus } from "../../revenue/revenue.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
+import type { PayerStatus } from "../../revenue/figures/payer-now.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { expectedLossSql, type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import { condition } from "./list-scores.ts";

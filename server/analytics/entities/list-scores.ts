@@ -1,24 +1,20 @@
 /** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and
  * sorted. */
+import type { ActivityOrder } from "../../scoring/churn/activity-order.ts";
+import type { Fall } from "../../scoring/queries/lists/falls.ts";
 import {
-  type ActivityOrder,
-  absoluteRiskScale,
-  type Fall,
-  type HealthBand,
   type Moved,
   movedConditions,
   type OfRun,
-  type RiskBand,
-  type RiskLimits,
   riskBandCondition,
-  type State,
   scoresWithChange,
-  type ToCallQuestion,
-  toCallQuery,
-  type Verdict,
-  verdictSql,
-} from "../../scoring/scoring.ts";
-import { dayParameter } from "../../warehouse/warehouse.ts";
+} from "../../scoring/queries/lists/reading.ts";
+import { type ToCallQuestion, toCallQuery } from "../../scoring/queries/lists/to-call.ts";
+import type { HealthBand } from "../../scoring/scores/health.ts";
+import { absoluteRiskScale, type RiskBand, type RiskLimits } from "../../scoring/scores/risk-scale.ts";
+import type { State } from "../../scoring/scores/state.ts";
+import { type Verdict, verdictSql } from "../../scoring/scores/verdict.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { Sql, UsersQuestion } from "../sql/sql.ts";
 
 /** The run of the scores, and the earlier run that changes are compared with. */

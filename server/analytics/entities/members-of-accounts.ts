@@ -1,5 +1,5 @@
 /** The users of some accounts. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** Their numbers, each with that of its account, excluded users among them. @throws WarehouseError */
 export async function membersOfAccounts(

@@ -1,8 +1,10 @@
 /** The number of events on each day of one user, or in one account. Rows come from one user's rollup, or from
  * those of users who ever belonged to the account. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, isEngagement, isIncluded, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isEngagement, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 import { everMembers } from "./timeline.ts";
 

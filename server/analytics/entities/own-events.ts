@@ -4,7 +4,9 @@
  * timeline reads, too.
  */
 
-import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { countsAsActivity } from "../../warehouse/schema/tables.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { inAccount } from "./own-activity.ts";
 
 interface Question {

@@ -1,5 +1,5 @@
 /** How many subscriptions billing events have told of. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** All subscriptions of an organization, also those that have ended. */
 export async function subscriptionCount(warehouse: Warehouse, organization: number): Promise<number> {

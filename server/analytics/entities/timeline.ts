@@ -3,7 +3,7 @@
  * account, the newest first. Events with a future time are included: a timeline shows everything that was
  * sent.
  */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
 
 /** Where to read on: behind this event. */

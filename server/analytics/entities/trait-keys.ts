@@ -1,6 +1,6 @@
 /** The names of all traits that users have, excluded users among them, or of all attributes of accounts: the
  * columns of their table. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** Names in alphabetical order, at most `limit`: of more, those that the most users or accounts have. */
 export async function traitKeys(

@@ -1,7 +1,8 @@
 /** The traits that users have now, or the attributes of accounts, with their values, to choose a split or a
  * filter from. */
 
-import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { maxValueCharacters } from "../sql/json-text.ts";
 
 export interface TraitNamesQuestion {

@@ -3,14 +3,14 @@
  * found, by only the columns that this needs; then their rows are read.
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import {
   activeSpans,
   activeSpansOf,
   engagementParameters,
-  isIncluded,
   type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";

@@ -1,6 +1,8 @@
 /** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
 
-import { dayParameter, isEngagement, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isEngagement, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */

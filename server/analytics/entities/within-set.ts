@@ -1,11 +1,6 @@
 /** Figures about the users, accounts or payers of a set. */
-import {
-  type Parameter,
-  type Warehouse,
-  withinAccounts,
-  withinPayers,
-  withinUsers,
-} from "../../warehouse/warehouse.ts";
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { withinAccounts, withinPayers, withinUsers } from "../../warehouse/schema/included.ts";
 import { boundBitmap, type EntitySet } from "./entity-sets.ts";
 
 type Limits = Parameters<Warehouse["rows"]>[2];

@@ -1,5 +1,5 @@
 /** How often every event was done on every day, as a part of other queries. */
-import { isExcluded } from "../../warehouse/warehouse.ts";
+import { isExcluded } from "../../warehouse/schema/included.ts";
 
 /**
  * A subquery with `event`, `day` and `times`, a row for every event and day with this event.

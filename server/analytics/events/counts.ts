@@ -1,7 +1,8 @@
 /** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures
  * are made. */
 
-import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 
 export interface Counts {

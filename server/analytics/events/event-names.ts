@@ -1,6 +1,8 @@
 /** Which events there are: how often each was done, by how many people, and when first and last. */
 
-import { dayParameter, included, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 
 export interface EventNamesQuestion {

@@ -3,8 +3,9 @@
  * Properties are in the raw events only: the time grows with the number of events of this name in the days
  * (`eventsByName`).
  */
-import { periodStarts } from "../../calendar/calendar.ts";
-import { countsAsActivity, type Warehouse, WarehouseError } from "../../warehouse/warehouse.ts";
+import { periodStarts } from "../../calendar/period-starts.ts";
+import { type Warehouse, WarehouseError } from "../../warehouse/engine/warehouse.ts";
+import { countsAsActivity } from "../../warehouse/schema/tables.ts";
 import { jsonKey, jsonSettings, jsonText } from "../sql/json-text.ts";
 import { periodOf } from "../sql/period-of.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";

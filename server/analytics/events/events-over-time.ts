@@ -2,8 +2,10 @@
  * How often events were done, and by how many users, by day, week or month: all events together, or the most
  * frequent ones separately. Counts come from the sums of days, users from the bitmaps.
  */
-import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
-import { dayParameter, included, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import { type PeriodsQuestion, periodStarts } from "../../calendar/period-starts.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { included, isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { periodOf } from "../sql/period-of.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 

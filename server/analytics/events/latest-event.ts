@@ -1,6 +1,8 @@
 /** The latest event of all users. */
 
-import { dayParameter, included, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { included, isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { type AccountTimelineEvent, eventColumns, userNames } from "../entities/timeline.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 

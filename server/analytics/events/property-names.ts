@@ -1,5 +1,5 @@
 /** The properties that events have, to choose a split from. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { askedRows } from "./events-over-time.ts";
 

@@ -1,6 +1,8 @@
 /** How many users ever did an event, for each of some events. */
 
-import { dayParameter, included, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 
 export interface UsersOfEvent {
   readonly event: string;

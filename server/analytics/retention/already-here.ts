@@ -2,7 +2,7 @@
  * Which cohorts are made of users from before the data begins. A new installation sees all existing users
  * within some weeks. Those cohorts do not describe new users. Pure.
  */
-import { periodsLater } from "../../calendar/calendar.ts";
+import { periodsLater } from "../../calendar/period-starts.ts";
 import type { CohortRow } from "./cohorts.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";
 

@@ -1,7 +1,9 @@
 /**
  * When users entered a cohort: one row for each, with the day of the entry.
  */
-import { dayParameter, engagementParameters, firstActiveDays } from "../../warehouse/warehouse.ts";
+
+import { engagementParameters, firstActiveDays } from "../../warehouse/schema/engagement.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import type { RetentionQuestion } from "./retention-question.ts";
 

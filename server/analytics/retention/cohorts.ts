@@ -4,11 +4,11 @@
  */
 import {
   activeDaysTable,
-  dayParameter,
   engagementParameters,
-  included,
   type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+} from "../../warehouse/schema/engagement.ts";
+import { included } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { Sql } from "../sql/sql.ts";
 import { entriesOf } from "./cohort-entries.ts";
 import { type Entry, type Grid, type RetentionQuestion, retentionLimits } from "./retention-question.ts";

@@ -3,21 +3,21 @@
  * interval and its p-value. Users of one account come and leave together, so they count as fewer independent
  * users. Unlike the table, this reads a row for each user.
  */
-import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
+import { periodsBetween, periodsLater } from "../../calendar/period-starts.ts";
+import type { Steps } from "../../scoring/churn/steps.ts";
+import { inSteps } from "../../scoring/run/in-steps.ts";
 import {
   type ClusterHits,
   differenceProbability,
   effectiveSample,
   holm,
-  type Interval,
-  inSteps,
-  type Lifetimes,
-  logRank,
   newcombe,
-  type Steps,
   shareInterval,
-} from "../../scoring/scoring.ts";
-import { engagementParameters, type Warehouse } from "../../warehouse/warehouse.ts";
+} from "../../scoring/statistics/difference.ts";
+import { type Lifetimes, logRank } from "../../scoring/statistics/log-rank.ts";
+import type { Interval } from "../../scoring/statistics/wilson.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { engagementParameters } from "../../warehouse/schema/engagement.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { alreadyHere } from "./already-here.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";

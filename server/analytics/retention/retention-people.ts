@@ -1,7 +1,8 @@
 /** The users behind a cell of a retention table: members of the cohort who returned, and members who did
  * not. */
-import { startOfPeriod } from "../../calendar/calendar.ts";
-import { activeSpansOf, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import { startOfPeriod } from "../../calendar/period-starts.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeSpansOf, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { engagementRows } from "../sql/sql.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";

@@ -1,9 +1,9 @@
 /** The parameters of a retention question, and their limits. */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import type { OffsetTransition } from "../../calendar/calendar.ts";
-import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
-import type { PassiveEvents } from "../../warehouse/warehouse.ts";
+import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../../calendar/period-starts.ts";
+import type { OffsetTransition } from "../../calendar/zone.ts";
+import type { PassiveEvents } from "../../warehouse/schema/engagement.ts";
 
 /** The event or trait that starts a membership: a user is in the cohort of the period of the first
  * occurrence. */

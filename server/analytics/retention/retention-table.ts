@@ -1,15 +1,9 @@
 /** The retention table made of counts: shares with their intervals, complete cells, the mean row and the
  * projection. Pure. */
-import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
-import {
-  fitSbg,
-  type Interval,
-  neverRising,
-  projectFrom,
-  projectSbg,
-  type ShareAt,
-  wilson,
-} from "../../scoring/scoring.ts";
+import { periodsBetween, periodsLater } from "../../calendar/period-starts.ts";
+import { neverRising } from "../../scoring/statistics/isotonic.ts";
+import { fitSbg, projectFrom, projectSbg, type ShareAt } from "../../scoring/statistics/sbg.ts";
+import { type Interval, wilson } from "../../scoring/statistics/wilson.ts";
 import { alreadyHere } from "./already-here.ts";
 import type { CohortRow, Group } from "./cohorts.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";

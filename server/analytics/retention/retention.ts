@@ -4,7 +4,8 @@
  * docs/decisions/0015-retention.md has the figures.
  */
 
-import { activeDaysTable, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { engagementRows } from "../sql/sql.ts";
 import { type CohortRow, cohortsWithPeriods } from "./cohorts.ts";

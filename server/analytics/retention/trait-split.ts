@@ -10,8 +10,8 @@
  * known for the shortest time. The members of an account are known at every time, its owner only now.
  */
 
-import type { OffsetTransition } from "../../calendar/calendar.ts";
-import { accountOwners } from "../../warehouse/warehouse.ts";
+import type { OffsetTransition } from "../../calendar/zone.ts";
+import { accountOwners } from "../../warehouse/schema/account-owners.ts";
 import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import type { Split } from "./retention-question.ts";

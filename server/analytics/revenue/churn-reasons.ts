@@ -3,8 +3,8 @@
  * feedback, else the reason. Team members and applications say it as a trait.
  */
 import { churnReasonTrait } from "../../../contract/actions/work.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText } from "../sql/json-text.ts";
 
 /** The latest reason of billing. Times are 0 for none. */

@@ -1,6 +1,7 @@
 /** Queries about an organization's subscriptions that come before those of their MRR. */
 import { paymentEventNames } from "../../../contract/billing/events.ts";
-import { currenciesUsed, reportingCurrencyOf, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { currenciesUsed, reportingCurrencyOf } from "../../warehouse/schema/currencies-used.ts";
 import { atPlace } from "./payers-now.ts";
 import type { RevenueQuestion } from "./steps.ts";
 

@@ -3,9 +3,9 @@
  * ended since a time. With a churn target other than the end of a subscription, a payer may churn weeks after
  * the subscription ended, or still pay.
  */
-import { conversionAt } from "../../revenue/revenue.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { conversionAt } from "../../revenue/figures/rates.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { RevenueQuestion } from "./steps.ts";
 
 interface Question extends RevenueQuestion {

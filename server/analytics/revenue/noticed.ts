@@ -1,5 +1,5 @@
 /** Subscriptions of which two figures say different things. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { atPlace } from "./payers-now.ts";
 
 export interface Noticed {

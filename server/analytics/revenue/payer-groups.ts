@@ -1,6 +1,6 @@
 /** Groups of payers: by the plan, or by an attribute of the account, for payers without account by the user's
  * trait. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { rawValue, readable } from "../retention/trait-split.ts";
 import { jsonKey, jsonSettings, jsonText, maxValueCharacters } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";

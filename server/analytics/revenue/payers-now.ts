@@ -4,10 +4,12 @@
  * filters of all payers are the same in SQL, with only the columns that they need: the engine would plan all
  * of them for longer than it runs. A test compares both. Decision 0081 has the rules.
  */
-import type { OffsetTransition } from "../../calendar/calendar.ts";
-import { conversionAt, type PayerNow, payerNow, type SubscriptionState } from "../../revenue/revenue.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import { isIncludedPayerOf, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { OffsetTransition } from "../../calendar/zone.ts";
+import { type PayerNow, payerNow, type SubscriptionState } from "../../revenue/figures/payer-now.ts";
+import { conversionAt } from "../../revenue/figures/rates.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isIncludedPayerOf } from "../../warehouse/schema/included.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import { halfEven, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
 

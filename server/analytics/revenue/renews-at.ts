@@ -1,5 +1,5 @@
 /** The reserved attribute `renewsAt` of accounts. */
-import { parseDay } from "../../calendar/calendar.ts";
+import { parseDay } from "../../calendar/days.ts";
 
 /** The day that the attribute `renewsAt` says, as a date or as a date-time; undefined for anything else.
  * @param dayOf the day of an instant in the organization's timezone */

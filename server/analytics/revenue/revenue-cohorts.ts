@@ -1,9 +1,9 @@
 /** MRR that cohorts of payers kept: a payer is in the cohort of the period in which it first had MRR. A
  * subscription that passed to another payer counts as that one's from its start: a transfer loses nothing,
  * and makes no new payer. */
-import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/revenue.ts";
-import { uniformFrom } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/figures/kept-mrr.ts";
+import { uniformFrom } from "../../scoring/statistics/random.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import {

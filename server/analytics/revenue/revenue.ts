@@ -3,14 +3,9 @@
  * payer in this process. The definitions are those of `movementsOf` and `retentionBetween`
  * (revenue/figures/).
  */
-import {
-  type Movement,
-  type Movements,
-  type RevenueRetention,
-  ratiosOf,
-  sumOfMovements,
-} from "../../revenue/revenue.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { type Movement, type Movements, sumOfMovements } from "../../revenue/figures/movements.ts";
+import { type RevenueRetention, ratiosOf } from "../../revenue/figures/retention.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import {

@@ -4,8 +4,8 @@
  * reasons.
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
-import { minorUnitRate } from "../../revenue/revenue.ts";
-import { isIncludedPayerOf } from "../../warehouse/warehouse.ts";
+import { minorUnitRate } from "../../revenue/figures/rates.ts";
+import { isIncludedPayerOf } from "../../warehouse/schema/included.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The currencies of subscriptions in the reporting one. */

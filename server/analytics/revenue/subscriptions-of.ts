@@ -1,12 +1,9 @@
 /** The subscriptions of one payer: the state of each now, and their history. */
-import {
-  type HistoryEntry,
-  historyOf,
-  isUnconfirmed,
-  type SubscriptionChange,
-} from "../../revenue/revenue.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+
+import { isUnconfirmed, type SubscriptionChange } from "../../revenue/subscriptions/changes.ts";
+import { type HistoryEntry, historyOf } from "../../revenue/subscriptions/history.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 interface Question {
   readonly organization: number;

@@ -1,6 +1,6 @@
 /** MRR of payers that ever had some in a currency without a rate: by currency, because it cannot be
  * summed. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isIncludedPayer, payerOf, type RevenueQuestion, unratedOf } from "./steps.ts";
 
 export interface UnratedMrr {

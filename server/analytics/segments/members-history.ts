@@ -1,6 +1,8 @@
 /** The changes of a segment, and its size by day, from the stored evaluations. */
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
-import { dayParameter, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { segmentChanges } from "../../warehouse/schema/segment-tables.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { userNames } from "../entities/timeline.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 

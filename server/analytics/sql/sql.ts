@@ -1,11 +1,7 @@
 /** Pieces of longer queries. Each has the values of the placeholders in its text. */
-import type { OffsetTransition } from "../../calendar/calendar.ts";
-import {
-  engagementParameters,
-  type Parameter,
-  type PassiveEvents,
-  type Warehouse,
-} from "../../warehouse/warehouse.ts";
+import type { OffsetTransition } from "../../calendar/zone.ts";
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { engagementParameters, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 
 export interface Sql {
   readonly text: string;

@@ -1,6 +1,6 @@
 /** Sentences made of words and values, so that each page can format numbers and days in the reader's
  * language. */
-import { formatDay } from "../../calendar/calendar.ts";
+import { formatDay } from "../../calendar/days.ts";
 
 export interface Part {
   readonly form: "words" | "count" | "change" | "share" | "day" | "user" | "account";

@@ -1,6 +1,6 @@
 /** The week's sentences about scores: health and its change, churn risk, and the call list. Pure. */
-import { formatDay } from "../../calendar/calendar.ts";
-import { type JudgedChange, judgeChange } from "../../scoring/scoring.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { type JudgedChange, judgeChange } from "../../scoring/statistics/usual.ts";
 import {
   count,
   counted,

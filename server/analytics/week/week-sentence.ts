@@ -1,5 +1,5 @@
 /** Shared parts of sentences about a week: how a change is judged, and the form of a sentence. */
-import type { JudgedChange, UsualChange } from "../../scoring/scoring.ts";
+import type { JudgedChange, UsualChange } from "../../scoring/statistics/usual.ts";
 import { type Part, type Piece, partsOf } from "./sentence.ts";
 
 export interface Sentence {

@@ -3,8 +3,8 @@
  * call list. Every word follows from the given figures; unknown figures are called unknown. Pure.
  */
 
-import { formatDay } from "../../calendar/calendar.ts";
-import { type JudgedChange, judgeChange, quietWeeks } from "../../scoring/scoring.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { type JudgedChange, judgeChange, quietWeeks } from "../../scoring/statistics/usual.ts";
 import {
   change,
   count,

@@ -2,7 +2,8 @@
  * Long work across the socket: its answer is lines of JSON, progress first, and at the end a summary or an
  * error. A caller that goes away ends the work, if it listens to the signal.
  */
-import { AnswerBroken, CallFailed, messageOf } from "../../process/process.ts";
+import { AnswerBroken, CallFailed } from "../../process/control.ts";
+import { messageOf } from "../../process/message-of.ts";
 
 type Line<Progress, Summary> =
   | { readonly progress: Progress }

@@ -1,23 +1,15 @@
 /** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { AccountReceipt, ErasureReceipt } from "../../ledger/ledger.ts";
-import {
-  AnswerBroken,
-  CallFailed,
-  every,
-  type Peer,
-  Unreachable,
-  unfinishedPath,
-} from "../../process/process.ts";
-import type { KindPreview, ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/scoring.ts";
-import type {
-  AnalysisService,
-  AnalysisStatus,
-  BackupProgress,
-  BackupRequest,
-  BackupSummary,
-} from "../../warehouse/warehouse.ts";
+import type { AccountReceipt, ErasureReceipt } from "../../ledger/ports/erasures.ts";
+import { AnswerBroken, CallFailed, type Peer, Unreachable } from "../../process/control.ts";
+import { unfinishedPath } from "../../process/files.ts";
+import { every } from "../../process/time.ts";
+import type { KindPreview } from "../../scoring/preview/preview.ts";
+import type { ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/run/scoring.ts";
+import type { AnalysisService, AnalysisStatus } from "../../warehouse/analysis.ts";
+import type { BackupRequest, BackupSummary } from "../../warehouse/copies/backup.ts";
+import type { BackupProgress } from "../../warehouse/copies/backup-files.ts";
 import { readLines } from "./progress-lines.ts";
 
 /** How often it is asked whether it still lives while it works, how long that may take, and how often it may

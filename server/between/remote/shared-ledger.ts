@@ -2,9 +2,11 @@
  * The ledger across the process boundary: intake answers on the control socket, analysis and the command
  * line call. The names listed here are all that can be asked for.
  */
-import type { Importer } from "../../intake/intake.ts";
-import type { AskedErasure, Erasures, Ledger, SharedLedger, WarningKind } from "../../ledger/ledger.ts";
-import { type Operations, remoteService } from "../../process/process.ts";
+import type { Importer } from "../../intake/importer.ts";
+import type { AskedErasure, Erasures } from "../../ledger/ports/erasures.ts";
+import type { Ledger, SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { WarningKind } from "../../ledger/ports/warnings.ts";
+import { type Operations, remoteService } from "../../process/control.ts";
 
 const organizationReads = ["list", "find"] as const;
 const organizationChanges = ["create", "set", "eventsDropped"] as const;

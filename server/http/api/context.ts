@@ -8,11 +8,16 @@ import type {
   Routes,
 } from "../../../contract/api/routes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Zone } from "../../calendar/calendar.ts";
-import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Scheduler, ScoringService, SourceWatch } from "../../scoring/scoring.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
-import type { AnalysisService, Failure, Freshness, Warehouse } from "../../warehouse/warehouse.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import type { Actor } from "../../ledger/ports/audit.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import type { Scheduler } from "../../scoring/run/scheduler.ts";
+import type { ScoringService } from "../../scoring/run/scoring.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { AnalysisService, Failure, Freshness } from "../../warehouse/analysis.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** The services that handlers use: the two stores, the long work, and the clock. */
 export interface ApiParts {

@@ -2,8 +2,8 @@
 import type { Route } from "../../../contract/api/route.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { traitKeys } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import { traitKeys } from "../../analytics/entities/trait-keys.ts";
+import { formatDay } from "../../calendar/days.ts";
 import { today } from "../figures/days.ts";
 import { revenueOf } from "../figures/revenue/currency.ts";
 import { csvChunks } from "../port/csv.ts";

@@ -1,8 +1,9 @@
 /** How fresh figures are: an answer's `freshness`. */
 
 import type { Freshness as FreshnessAnswer } from "../../../contract/api/route.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
-import { bulkLoadOverMs, hasCompleteRun } from "../../scoring/scoring.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import { bulkLoadOverMs } from "../../scoring/run/scheduler.ts";
+import { hasCompleteRun } from "../../scoring/run/status.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { OrganizationContext } from "./context.ts";
 

@@ -8,8 +8,8 @@
 import { analysisRoutes } from "../../../contract/api/analysis-routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { notSignedIn } from "../../../contract/refusal.ts";
-import { isInvalid } from "../../intake/intake.ts";
-import { type Peer, Unreachable } from "../../process/process.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
+import { type Peer, Unreachable } from "../../process/control.ts";
 import type { PeopleGate } from "../members/gate.ts";
 import type { IntakeApi } from "../members/intake-api.ts";
 import type { SentCookie } from "../members/session-cookie.ts";

@@ -1,6 +1,6 @@
 /** Bounds the open questions of a caller. A question above the bound gets 429, so that the queue for the
  * engine's readers is bounded. The turns are fair: see process/fair-turns.ts. */
-import type { Asker } from "../../process/process.ts";
+import type { Asker } from "../../process/fair-turns.ts";
 
 /** Far more than a page asks at once; an organization has many people and read keys. */
 export const openQuestionLimits = { caller: 32, organization: 256 } as const;

@@ -6,7 +6,7 @@ import { explainInvalid } from "../../../contract/explain.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { type Invalid, isInvalid, parseBody, whyUnstorable } from "../../intake/intake.ts";
+import { type Invalid, isInvalid, parseBody, whyUnstorable } from "../../intake/admission/json.ts";
 import { readBody } from "../port/body.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 

@@ -2,8 +2,10 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type AccountListRow, accountWithId, userList } from "../../analytics/analytics.ts";
-import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
+import { type AccountListRow, accountWithId } from "../../analytics/entities/account-list.ts";
+import { userList } from "../../analytics/entities/user-list.ts";
+import type { OfRun } from "../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
 import { listedAccount, listedUser, saidByPages } from "./rows.ts";

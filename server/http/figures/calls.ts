@@ -1,8 +1,10 @@
 /** The scores by which the filter `toCall` of lists and segments selects: scoring/queries/lists/to-call.ts
  * defines it. */
 
-import type { Controls } from "../../actions/actions.ts";
-import { callChangeDays, type EntityKind, rowsOf, type ToCallQuestion } from "../../scoring/scoring.ts";
+import type { Controls } from "../../actions/alerts/controls.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { callChangeDays, type ToCallQuestion } from "../../scoring/queries/lists/to-call.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
 import { earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
 
 /** By which scores a list says whether its rows are to be called; undefined before the first. */

@@ -1,9 +1,10 @@
 /** Which days a figure is about, by the parameters of the JSON API and the organization's settings. */
 
 import { ApiError } from "../../../contract/refusal.ts";
-import type { UsersQuestion } from "../../analytics/analytics.ts";
-import { formatDay, parseDay, type Zone } from "../../calendar/calendar.ts";
-import type { Organization } from "../../ledger/ledger.ts";
+import type { UsersQuestion } from "../../analytics/sql/sql.ts";
+import { formatDay, parseDay } from "../../calendar/days.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import type { ApiParts, OrganizationContext } from "../api/context.ts";
 
 interface DayContext {

@@ -2,23 +2,18 @@
 
 import { maxCountedValues, maxLookedAtEvents } from "../../../contract/api/figures.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import {
-  activeDays,
-  activeUsers,
-  adoption,
-  advisedHorizon,
-  eventNames,
-  eventsByValue,
-  eventsOverTime,
-  gapPercentile,
-  lifecycle,
-  propertyNames,
-  traitNames,
-  usageIntervals,
-  withEmptyPeriods,
-} from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { activeDays } from "../../analytics/activity/active-days.ts";
+import { activeUsers } from "../../analytics/activity/active-users.ts";
+import { adoption } from "../../analytics/activity/adoption.ts";
+import { lifecycle } from "../../analytics/activity/lifecycle.ts";
+import { advisedHorizon, gapPercentile, usageIntervals } from "../../analytics/activity/usage-intervals.ts";
+import { traitNames } from "../../analytics/entities/trait-names.ts";
+import { eventNames } from "../../analytics/events/event-names.ts";
+import { eventsByValue } from "../../analytics/events/events-by-value.ts";
+import { eventsOverTime, withEmptyPeriods } from "../../analytics/events/events-over-time.ts";
+import { propertyNames } from "../../analytics/events/property-names.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { lastDay, today, usersQuestion, weekStart } from "./days.ts";
 import { withLabels } from "./event-labels.ts";

@@ -2,28 +2,23 @@
  * the model. */
 
 import { defaultSettings } from "../../../contract/settings.ts";
-import type { Controls } from "../../actions/actions.ts";
-import {
-  accountActivity,
-  accountEvents,
-  everyDay,
-  userActivity,
-  userEvents,
-} from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import type { Controls } from "../../actions/alerts/controls.ts";
+import { accountActivity, everyDay, userActivity } from "../../analytics/entities/own-activity.ts";
+import { accountEvents, userEvents } from "../../analytics/entities/own-events.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { nameOfRung } from "../../scoring/churn/model-names.ts";
 import {
   type AccountMember,
   accountMembers,
   accountMemberTotals,
-  modelChanges,
-  nameOfRung,
-  newestRun,
-  populationOf,
-  rowsOf,
-  type StoredScore,
-  scoreOf,
-  verdictOf,
-} from "../../scoring/scoring.ts";
+} from "../../scoring/queries/lists/account-members.ts";
+import { scoreOf } from "../../scoring/queries/lists/reading.ts";
+import type { StoredScore } from "../../scoring/queries/lists/stored-score.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
+import { modelChanges } from "../../scoring/run/model-changes.ts";
+import { populationOf } from "../../scoring/run/population.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import { verdictOf } from "../../scoring/scores/verdict.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { knownAccount } from "./accounts.ts";
 import { lastDay, today, usersQuestion } from "./days.ts";

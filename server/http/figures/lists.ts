@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import type { Controls } from "../../actions/actions.ts";
+import type { Controls } from "../../actions/alerts/controls.ts";
 import {
   type AccountListQuestion,
   type AccountListRow,
@@ -10,15 +10,18 @@ import {
   accountList,
   accountNumbers,
   accountsNumbered,
-  type Owners,
+} from "../../analytics/entities/account-list.ts";
+import type { Owners } from "../../analytics/entities/owners.ts";
+import {
   type UserListQuestion,
   type UserListRow,
   userCount,
   userList,
   userNumbers,
   usersNumbered,
-} from "../../analytics/analytics.ts";
-import { type OfRun, usualChange } from "../../scoring/scoring.ts";
+} from "../../analytics/entities/user-list.ts";
+import type { OfRun } from "../../scoring/queries/lists/reading.ts";
+import { usualChange } from "../../scoring/queries/lists/usual-change.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { type Billing, listedBilling } from "./revenue/payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";

@@ -2,22 +2,14 @@
 
 import { riskModels } from "../../../contract/api/model-names.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
-import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import {
-  canServe,
-  type EntityKind,
-  failuresOf,
-  lacksData,
-  type ModelResult,
-  nameOfModel,
-  nameOfRung,
-  proofOf,
-  type RealisedChurn,
-  realisedChurn,
-  servingResult,
-  wilson,
-} from "../../scoring/scoring.ts";
+import { advisedHorizon, usageIntervals } from "../../analytics/activity/usage-intervals.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { ModelResult } from "../../scoring/churn/backtest.ts";
+import { failuresOf, lacksData, proofOf, servingResult } from "../../scoring/churn/ladder.ts";
+import { canServe, nameOfModel, nameOfRung } from "../../scoring/churn/model-names.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { type RealisedChurn, realisedChurn } from "../../scoring/run/realised.ts";
+import { wilson } from "../../scoring/statistics/wilson.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
 import {

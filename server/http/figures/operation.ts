@@ -2,9 +2,10 @@
  * exclusions. */
 
 import { ApiError } from "../../../contract/refusal.ts";
-import { matchesOfRules, previewOfRule } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import { checkedRule, type RejectedEventSelection } from "../../ledger/ledger.ts";
+import { matchesOfRules, previewOfRule } from "../../analytics/entities/exclusion-matches.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { checkedRule } from "../../ledger/ports/exclusions.ts";
+import type { RejectedEventSelection } from "../../ledger/ports/rejected-events.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { exclusionRule, instant } from "./rows.ts";
 

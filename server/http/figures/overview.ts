@@ -2,24 +2,19 @@
  * sentences. */
 
 import { callListLimits } from "../../../contract/actions/call-list.ts";
-import { readCallList } from "../../actions/actions.ts";
-import {
-  firstActiveDay,
-  lifecycleOfSevens,
-  mrrOfPayers,
-  type Part,
-  type ScoresOfWeek,
-  weekSummary,
-} from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import {
-  accountsAtRisk,
-  healthByWeek,
-  lacksData,
-  movementBetween,
-  rowsOf,
-  scoredAccounts,
-} from "../../scoring/scoring.ts";
+import { readCallList } from "../../actions/calls/call-list.ts";
+import { firstActiveDay } from "../../analytics/activity/first-day.ts";
+import { lifecycleOfSevens } from "../../analytics/activity/lifecycle.ts";
+import { mrrOfPayers } from "../../analytics/revenue/payers-now.ts";
+import type { Part } from "../../analytics/week/sentence.ts";
+import type { ScoresOfWeek } from "../../analytics/week/week-scores.ts";
+import { weekSummary } from "../../analytics/week/week-summary.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { lacksData } from "../../scoring/churn/ladder.ts";
+import { accountsAtRisk, scoredAccounts } from "../../scoring/queries/lists/accounts-at-risk.ts";
+import { healthByWeek } from "../../scoring/queries/lists/health-by-week.ts";
+import { movementBetween } from "../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { billingOf } from "./revenue/payers.ts";

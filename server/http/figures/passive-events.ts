@@ -1,7 +1,8 @@
 /** The passive events of organizations, as figures ask for them. */
 import { passiveEventsOf } from "../../../contract/api/departures-body.ts";
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import { eventNamesOf, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { eventNamesOf, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 
 /** A page asks ten figures at once. A name that is new is known this much later, at most. */
 const namesKeptMs = 1_000;

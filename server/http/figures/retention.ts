@@ -3,16 +3,16 @@
 import { segmentLimits } from "../../../contract/actions/segments.ts";
 import type { RouteQuery } from "../../../contract/api/routes.ts";
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
+import { retention } from "../../analytics/retention/retention.ts";
+import { retentionComparison } from "../../analytics/retention/retention-comparison.ts";
 import {
-  type Entry,
   type RetentionCellQuestion,
-  type RetentionQuestion,
-  retention,
-  retentionComparison,
   retentionNumbers,
   retentionPeople,
-} from "../../analytics/analytics.ts";
-import { formatDay, type Period, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
+} from "../../analytics/retention/retention-people.ts";
+import type { Entry, RetentionQuestion } from "../../analytics/retention/retention-question.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { type Period, periodsLater, startOfPeriod } from "../../calendar/period-starts.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "./days.ts";
 import { dayOrNull } from "./rows.ts";

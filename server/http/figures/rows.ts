@@ -1,17 +1,16 @@
 /** Rows of several answers of the JSON API: users in lists, events on timelines. */
 
 import { isJsonObject } from "../../../contract/json.ts";
-import type {
-  AccountListRow,
-  AccountTimelineEvent,
-  ScoresOfRow,
-  TimelineEvent,
-  UserListRow,
-} from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import { fieldsOfPages } from "../../intake/intake.ts";
-import type { FieldTimestamps, StoredExclusionRule } from "../../ledger/ledger.ts";
-import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
+import type { AccountListRow } from "../../analytics/entities/account-list.ts";
+import type { ScoresOfRow } from "../../analytics/entities/list-scores.ts";
+import type { AccountTimelineEvent, TimelineEvent } from "../../analytics/entities/timeline.ts";
+import type { UserListRow } from "../../analytics/entities/user-list.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { fieldsOfPages } from "../../intake/decide/page-marks.ts";
+import type { FieldTimestamps } from "../../ledger/ports/entities.ts";
+import type { StoredExclusionRule } from "../../ledger/ports/exclusions.ts";
+import { riskBandOf } from "../../scoring/scores/risk-scale.ts";
+import { verdictOf } from "../../scoring/scores/verdict.ts";
 import { baseRateOf, type Run, riskScaleOfRun } from "./score-context.ts";
 
 /** The fields of a user or an account that a page said last, as `saidByPages` names them. */

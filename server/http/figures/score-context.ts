@@ -2,22 +2,18 @@
 
 import { churnMeans } from "../../../contract/api/churn-targets.ts";
 import type { Settings } from "../../../contract/settings.ts";
-import { formatDay, msPerDay } from "../../calendar/calendar.ts";
-import {
-  type ActivityOrder,
-  absoluteRiskScale,
-  type EntityKind,
-  newestRun,
-  type OfRun,
-  orderByActivity,
-  provenBaseRate,
-  type RiskScale,
-  type RunBody,
-  riskLeads,
-  riskScaleOf,
-  rowsOf,
-  type ScoreRecord,
-} from "../../scoring/scoring.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import type { ActivityOrder } from "../../scoring/churn/activity-order.ts";
+import { provenBaseRate } from "../../scoring/churn/ladder.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { type OfRun, orderByActivity } from "../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../scoring/run/entity.ts";
+import type { RunBody } from "../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import { riskLeads } from "../../scoring/scores/band-separation.ts";
+import { absoluteRiskScale, type RiskScale, riskScaleOf } from "../../scoring/scores/risk-scale.ts";
 import type { OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
 

@@ -1,19 +1,18 @@
 /** Scores of all users or accounts: lists, movers and the summary. */
 
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
-import type { Controls } from "../../actions/actions.ts";
-import { movementReason } from "../../analytics/analytics.ts";
+import type { Controls } from "../../actions/alerts/controls.ts";
+import { movementReason } from "../../analytics/week/move-words.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { type Mover, moversBetween } from "../../scoring/queries/lists/movers.ts";
 import {
   countBands,
   countListed,
-  type EntityKind,
   type ListedScore,
   listScores,
-  type Mover,
   monthDays,
   movementBetween,
-  moversBetween,
-} from "../../scoring/scoring.ts";
+} from "../../scoring/queries/lists/reading.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
 import { baseRateOf, bothRuns, limitsOf, riskScaleOfRun, type ScoreContext } from "./score-context.ts";

@@ -4,33 +4,27 @@ import { partOfTrait } from "../../../contract/api/health-traits.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { churnEventSender } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import { churnEventSender } from "../../analytics/activity/churn-event.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { positionIn } from "../../scoring/churn/activity-order.ts";
+import { lacksData, servingResult } from "../../scoring/churn/ladder.ts";
+import { nameOfRung } from "../../scoring/churn/model-names.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import { accountNumber, engagementRank, historyOf, scoreOf } from "../../scoring/queries/lists/reading.ts";
 import {
-  accountNumber,
   changeBetween,
-  cutoffBefore,
-  daysWithin,
-  defaultRests,
   departureOf,
-  type EntityKind,
   type EntityQuestion,
   type ExplainedScore,
-  type Explanation,
-  engagementRank,
   explainedScore,
-  historyOf,
-  lacksData,
-  marksOf,
-  nameOfRung,
-  positionIn,
-  riskBandOf,
   rowsOf,
-  scoreOf,
-  servingResult,
-  verdictOf,
-  windowStart,
-} from "../../scoring/scoring.ts";
+} from "../../scoring/run/entity.ts";
+import { marksOf } from "../../scoring/run/marks.ts";
+import { defaultRests } from "../../scoring/run/scheduler.ts";
+import type { Explanation } from "../../scoring/scores/explain.ts";
+import { cutoffBefore, daysWithin, windowStart } from "../../scoring/scores/observed-days.ts";
+import { riskBandOf } from "../../scoring/scores/risk-scale.ts";
+import { verdictOf } from "../../scoring/scores/verdict.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
 import { ratioToBaseRate } from "./rows.ts";

@@ -7,20 +7,17 @@ import { revenueSettings } from "../../../contract/billing/currency-rates.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
-import { subscriptionCount, usersOfEvents } from "../../analytics/analytics.ts";
+import { subscriptionCount } from "../../analytics/entities/subscription-count.ts";
+import { usersOfEvents } from "../../analytics/events/users-of-events.ts";
 import {
   type SettingDifference,
   type SettingsVersion,
   settingDifferences,
   settingsAfter,
-} from "../../ledger/ledger.ts";
-import {
-  type BandMove,
-  type HorizonProof,
-  type KindPreview,
-  uncountedSettings,
-} from "../../scoring/scoring.ts";
-import { eventNamesOf } from "../../warehouse/warehouse.ts";
+} from "../../ledger/ports/settings.ts";
+import type { BandMove } from "../../scoring/preview/moves.ts";
+import { type HorizonProof, type KindPreview, uncountedSettings } from "../../scoring/preview/preview.ts";
+import { eventNamesOf } from "../../warehouse/schema/engagement.ts";
 import type { AnalysisHandlers, ApiParts } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";

@@ -9,9 +9,10 @@ import {
   sourceLimits,
   sourceOutcomes,
 } from "../../../contract/sources.ts";
-import { msPerHour } from "../../calendar/calendar.ts";
-import type { SourceHour } from "../../ledger/ledger.ts";
-import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
+import { msPerHour } from "../../calendar/zone.ts";
+import type { SourceHour } from "../../ledger/ports/sources.ts";
+import { rhythmInWords } from "../../scoring/data-quality/rhythm.ts";
+import { type SourceStatus, takenOf } from "../../scoring/data-quality/source-watch.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { instant, instantOrNull } from "./rows.ts";
 

@@ -2,9 +2,12 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { isUserExcluded, latestEvent, matchesOfRules, userSpan } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import type { UserAndAccount } from "../../ledger/ledger.ts";
+import { isUserExcluded } from "../../analytics/entities/excluded-user.ts";
+import { matchesOfRules } from "../../analytics/entities/exclusion-matches.ts";
+import { userSpan } from "../../analytics/entities/user-span.ts";
+import { latestEvent } from "../../analytics/events/latest-event.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { UserAndAccount } from "../../ledger/ports/entities.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";

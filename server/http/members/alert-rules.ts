@@ -6,8 +6,12 @@ import {
 } from "../../../contract/actions/rule-condition.ts";
 import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
-import type { AlertChange, AlertRule, EntityRef, Organization } from "../../ledger/ledger.ts";
+import { formatDay, parseDay } from "../../calendar/days.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { AlertChange } from "../../ledger/ports/actions/alerts.ts";
+import type { AlertRule } from "../../ledger/ports/actions/rule-settings.ts";
+import type { EntityRef } from "../../ledger/ports/actions/work.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import { idIn } from "../api/request.ts";
 import { instant } from "../figures/rows.ts";
 import { alertAnswer } from "../figures/work/alerts.ts";

@@ -1,7 +1,7 @@
 /** Questions that intake asks of analysis for a team member. */
 import { ApiError } from "../../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../../contract/write-api.ts";
-import { type Peer, Unreachable } from "../../process/process.ts";
+import { type Peer, Unreachable } from "../../process/control.ts";
 import { headersOfCaller } from "../api/analysis-api.ts";
 import type { Place } from "./gate.ts";
 

@@ -2,9 +2,10 @@
  * user. */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import { addMemberEvent, errorOf } from "../../intake/intake.ts";
-import { contactNote } from "../../ledger/ledger.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import { errorOf } from "../../intake/decide/requests.ts";
+import { addMemberEvent } from "../../intake/member-event.ts";
+import { contactNote } from "../../ledger/ports/actions/work.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 import { whenTaken } from "./taken.ts";
 

@@ -2,7 +2,7 @@
  * MRR. */
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
-import type { Peer } from "../../process/process.ts";
+import type { Peer } from "../../process/control.ts";
 import { askAnalysis } from "./ask-analysis.ts";
 import type { Place } from "./gate.ts";
 

@@ -3,23 +3,20 @@ import { randomBytes } from "node:crypto";
 import { type DestinationKind, isOwnDigestName } from "../../../contract/actions/destinations.ts";
 import { isMailAddress } from "../../../contract/names.ts";
 import { ApiError, noSuch, Refusal } from "../../../contract/refusal.ts";
+import { savedAddress } from "../../actions/send/allowed-address.ts";
+import { failureOfMail } from "../../actions/send/mail.ts";
+import { plainMail } from "../../actions/send/message-body.ts";
+import type { Outbox } from "../../actions/send/outbox.ts";
+import { newSecret } from "../../actions/send/signature.ts";
+import { testMessage } from "../../actions/send/test-message.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
+import type { Delivery } from "../../ledger/ports/actions/deliveries.ts";
 import {
-  failureOfMail,
-  newSecret,
-  type Outbox,
-  plainMail,
-  savedAddress,
-  testMessage,
-} from "../../actions/actions.ts";
-import { isEmailAddress } from "../../intake/intake.ts";
-import {
-  type Delivery,
   type DestinationChange,
   type DestinationWithCounts,
-  loginEmail,
-  newCode,
   notAgreed,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/actions/destinations.ts";
+import { loginEmail, newCode } from "../../ledger/ports/members.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

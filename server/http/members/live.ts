@@ -7,14 +7,9 @@
 import type { LiveSkipped } from "../../../contract/live.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { sourceOutcomes } from "../../../contract/sources.ts";
-import {
-  eventBytes,
-  type LiveMessage,
-  type LiveView,
-  type LiveWatcher,
-  noItems,
-} from "../../intake/intake.ts";
-import type { MemberRight } from "../../members/members.ts";
+import type { LiveView } from "../../intake/watch/live.ts";
+import { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "../../intake/watch/live-channel.ts";
+import type { MemberRight } from "../../members/rights.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 const retryAfterSeconds = 30;

@@ -3,13 +3,14 @@
 import { limits } from "../../../contract/limits.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { failureOfMail, invitationMail } from "../../actions/actions.ts";
-import { loginEmail, personActor } from "../../ledger/ledger.ts";
+import { invitationMail } from "../../actions/send/link-mails.ts";
+import { failureOfMail } from "../../actions/send/mail.ts";
+import { personActor } from "../../ledger/ports/audit.ts";
+import { loginEmail } from "../../ledger/ports/members.ts";
+import { invite, membersOf } from "../../members/invitations.ts";
 import {
   auditLogOf,
-  invite,
   knownZone,
-  membersOf,
   newReadKey,
   newToken,
   organizationAnswer,
@@ -17,7 +18,7 @@ import {
   revoke,
   tokensOf,
   updateOrganization,
-} from "../../members/members.ts";
+} from "../../members/organization.ts";
 import { idIn } from "../api/request.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

@@ -3,7 +3,8 @@
 import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import { digestPeriods } from "../../../contract/digest/digest.ts";
 import { noSuch } from "../../../contract/refusal.ts";
-import type { DestinationWithCounts, Ledger } from "../../ledger/ledger.ts";
+import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
+import type { Ledger } from "../../ledger/ports/ledger.ts";
 import { addressIn, askToAgree, secretsOf } from "./destinations.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

@@ -1,7 +1,8 @@
 /** Segments. The right to read shows them. Changes need the right to manage. */
 import type { Filter } from "../../../contract/actions/filters.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import type { Actor, SegmentContent } from "../../ledger/ledger.ts";
+import type { SegmentContent } from "../../ledger/ports/actions/segments.ts";
+import type { Actor } from "../../ledger/ports/audit.ts";
 import { idIn } from "../api/request.ts";
 import { segmentAnswer } from "../figures/segments/answer.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

@@ -2,7 +2,7 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { deviceCookie, sessionCookie, sessionHeader } from "../../../contract/members.ts";
-import { sessionSeconds } from "../../members/members.ts";
+import { sessionSeconds } from "../../members/sign-in.ts";
 import { failure } from "../port/answers.ts";
 
 /** The session cookie of a request. */

@@ -1,5 +1,5 @@
 /** Sessions: sign-in, sign-out, accepting invitations, and changes of one's own profile. */
-import type { Entered, SignIn } from "../../members/members.ts";
+import type { Entered, SignIn } from "../../members/sign-in.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 /** The answer to a successful sign-in. */

@@ -14,8 +14,10 @@ import {
   type Webhook,
   type WebhookChange,
   type WebhookSettings,
-} from "../../ledger/ledger.ts";
-import { checkMapping, translateUnknown, translateWebhook, triedItem } from "../../sources/sources.ts";
+} from "../../ledger/ports/source-settings.ts";
+import { triedItem } from "../../sources/tried.ts";
+import { translateUnknown } from "../../sources/webhook/presets.ts";
+import { checkMapping, translateWebhook } from "../../sources/webhook/webhook.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

@@ -1,7 +1,8 @@
 /** Changes of team members that intake decides as it decides requests of the write API. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type Organization, OrganizationsHeld } from "../../ledger/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { OrganizationsHeld } from "../../ledger/ports/transact.ts";
 import type { IntakeParts } from "./intake-api.ts";
 
 const retryAfterSeconds = 5;

@@ -1,8 +1,8 @@
 /** The users and accounts of a segment that have tasks. Analysis finds them, because intake evaluates no
  * segment. */
 import { errorMessages } from "../../../contract/errors.ts";
-import type { EntitiesByNumber, TaskFilter } from "../../ledger/ledger.ts";
-import type { Peer } from "../../process/process.ts";
+import type { EntitiesByNumber, TaskFilter } from "../../ledger/ports/actions/work.ts";
+import type { Peer } from "../../process/control.ts";
 import { taskEntitiesPath } from "../figures/work/tasks.ts";
 import { askAnalysis } from "./ask-analysis.ts";
 import type { Place } from "./gate.ts";

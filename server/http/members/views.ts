@@ -2,7 +2,8 @@
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { currentQuery } from "../../../contract/older-addresses.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import { mayNameUser, type View } from "../../ledger/ledger.ts";
+import type { View } from "../../ledger/ports/views.ts";
+import { mayNameUser } from "../../ledger/rules/segment-rules.ts";
 import { idIn } from "../api/request.ts";
 import { instant } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

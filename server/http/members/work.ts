@@ -3,17 +3,19 @@
 import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/actions/work.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
-import { changeTrait, errorOf } from "../../intake/intake.ts";
+import { formatDay, parseDay } from "../../calendar/days.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import { changeTrait } from "../../intake/change-trait.ts";
+import { errorOf } from "../../intake/decide/requests.ts";
 import {
   churnReasonNote,
   type EntityRef,
   type NamedPerson,
   type Note,
-  type Organization,
   ownerNote,
   type Task,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/actions/work.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { Place } from "./gate.ts";

@@ -2,15 +2,15 @@
  * Authorizes requests: the token of a header is looked up once, and the result is cached until credentials or
  * organizations change. The ledger holds only hashes of tokens.
  */
-import { type Zone, zoneOf } from "../../calendar/calendar.ts";
-import type { Organization } from "../../ledger/ledger.ts";
+import { type Zone, zoneOf } from "../../calendar/zone.ts";
 import {
   type Credentials,
   hashSecret,
   type Right,
   type SecretPrefix,
   secretsIn,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/credentials.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
 export interface Caller {

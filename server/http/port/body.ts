@@ -1,6 +1,6 @@
 /** Reads a request's body up to a limit and inflates it; a longer one is refused without being read, or
  * inflated, to its end. */
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { type Coding, inflate, mostInflated, readCodings } from "./inflate.ts";
 

@@ -3,7 +3,7 @@
  * DecompressionStream takes 7 and the asynchronous ones 85; `Bun.gunzipSync` takes 2, but knows no limit.
  */
 import { gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from "node:zlib";
-import type { Invalid } from "../../intake/intake.ts";
+import type { Invalid } from "../../intake/admission/json.ts";
 
 export type Coding = "gzip" | "deflate";
 

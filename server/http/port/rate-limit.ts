@@ -1,6 +1,6 @@
 /** Token buckets: of one sender, and of many by a key. */
 
-import { setNewest } from "../../process/process.ts";
+import { setNewest } from "../../process/set-newest.ts";
 
 /** Times are not exact in binary, and a sender that waited as it was told would find 0.999999 places. */
 const rounding = 1e-6;

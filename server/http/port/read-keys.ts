@@ -2,8 +2,11 @@
  * that of analysis share it. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type Actor, type Ledger, type Organization, type Right, readKeyActor } from "../../ledger/ledger.ts";
-import { roleRights } from "../../members/members.ts";
+import { type Actor, readKeyActor } from "../../ledger/ports/audit.ts";
+import type { Right } from "../../ledger/ports/credentials.ts";
+import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { roleRights } from "../../members/rights.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
 import type { Connection } from "./handler.ts";

@@ -1,19 +1,12 @@
 /** POST /batch: stores the items and answers with their outcomes. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { BatchAnswer } from "../../../contract/write-api.ts";
-import {
-  type Arrival,
-  errorOf,
-  type Intake,
-  type Invalid,
-  isInvalid,
-  isStored,
-  type Outcome,
-  type ParsedObject,
-  readBatch,
-  type Turn,
-  type WatchedRequest,
-} from "../../intake/intake.ts";
+import type { Arrival } from "../../intake/admission/admit-event.ts";
+import { readBatch } from "../../intake/admission/batch.ts";
+import { type Invalid, isInvalid, type ParsedObject, type Turn } from "../../intake/admission/json.ts";
+import { errorOf, isStored, type Outcome } from "../../intake/decide/requests.ts";
+import type { Intake } from "../../intake/intake-service.ts";
+import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
 import { created, failure, tooMany } from "../port/answers.ts";
 import type { TokenBucket } from "../port/rate-limit.ts";
 

@@ -1,13 +1,9 @@
 /** The paths that clients of Jitsu, Dittofeed, OpenPanel and Mixpanel send to. */
-import {
-  type MixpanelCall,
-  mixpanelToken,
-  type SegmentCall,
-  translateJitsu,
-  translateMixpanel,
-  translateOpenpanel,
-  translateSegment,
-} from "../../sources/sources.ts";
+
+import { translateJitsu } from "../../sources/jitsu/jitsu.ts";
+import { type MixpanelCall, mixpanelToken, translateMixpanel } from "../../sources/mixpanel/mixpanel.ts";
+import { translateOpenpanel } from "../../sources/openpanel/openpanel.ts";
+import { type SegmentCall, translateSegment } from "../../sources/segment/segment.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import type { SourceRoute } from "./source-route.ts";

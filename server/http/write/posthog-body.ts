@@ -3,7 +3,7 @@
  * without a header (`compression=gzip-js`), in base64, and as the field `data` of a form, or any of these in
  * another. Pure.
  */
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
 import { inflate } from "../port/inflate.ts";
 
 /** The form of a body by its address and headers. */

@@ -7,18 +7,16 @@ import {
   type Invalid,
   isInvalid,
   isLargerThan,
-  type KeptValue,
-  keptValue,
-  mayLoseValues,
-  NumberTexts,
   type ParsedObject,
   parseInTurns,
-  slicesOf,
   type Turn,
   whyTooDeep,
   whyUnstorable,
-} from "../../intake/intake.ts";
-import type { Translated, TranslatedItem } from "../../sources/sources.ts";
+} from "../../intake/admission/json.ts";
+import { type KeptValue, keptValue, mayLoseValues } from "../../intake/admission/kept-values.ts";
+import { NumberTexts } from "../../intake/admission/number-texts.ts";
+import { slicesOf } from "../../intake/admission/slices.ts";
+import type { Translated, TranslatedItem } from "../../sources/source.ts";
 import { inflate } from "../port/inflate.ts";
 
 /** Of a message that has thousands, the first ones are looked for, and the first of these are told. */

@@ -6,16 +6,10 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import type { SourceName } from "../../../contract/sources.ts";
-import {
-  type Arrival,
-  type Invalid,
-  isInvalid,
-  type ParsedObject,
-  type Sender,
-  slicesOf,
-  type Turn,
-  type WatchedRequest,
-} from "../../intake/intake.ts";
+import type { Arrival } from "../../intake/admission/admit-event.ts";
+import { type Invalid, isInvalid, type ParsedObject, type Turn } from "../../intake/admission/json.ts";
+import { slicesOf } from "../../intake/admission/slices.ts";
+import type { Sender, WatchedRequest } from "../../intake/watch/watched-request.ts";
 import { tooMany, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { inflateBody, readBody, readSentBody } from "../port/body.ts";

@@ -2,18 +2,14 @@
  * live view. */
 import type { LiveItem } from "../../../contract/live.ts";
 import type { SourceName, SourceOutcome } from "../../../contract/sources.ts";
-import {
-  type Arrival,
-  type Intake,
-  isInvalid,
-  isStored,
-  type KeptValue,
-  keptDetail,
-  type SourcedItem,
-  type SourcedOutcome,
-  type WatchedRequest,
-} from "../../intake/intake.ts";
-import type { TranslatedItem } from "../../sources/sources.ts";
+import type { Arrival } from "../../intake/admission/admit-event.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
+import { type KeptValue, keptDetail } from "../../intake/admission/kept-values.ts";
+import type { SourcedItem } from "../../intake/admission/sourced.ts";
+import { isStored, type SourcedOutcome } from "../../intake/decide/requests.ts";
+import type { Intake } from "../../intake/intake-service.ts";
+import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { TranslatedItem } from "../../sources/source.ts";
 
 /** An item as it was sent, what it was taken for, and what became of it. */
 interface ItemOutcome {

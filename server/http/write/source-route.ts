@@ -1,8 +1,8 @@
 /** A path of a connected source: how its requests are read, translated and answered. */
 
 import type { SourceName } from "../../../contract/sources.ts";
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
-import type { Delivery, TranslatedItem } from "../../sources/sources.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import type { Delivery, TranslatedItem } from "../../sources/source.ts";
 import { failure } from "../port/answers.ts";
 import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";

@@ -1,23 +1,15 @@
 /** The paths that clients of other tools send to: Segment's, PostHog's and webhooks. */
-import { isInvalid } from "../../intake/intake.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import {
-  findPerson,
-  ofWebhook,
-  posthogToken,
-  type SegmentCall,
-  senderOf,
-  stripePerson,
-  stripeScheme,
-  translatePosthog,
-  translatePreset,
-  translateSegment,
-  translateStripe,
-  translateWebhook,
-  whyNotSigned,
-  whyNotVerified,
-  withPosthogVisitors,
-} from "../../sources/sources.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
+import type { Ledger } from "../../ledger/ports/ledger.ts";
+import { findPerson } from "../../sources/billing/person.ts";
+import { stripeScheme, whyNotSigned } from "../../sources/billing/signature.ts";
+import { posthogToken } from "../../sources/posthog/envelope.ts";
+import { translatePosthog, withPosthogVisitors } from "../../sources/posthog/posthog.ts";
+import { type SegmentCall, senderOf, translateSegment } from "../../sources/segment/segment.ts";
+import { stripePerson, translateStripe } from "../../sources/stripe/stripe.ts";
+import { translatePreset } from "../../sources/webhook/presets.ts";
+import { whyNotVerified } from "../../sources/webhook/verify.ts";
+import { ofWebhook, translateWebhook } from "../../sources/webhook/webhook.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
 import { preflight, withAnyOrigin, withItsOrigin, withPages } from "./any-origin.ts";

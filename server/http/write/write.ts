@@ -6,22 +6,22 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { ApiError } from "../../../contract/refusal.ts";
+import type { Arrival } from "../../intake/admission/admit-event.ts";
 import {
-  type Arrival,
   asObject,
-  type Endpoint,
-  errorOf,
-  type Intake,
   type Invalid,
   isInvalid,
-  type LiveView,
-  type Outcome,
   type ParsedObject,
   parseInTurns,
-  type WatchedRequest,
-} from "../../intake/intake.ts";
-import { type Ledger, OrganizationGone } from "../../ledger/ledger.ts";
-import type { AnswerCounts, Logger } from "../../telemetry/telemetry.ts";
+} from "../../intake/admission/json.ts";
+import { errorOf, type Outcome } from "../../intake/decide/requests.ts";
+import type { Intake } from "../../intake/intake-service.ts";
+import type { Endpoint, LiveView } from "../../intake/watch/live.ts";
+import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { Ledger } from "../../ledger/ports/ledger.ts";
+import { OrganizationGone } from "../../ledger/ports/transact.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { AnswerCounts } from "../../telemetry/metrics.ts";
 import { failure, success, tooMany, unexpected, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { readBody } from "../port/body.ts";

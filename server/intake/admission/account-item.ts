@@ -1,7 +1,7 @@
 /** Admits accounts of imported files: `{"type":"account", "id", "name", "avatar", "properties",
  * "timestamp"}`. Pure. */
 import { BatchIdentify, ImportedAccount } from "../../../contract/write-api.ts";
-import { parseEventTime } from "../../calendar/calendar.ts";
+import { parseEventTime } from "../../calendar/event-time.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admit-event.ts";
 import type { AdmittedAccount } from "./admit-sourced.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";

@@ -6,7 +6,7 @@
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { billingId, isBillingEvent, whyNotBilling } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { parseEventTime } from "../../calendar/calendar.ts";
+import { parseEventTime } from "../../calendar/event-time.ts";
 import type { SentAccount } from "../identify.ts";
 import type { Arrival } from "./admit-event.ts";
 import type { Invalid } from "./json.ts";

@@ -10,7 +10,7 @@ import { explainInvalid, wrongField } from "../../../contract/explain.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { IdentifyBody } from "../../../contract/write-api.ts";
-import type { Zone } from "../../calendar/calendar.ts";
+import type { Zone } from "../../calendar/zone.ts";
 import type { Invalid, ParsedBody } from "./json.ts";
 
 /** All that admission knows about a request except its body. */

@@ -7,8 +7,9 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { IdentifyBody, reservedAttributes, reservedTraits } from "../../../contract/write-api.ts";
-import { isKeptTime, type Zone } from "../../calendar/calendar.ts";
-import type { WarningKind } from "../../ledger/ledger.ts";
+import { isKeptTime } from "../../calendar/event-time.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import type { WarningKind } from "../../ledger/ports/warnings.ts";
 import type { SentAccount } from "../identify.ts";
 import { admitBilling } from "./admit-billing.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";

@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { BatchBody, BatchIdentify } from "../../../contract/write-api.ts";
-import { parseEventTime } from "../../calendar/calendar.ts";
+import { parseEventTime } from "../../calendar/event-time.ts";
 import type { Admitted } from "../decide/requests.ts";
 import { admitIdentify } from "../identify.ts";
 import { admitTrack } from "../track.ts";

@@ -4,9 +4,10 @@
  * separate lane.
  */
 
-import type { Ledger } from "../../ledger/ledger.ts";
-import { failedByContent, OrganizationsHeld } from "../../ledger/ledger.ts";
-import type { FairTurns } from "../../process/process.ts";
+import type { Ledger } from "../../ledger/ports/ledger.ts";
+import { OrganizationsHeld } from "../../ledger/ports/transact.ts";
+import { failedByContent } from "../../ledger/rules/failed-by-content.ts";
+import type { FairTurns } from "../../process/fair-turns.ts";
 import { decide, maxMovedInRequest } from "../decide/decide.ts";
 import { type Decidable, NeedsOf, type SourcedOutcome } from "../decide/requests.ts";
 import type { LargeRequest, Submitted, Waiting, WaitingCount } from "./waiting-requests.ts";

@@ -16,8 +16,7 @@
  * itself. So there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one
  * wins.
  */
-import type { Zone } from "../../calendar/calendar.ts";
-import type { Stored } from "../../ledger/ledger.ts";
+import type { Zone } from "../../calendar/zone.ts";
 import {
   addressId,
   addressIn,
@@ -26,7 +25,8 @@ import {
   type PersonKey,
   userKey,
   visitorKey,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/held-events.ts";
+import type { Stored } from "../../ledger/ports/transact.ts";
 import { isOfPast } from "../admission/admit-event.ts";
 import type {
   AdmittedAlias,

@@ -7,9 +7,8 @@ import type {
   PersonId,
   PersonKey,
   PersonLink,
-  Stored,
-  Writes,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/held-events.ts";
+import type { Stored, Writes } from "../../ledger/ports/transact.ts";
 import { keyOf } from "./decided-people.ts";
 
 interface HeldOfPerson {

@@ -1,15 +1,8 @@
 /** The rows that a group of requests adds to the warehouse, and the ledger's counts of them. */
-import { msPerDay } from "../../calendar/calendar.ts";
-import type {
-  Account,
-  DayCount,
-  InboxRows,
-  KnownUser,
-  Stored,
-  User,
-  WarehouseTable,
-  Writes,
-} from "../../ledger/ledger.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import type { Account, User } from "../../ledger/ports/entities.ts";
+import type { DayCount, InboxRows, WarehouseTable } from "../../ledger/ports/inbox.ts";
+import type { KnownUser, Stored, Writes } from "../../ledger/ports/transact.ts";
 import {
   accountRow,
   accountVersionRow,
@@ -18,7 +11,7 @@ import {
   isCanonicalUuid,
   userRow,
   userVersionRow,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/rules/warehouse-rows.ts";
 import type { News } from "./merge.ts";
 
 /** An event before its user is known. */

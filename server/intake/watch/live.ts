@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../../contract/live.ts";
-import { every } from "../../process/process.ts";
+import { every } from "../../process/time.ts";
 import { isAbout, LiveChannel, type LiveMessage, type LiveWatcher } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 

@@ -3,8 +3,8 @@
  * request path. A process that is killed loses only the counts of those seconds. Memory is bounded.
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
-import { msPerHour } from "../../calendar/calendar.ts";
-import type { CountedHour, SourceStore } from "../../ledger/ledger.ts";
+import { msPerHour } from "../../calendar/zone.ts";
+import type { CountedHour, SourceStore } from "../../ledger/ports/sources.ts";
 
 /** Lines of all organizations, about 200 bytes each. */
 const maxLines = 20_000;

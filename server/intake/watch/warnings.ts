@@ -2,13 +2,13 @@
  * Ingestion warnings, counted in memory and written down every few seconds, outside of the request path.
  * Memory is bounded. Beyond the bound, warnings are counted without their detail.
  */
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import {
   type IngestionWarning,
   UnwritableWarnings,
   type WarningKind,
   type WarningStore,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/warnings.ts";
 
 /** Details of an organization that are counted separately between two writes. */
 const maxDetailsOfOrganization = 1_000;

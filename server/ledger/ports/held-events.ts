@@ -9,7 +9,7 @@
  * under ids that are neither identified nor linked.
  */
 import { limits } from "../../../contract/limits.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { emailKey } from "../rules/email-key.ts";
 import { propertiesWithoutPayer } from "../rules/payer-in-properties.ts";
 import type { IngestionWarning } from "./warnings.ts";

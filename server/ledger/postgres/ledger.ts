@@ -1,7 +1,7 @@
 /** The ledger over one PostgreSQL database. Many nodes may share it. */
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import { systemTime } from "../../process/process.ts";
+import { systemTime } from "../../process/time.ts";
 import type { Account, UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
 import type { RebuildBegun } from "../ports/health.ts";

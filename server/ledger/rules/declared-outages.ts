@@ -1,6 +1,6 @@
 /** The limits of declared outages, and their entries in the audit log. Both databases use them. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import { formatDay } from "../../calendar/days.ts";
 import type { AuditNote } from "../ports/audit.ts";
 import type { DeclaredOutage, OutageDays } from "../ports/settings.ts";
 

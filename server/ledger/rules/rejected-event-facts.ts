@@ -4,7 +4,7 @@
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import { msPerDay, Zone } from "../../calendar/calendar.ts";
+import { msPerDay, Zone } from "../../calendar/zone.ts";
 import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../ports/inbox.ts";
 import type { VersionRows } from "../ports/rejected-events.ts";
 import { propertiesWithoutPayer } from "./payer-in-properties.ts";

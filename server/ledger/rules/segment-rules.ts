@@ -2,7 +2,7 @@
 import { accountFilters, type Filter } from "../../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../contract/actions/segments.ts";
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
-import { parseDay } from "../../calendar/calendar.ts";
+import { parseDay } from "../../calendar/days.ts";
 
 /** A segment among others. */
 export interface SegmentNode {

@@ -1,6 +1,6 @@
 /** Stores counts of sources: a row for each hour with items, and one for each source. */
 import { sourceLimits } from "../../../contract/sources.ts";
-import { msPerHour } from "../../calendar/calendar.ts";
+import { msPerHour } from "../../calendar/zone.ts";
 import {
   type CountedHour,
   type SourceHour,

@@ -1,5 +1,5 @@
 /** Stores ingestion warnings: a row for each organization, UTC day, kind, endpoint and detail. */
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { personKinds } from "../ports/held-events.ts";
 import {
   type IngestionWarning,

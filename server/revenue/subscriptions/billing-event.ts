@@ -15,7 +15,8 @@ import {
 } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import { parseEventTime, type Zone } from "../../calendar/calendar.ts";
+import { parseEventTime } from "../../calendar/event-time.ts";
+import type { Zone } from "../../calendar/zone.ts";
 
 /** A billing event whose identities are decided. */
 export interface BillingEvent {

@@ -1,6 +1,6 @@
 /** The history of one subscription, from its billing events in any order. */
 import { type BillingInterval, isPayment, type ToldStatus } from "../../../contract/billing/events.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { type BillingEvent, inOrder } from "./billing-event.ts";
 import { mrrOf } from "./mrr.ts";
 import { periodEndAfter } from "./period-end.ts";

@@ -1,6 +1,6 @@
 /** The end of a paid period, moved on by payments. */
 import type { BillingInterval } from "../../../contract/billing/events.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 
 const daysOf = { day: 1, week: 7 } as const;
 

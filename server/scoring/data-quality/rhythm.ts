@@ -8,7 +8,7 @@
  * Brown et al., Neural Computation 14, 2002). The usual gaps on that clock are not assumed but measured: the
  * longest ones that occurred.
  */
-import { msPerHour, type Zone } from "../../calendar/calendar.ts";
+import { msPerHour, type Zone } from "../../calendar/zone.ts";
 
 const hoursPerWeek = 168;
 /** With less history there is no claim. */

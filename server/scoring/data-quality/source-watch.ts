@@ -3,8 +3,10 @@
  * while it is not. See docs/decisions/0025 and 0057.
  */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
-import { msPerHour, type Zone } from "../../calendar/calendar.ts";
-import type { DayCount, SharedLedger, SourceHour, SourceTotals } from "../../ledger/ledger.ts";
+import { msPerHour, type Zone } from "../../calendar/zone.ts";
+import type { DayCount } from "../../ledger/ports/inbox.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { SourceHour, SourceTotals } from "../../ledger/ports/sources.ts";
 import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
 
 /** The organization of the sources: days and hours of the week are in its zone. */

@@ -1,6 +1,6 @@
 /** How a preview ends in time. */
 import { Refusal } from "../../../contract/refusal.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /** A warehouse for questions that end by an instant. @param untilMs of `performance.now()`. @param tooLong
  * the reason afterwards, as a sentence @throws Refusal then */

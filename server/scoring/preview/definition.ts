@@ -1,7 +1,7 @@
 /** What another definition of churn would mean: who left in the past year by the old and by the new
  * definition, and whose state it changes today. */
 import { silence } from "../../../contract/api/churn-targets.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { engagementEvents, type Population } from "../queries/engagement-events.ts";
 import type { OfRun } from "../queries/lists/reading.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";

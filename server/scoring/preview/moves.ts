@@ -1,5 +1,5 @@
 /** How many entities change their band of health or of churn risk under other settings. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { Population } from "../queries/engagement-events.ts";
 import { type HealthRules, healthSteps, healthValuesQuery } from "../queries/health-sql.ts";
 import type { OfRun } from "../queries/lists/reading.ts";

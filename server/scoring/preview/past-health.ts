@@ -2,7 +2,7 @@
  * whose horizon is over. */
 
 import type { Settings } from "../../../contract/settings.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { healthValuesQuery, valuesByTrait } from "../queries/health-sql.ts";
 import { labelsOf } from "../queries/label-query.ts";

@@ -3,7 +3,7 @@
  * whether the scores would have predicted better. No score and no model is stored.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { ModelResult } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import { entropyOf, provenBaseRate, servingResult } from "../churn/ladder.ts";

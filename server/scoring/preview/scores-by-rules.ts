@@ -1,6 +1,6 @@
 /** Scores of some entities by the rules of another run: its model, bands and settings, on the features of a
  * later day. Nothing is stored. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { eventsOfModel } from "../churn/churn-model.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";

@@ -1,5 +1,7 @@
 /** The days on which an organization's users did anything, from the bitmaps of days. */
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { DayOfData } from "../data-quality/outages.ts";
 import { read } from "./query.ts";
 

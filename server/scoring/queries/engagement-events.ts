@@ -1,8 +1,10 @@
 /**
  * The engagement events of all entities, from which every score is computed.
  */
-import type { Zone } from "../../calendar/calendar.ts";
-import { dayParameter, engagementParameters, isEngagement, isIncluded } from "../../warehouse/warehouse.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import { engagementParameters, isEngagement } from "../../warehouse/schema/engagement.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { type FeatureSettings, maxCountPerDay } from "../scores/features.ts";
 import { joinedSpans, type Outages, observedCutoff, windowStart } from "../scores/observed-days.ts";
 import type { Query } from "./query.ts";

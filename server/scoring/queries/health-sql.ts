@@ -1,7 +1,8 @@
 /** Health in SQL: the values of the organization's own parts, and `healthOf` for a row of scores. */
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { accountOwners } from "../../warehouse/schema/account-owners.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
 import { billingFactSql, isCancelingSql } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";

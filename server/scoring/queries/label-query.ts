@@ -1,7 +1,8 @@
 /** The labels of a cut-off: which entities churned within the horizon from it, by the churn target. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { billingEventNames } from "../../../contract/billing/events.ts";
-import { isBilling, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isBilling } from "../../warehouse/schema/billing-tables.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Outages } from "../scores/observed-days.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";

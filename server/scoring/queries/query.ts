@@ -2,7 +2,7 @@
  * A query in parts. Each part has its text and the values of its placeholders, because the warehouse refuses
  * missing and unused values.
  */
-import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
+import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 export interface Query {
   readonly sql: string;

@@ -1,6 +1,6 @@
 /** The values of full marks in engagement, and how long entities usually stay away: one row for an
  * organization. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type EngagementScale, scaleOf } from "../scores/engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";

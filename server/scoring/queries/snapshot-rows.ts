@@ -3,7 +3,8 @@
  * Runs, training and back-tests read stored rows. One entity under other settings is computed anew.
  */
 import { silence } from "../../../contract/api/churn-targets.ts";
-import { dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { type CarriedAccounts, carriedAccountsQuery, memberDays } from "./carried-accounts.ts";
 import { type EntityKind, engagementEvents, type Population } from "./engagement-events.ts";
 import { featuresQuery, type SnapshotFeatures } from "./feature-query.ts";

@@ -4,7 +4,7 @@
  *
  * One query after the other: each uses all cores, and the dashboard's queries need a free reader meanwhile.
  */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { Fold } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import { fitBgbb } from "../churn/bgbb-fit.ts";

@@ -3,7 +3,7 @@
  * on any day follows from them, and no snapshot has it. An account pays for the subscriptions whose rows
  * carry it, a user for those of no account.
  */
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { billingInstants, daysOfUnits, yearlyFromDays } from "../scores/billing.ts";
 import type { Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";

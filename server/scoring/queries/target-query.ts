@@ -1,7 +1,9 @@
 /** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
 import { silence } from "../../../contract/api/churn-targets.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
-import { accountOwners, dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
+import { msPerDay } from "../../calendar/zone.ts";
+import { accountOwners } from "../../warehouse/schema/account-owners.ts";
+import { isIncluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { billingFactSql } from "../scores/billing.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
 import { isDeclared } from "../scores/features.ts";

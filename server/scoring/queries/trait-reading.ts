@@ -1,6 +1,6 @@
 /** Traits of a sample of users or accounts, as training and back-tests take them, and of one of them. An
  * account has its attributes. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { FactsBeside } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type Query, read } from "./query.ts";

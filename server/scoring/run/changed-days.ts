@@ -1,5 +1,8 @@
 /** Notices new events of days that already have scores. */
-import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { countsAsActivity } from "../../warehouse/schema/tables.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { startOfData } from "../data-quality/data-start.ts";
 import { markStale, markTodayStale } from "./records.ts";
 

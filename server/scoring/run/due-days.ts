@@ -1,5 +1,5 @@
 /** The days that an organization still has to be scored for: pure. */
-import { isKept } from "../../warehouse/warehouse.ts";
+import { isKept } from "../../warehouse/upkeep/thin-scores.ts";
 import { historyDays } from "../scores/history-days.ts";
 import { settingsOfKey } from "./population.ts";
 import type { RunOfDay } from "./records.ts";

@@ -1,5 +1,5 @@
 /** One entity's scores, with the facts behind them. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { eventsOfModel } from "../churn/churn-model.ts";
 import type { CellRisks } from "../queries/cell-table.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";

@@ -3,9 +3,9 @@
  * settings or exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import type { Zone } from "../../calendar/calendar.ts";
-import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/ports/settings.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { settingsWithoutScores } from "../scores/settings.ts";
 import { excludedOfKey } from "./population.ts";

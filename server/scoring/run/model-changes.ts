@@ -1,5 +1,5 @@
 /** The days on which another model began to serve: a history of scores is read with these marks. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { Rung } from "../churn/churn-model.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { recordsOf } from "./records.ts";

@@ -2,8 +2,8 @@
  * The model that serves on a day. Rungs are trained and back-tested once a week, on the data of its Monday.
  * BG/BB is fitted every day, because it takes a second and needs no labels.
  */
-import { formatDay } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../churn/backtest.ts";
 import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";

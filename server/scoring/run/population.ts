@@ -1,7 +1,7 @@
 /** The entities that a run scores, and how far back their data goes. */
 import type { Settings } from "../../../contract/settings.ts";
-import type { Zone } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { startOfData } from "../data-quality/data-start.ts";
 import { outagesOf } from "../data-quality/outages.ts";
 import { readDataDays } from "../queries/data-days.ts";

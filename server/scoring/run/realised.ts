@@ -1,5 +1,5 @@
 /** The actual churn of each health band: stored scores whose horizon is over, with their outcomes. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { hasKnownOutcomes } from "../churn/folds.ts";
 import { spansWithoutDepartures } from "../queries/departure-days.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";

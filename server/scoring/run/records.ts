@@ -1,6 +1,6 @@
 /** The stored results of scoring: runs, models, scales, snapshots and fits, in a small table of the
  * warehouse. Fields that queries read of all days are columns. The rest of a body is JSON. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { FitBody, ModelBody, RunBody, ScaleBody, SnapshotBody } from "./record-bodies.ts";
 import {

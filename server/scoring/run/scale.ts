@@ -1,5 +1,5 @@
 /** The scale of engagement, fixed for a calendar month. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
 import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";

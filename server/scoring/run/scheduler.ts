@@ -7,10 +7,13 @@
  * A round goes through all organizations. While one of them trains its models, another round serves the
  * others.
  */
-import { formatDay, type Zone } from "../../calendar/calendar.ts";
-import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { every, Retries, type Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { Retries } from "../../process/retries.ts";
+import { every, type Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";

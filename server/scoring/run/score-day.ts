@@ -3,8 +3,8 @@
  * a run that was cut off has no record, and the next run's rows replace its rows.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import { versionAbove } from "../../process/process.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { versionAbove } from "../../process/time.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import type { Rung } from "../churn/churn-model.ts";
 import { provenBaseRate } from "../churn/ladder.ts";

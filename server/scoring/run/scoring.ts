@@ -2,12 +2,14 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Settings } from "../../../contract/settings.ts";
-import { formatDay, Zone } from "../../calendar/calendar.ts";
-import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { OrganizationGone } from "../../ledger/ledger.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { appliedSettings } from "../../warehouse/warehouse.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { Zone } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { OrganizationGone } from "../../ledger/ports/transact.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { appliedSettings } from "../../warehouse/schema/engagement.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { resultBy, withDeadline } from "../preview/deadline.ts";
 import { type KindPreview, previewSettings } from "../preview/preview.ts";

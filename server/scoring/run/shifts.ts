@@ -8,8 +8,9 @@
  * stores its own, and that of the run after it, before its record. After a crash in between the run is done
  * again.
  */
-import { versionAbove } from "../../process/process.ts";
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import { versionAbove } from "../../process/time.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { queryByRules, rulesKey } from "../preview/scores-by-rules.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";

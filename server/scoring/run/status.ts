@@ -1,5 +1,5 @@
 /** The newest run of an organization, which answers about scores come from. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { RunBody } from "./record-bodies.ts";
 import { newestRecord, type ScoreRecord } from "./records.ts";

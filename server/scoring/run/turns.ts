@@ -1,5 +1,5 @@
 /** How a run leaves room for other work: each statement has a turn of its own. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 
 /**
  * The warehouse for a run, one statement at a time. A whole training takes minutes. So an erasure, a check, a

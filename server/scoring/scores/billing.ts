@@ -5,7 +5,7 @@
  */
 import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
 import type { BillingEventName } from "../../../contract/billing/events.ts";
-import { msPerDay, type Zone } from "../../calendar/calendar.ts";
+import { msPerDay, type Zone } from "../../calendar/zone.ts";
 
 /** Facts of an entity's subscriptions that have not ended. */
 export interface BillingFeatures {

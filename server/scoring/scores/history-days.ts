@@ -1,5 +1,5 @@
 /** The days for which an organization gets scores: pure. */
-import { type Period, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
+import { type Period, periodsLater, startOfPeriod } from "../../calendar/period-starts.ts";
 
 const dailyDays = 90;
 const weeklyWeeks = 52;

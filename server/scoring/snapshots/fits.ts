@@ -2,8 +2,8 @@
  * The stored fits of BG/BB to snapshots. A fit takes tenths of a second, and a training needs those of 49
  * days. The hash of the cells says whether a fit still belongs to them.
  */
-import { versionAbove } from "../../process/process.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { versionAbove } from "../../process/time.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { BgbbFit, CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "../queries/engagement-events.ts";
 import { keepRecord, recordOf } from "../run/records.ts";

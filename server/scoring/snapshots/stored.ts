@@ -3,8 +3,11 @@
  * Mondays that are missing. A snapshot is computed again when its record is stale or has another key. See
  * docs/decisions/0053.
  */
-import { versionAbove } from "../../process/process.ts";
-import { dayParameter, isEngagement, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import { versionAbove } from "../../process/time.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { isEngagement } from "../../warehouse/schema/engagement.ts";
+import { isExcluded } from "../../warehouse/schema/included.ts";
+import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import type { Population } from "../queries/engagement-events.ts";
 import { read, scoringLimits } from "../queries/query.ts";
 import {

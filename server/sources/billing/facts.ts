@@ -1,6 +1,6 @@
 /** Makes items of the events and traits that a billing tool's message says of a customer. */
 import type { JsonObject } from "../../../contract/json.ts";
-import type { SourcedItem, SourcedTrack } from "../../intake/intake.ts";
+import type { SourcedItem, SourcedTrack } from "../../intake/admission/sourced.ts";
 import { fittedProperties } from "./fitted.ts";
 import type { Owner } from "./person.ts";
 

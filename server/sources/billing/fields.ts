@@ -1,7 +1,7 @@
 /** Reads fields of billing tools' payloads. A value of another kind counts as absent. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { isPlausibleNumber } from "../../calendar/calendar.ts";
-import { isInvalid } from "../../intake/intake.ts";
+import { isPlausibleNumber } from "../../calendar/event-time.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
 import { isGenericId, parseId, readTime } from "../parse.ts";
 
 /** A field of an object; undefined for null, for an absent field, and without an object. */

@@ -1,6 +1,6 @@
 /** The interval of a price from the two instants of a period that it pays for. */
 import { billingInterval } from "../../../contract/billing/events.ts";
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { intervalText } from "./fields.ts";
 
 /** Longest lengths of a year and of months, with a day for daylight saving and delays of a store. */

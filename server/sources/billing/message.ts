@@ -1,7 +1,7 @@
 /** A message of a billing tool, read without the ledger, and its translation with what the ledger knows of
  * its customer. */
 import type { JsonObject } from "../../../contract/json.ts";
-import { isEmailAddress } from "../../intake/intake.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 import { billingItems, type CustomerFacts } from "./facts.ts";
 import { namedIn } from "./fields.ts";

@@ -2,7 +2,8 @@
  * without saying so. */
 
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
-import { isInvalid, type SourcedAccount, type SourcedItem } from "../../intake/intake.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
+import type { SourcedAccount, SourcedItem } from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseVisitorId } from "../parse.ts";
 import { accountGroup } from "../posthog/events.ts";
 import { accountOf, userTraits } from "../segment/traits.ts";

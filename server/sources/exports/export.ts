@@ -1,8 +1,9 @@
 /** Translates rows of other tools' exports. The same translations as those of live messages are used where
  * there are any. */
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
-import type { Zone } from "../../calendar/calendar.ts";
-import { type Invalid, isInvalid, parseKeptBody } from "../../intake/intake.ts";
+import type { Zone } from "../../calendar/zone.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import { parseKeptBody } from "../../intake/admission/kept-values.ts";
 import { parseId, readTime } from "../parse.ts";
 import type { Translated } from "../source.ts";
 

@@ -9,7 +9,8 @@
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import { type Invalid, isInvalid, type SourcedItem, type SourcedPerson } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import type { SourcedItem, SourcedPerson } from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
 import { propertiesOf } from "../posthog/events.ts";
 import { accountOf, userTraits } from "../segment/traits.ts";

@@ -1,7 +1,7 @@
 /** Rows of the Stripe dashboard's CSV as the objects of its API. Amounts are in major units there, and times
  * in UTC. */
 import type { JsonObject } from "../../../contract/json.ts";
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
 import { readTime } from "../parse.ts";
 
 /** Currencies of Stripe whose minor unit is not a hundredth: https://docs.stripe.com/currencies. */

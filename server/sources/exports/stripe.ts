@@ -12,8 +12,9 @@
  * A paid invoice is payment_succeeded. An open one whose collection was tried is payment_failed.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { isEmailAddress, type SourcedItem } from "../../intake/intake.ts";
-import { addressId } from "../../ledger/ledger.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
+import type { SourcedItem } from "../../intake/admission/sourced.ts";
+import { addressId } from "../../ledger/ports/held-events.ts";
 import { billingTrack, type CustomerFacts } from "../billing/facts.ts";
 import { fieldOf, instantOf, numberOf, secondsOf, textOf } from "../billing/fields.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";

@@ -7,7 +7,8 @@
  *   $add, $append, $remove, $union of other keys, $delete    ignored: they need the profile that Mixpanel has
  */
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
-import type { Invalid, SourcedItem } from "../../intake/intake.ts";
+import type { Invalid } from "../../intake/admission/json.ts";
+import type { SourcedItem } from "../../intake/admission/sourced.ts";
 import { translateMixpanelRow } from "../exports/mixpanel.ts";
 import { parseVisitorId } from "../parse.ts";
 import { isAccountGroup } from "../posthog/events.ts";

@@ -1,7 +1,7 @@
 /** Reads the envelope of PostHog's events, one or a batch, and finds the token in it. */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
 
 /** The events of a body, and the fields that hold for all of them. */
 export interface PosthogEnvelope {

@@ -10,14 +10,13 @@
  */
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
-import {
-  type Invalid,
-  isInvalid,
-  type SourcedAccount,
-  type SourcedIdentify,
-  type SourcedItem,
-  type SourcedPerson,
-} from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import type {
+  SourcedAccount,
+  SourcedIdentify,
+  SourcedItem,
+  SourcedPerson,
+} from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseTimestamp, parseVisitorId } from "../parse.ts";
 import { accountOf, companyTraits, userTraits } from "../segment/traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";

@@ -1,6 +1,6 @@
 /** Reads RevenueCat's events. events.ts has the table of their types. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { isInvalid } from "../../intake/intake.ts";
+import { isInvalid } from "../../intake/admission/json.ts";
 import { fieldOf, msOf, textOf } from "../billing/fields.ts";
 import { partiesOf, type ReadMessage } from "../billing/message.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";

@@ -16,8 +16,13 @@
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
-import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedPerson } from "../../intake/intake.ts";
-import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import type {
+  SourcedAccount,
+  SourcedIdentify,
+  SourcedItem,
+  SourcedPerson,
+} from "../../intake/admission/sourced.ts";
 import { parseId, parseMessageId, parseTimestamp, parseVisitorId, whyNoObject } from "../parse.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { accountOf, companyTraits, isText, userTraits } from "./traits.ts";

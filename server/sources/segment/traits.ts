@@ -1,7 +1,8 @@
 /** Maps Segment's traits to reserved traits, by tables. Every trait also keeps its own name. */
 
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
-import { isEmailAddress, type SourcedAccount } from "../../intake/intake.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
+import type { SourcedAccount } from "../../intake/admission/sourced.ts";
 import { parseId } from "../parse.ts";
 
 /** Reserved traits, and the names of Segment's traits for them. The first that is sent wins. */

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { TestMode } from "../../../contract/source-settings.ts";
-import { isEmailAddress } from "../../intake/intake.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
 import { billingItems } from "../billing/facts.ts";
 import { fieldOf, msOf, textOf } from "../billing/fields.ts";
 import {

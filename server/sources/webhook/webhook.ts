@@ -7,14 +7,10 @@ import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
-import {
-  type Invalid,
-  isEmailAddress,
-  isInvalid,
-  NumberTexts,
-  type SourcedAccount,
-  type SourcedItem,
-} from "../../intake/intake.ts";
+import { isEmailAddress } from "../../intake/admission/admit-event.ts";
+import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import { NumberTexts } from "../../intake/admission/number-texts.ts";
+import type { SourcedAccount, SourcedItem } from "../../intake/admission/sourced.ts";
 import { parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";

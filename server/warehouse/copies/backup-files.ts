@@ -17,7 +17,7 @@ import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { Refusal } from "../../../contract/refusal.ts";
-import { messageOf } from "../../process/process.ts";
+import { messageOf } from "../../process/message-of.ts";
 
 /** Grows when the folder's form changes in a way that older code would misread. */
 export const backupFormat = 1;

@@ -10,15 +10,11 @@
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { LedgerSnapshot, SharedLedger } from "../../ledger/ledger.ts";
-import {
-  messageOf,
-  rekindleVersion,
-  syncPath,
-  syncTree,
-  type Time,
-  unfinishedPath,
-} from "../../process/process.ts";
+import type { LedgerSnapshot, SharedLedger } from "../../ledger/ports/ledger.ts";
+import { syncPath, syncTree, unfinishedPath } from "../../process/files.ts";
+import { messageOf } from "../../process/message-of.ts";
+import type { Time } from "../../process/time.ts";
+import { rekindleVersion } from "../../process/version.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { Loader } from "../load/loader.ts";
 import { warehouseMigrations } from "../schema/migrations.ts";

@@ -3,8 +3,11 @@
 
 import { amountInUnits } from "../../../contract/billing/currencies.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import { formatDay, zoneOf } from "../../calendar/calendar.ts";
-import type { Alert, NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { Alert } from "../../ledger/ports/actions/alerts.ts";
+import type { NamedPerson, Note, Task } from "../../ledger/ports/actions/work.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { currenciesUsed, reportingCurrencyOf } from "../schema/currencies-used.ts";
 import { type ExportFormat, exportTables } from "./export.ts";

@@ -5,7 +5,7 @@
  */
 import { promisify } from "node:util";
 import { zstdCompress as zstdCompressCallback } from "node:zlib";
-import { FairTurns, sharedPlaces } from "../../process/process.ts";
+import { FairTurns, sharedPlaces } from "../../process/fair-turns.ts";
 import { refuseUnfinishedMove } from "../copies/move-tables.ts";
 import {
   ClickHouseHttp,

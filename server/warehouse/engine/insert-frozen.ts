@@ -1,5 +1,5 @@
 /** Inserts of frozen rows, for both engines. */
-import { columns } from "../../ledger/ledger.ts";
+import { columns } from "../../ledger/rules/warehouse-rows.ts";
 import type { FrozenRows } from "./warehouse.ts";
 
 /**

@@ -3,7 +3,8 @@
  * temporary tables have names of their own and are removed.
  */
 
-import { type Probed, systemTime } from "../../process/process.ts";
+import type { Probed } from "../../process/probed.ts";
+import { systemTime } from "../../process/time.ts";
 import { createTable, type Table } from "../schema/tables.ts";
 import { type ClickHouseOptions, connectClickHouse } from "./clickhouse.ts";
 import { parseClickHouseUrl } from "./clickhouse-http.ts";

@@ -3,7 +3,7 @@
  * mutation of all events) may be silent for hours, in which the connection may be lost without notice. So the
  * server is asked now and then whether the query still runs.
  */
-import { every } from "../../process/process.ts";
+import { every } from "../../process/time.ts";
 import { WarehouseError } from "./warehouse.ts";
 
 /** ClickHouse's code for network errors (NETWORK_ERROR). It does not blame the rows. */

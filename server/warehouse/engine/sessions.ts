@@ -7,7 +7,7 @@
  * with a query that timed out). A new session takes 0.6 ms.
  */
 import type { Session } from "chdb";
-import { type Asker, FairTurns, sharedPlaces } from "../../process/process.ts";
+import { type Asker, FairTurns, sharedPlaces } from "../../process/fair-turns.ts";
 
 export class SessionPool {
   readonly #open: () => Session;

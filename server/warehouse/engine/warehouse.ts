@@ -2,8 +2,8 @@
  * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One small
  * interface hides the engine: queries are the same for ClickHouse in this process (chDB) and on a server.
  */
-import type { WarehouseTable } from "../../ledger/ledger.ts";
-import type { Asker } from "../../process/process.ts";
+import type { WarehouseTable } from "../../ledger/ports/inbox.ts";
+import type { Asker } from "../../process/fair-turns.ts";
 import type { Topology } from "./topology.ts";
 
 /** A value that is bound to a `{name:Type}` placeholder of a query; never pasted into its text. */

@@ -3,9 +3,11 @@
  * and when users were loaded. Pending work is only in memory, so after a start all organizations are computed
  * again, before any figure is served.
  */
-import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { Retries, type Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import { Retries } from "../../process/retries.ts";
+import type { Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
 import { organizationsOf } from "./loaded-days.ts";

@@ -7,9 +7,10 @@
  * and every other failure is retried for ever. The inbox belongs to another process, so its calls may fail
  * and are retried too.
  */
-import type { FrozenBatch, Inbox } from "../../ledger/ledger.ts";
-import { type Intervals, messageOf, type Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import type { FrozenBatch, Inbox } from "../../ledger/ports/inbox.ts";
+import { messageOf } from "../../process/message-of.ts";
+import type { Intervals, Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { insertBatch } from "./insert-batch.ts";
 

@@ -1,6 +1,6 @@
 /** Compares, for one organization, billing events with the events that they come from, and subscriptions with
  * both. */
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEvents } from "../schema/billing-tables.ts";
 import { rowsOfRollup } from "../schema/tables.ts";

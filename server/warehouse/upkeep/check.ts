@@ -10,15 +10,11 @@
  * rejected events.
  */
 
-import { formatDay } from "../../calendar/calendar.ts";
-import type {
-  DayCount,
-  MissingRows,
-  NumberedVersion,
-  Populations,
-  SharedLedger,
-  VersionRows,
-} from "../../ledger/ledger.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Populations } from "../../ledger/ports/health.ts";
+import type { DayCount } from "../../ledger/ports/inbox.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { MissingRows, NumberedVersion, VersionRows } from "../../ledger/ports/rejected-events.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity } from "../schema/tables.ts";
 import { type BillingDifference, billingDifferences, type SubscriptionsDifference } from "./check-billing.ts";

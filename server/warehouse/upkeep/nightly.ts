@@ -2,10 +2,12 @@
  * The nightly check: every organization's ledger, events and rollups are compared once a day, from 3 o'clock
  * in its timezone, when few events come. A missed night is made up for.
  */
-import { Zone } from "../../calendar/calendar.ts";
-import type { CheckResult, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import { Zone } from "../../calendar/zone.ts";
+import type { CheckResult } from "../../ledger/ports/health.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;

@@ -3,7 +3,7 @@
  * a partition rewrites nothing. The records of a partition's snapshots are deleted first, so that no record
  * is without its rows.
  */
-import { msPerDay } from "../../calendar/calendar.ts";
+import { msPerDay } from "../../calendar/zone.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { snapshotTables } from "../schema/snapshot-tables.ts";
 

@@ -1,6 +1,6 @@
 /** How far a rebuild is: finished steps, and within a step the rows that the engine reports as read. */
 
-import { every } from "../../process/process.ts";
+import { every } from "../../process/time.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { RebuildProgress } from "./rebuild.ts";
 

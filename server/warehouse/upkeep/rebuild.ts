@@ -12,7 +12,7 @@
  *
  * The engine's timezone data is not used: it is older than the runtime's, by which intake computes days.
  */
-import type { OffsetTransition } from "../../calendar/calendar.ts";
+import type { OffsetTransition } from "../../calendar/zone.ts";
 import { onCluster } from "../engine/topology.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEvents, rollups } from "../schema/billing-tables.ts";

@@ -1,6 +1,5 @@
 /** Erasures from the request to the receipt, wherever the work is done. */
 
-import type { SharedLedger } from "../../ledger/ledger.ts";
 import {
   type AccountReceipt,
   type AskedErasure,
@@ -8,7 +7,8 @@ import {
   type Erasure,
   type ErasureReceipt,
   receiptOf,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/ports/erasures.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 
 /** Begins erasures, and waits for their end. */
 export class Receipts {

@@ -3,9 +3,11 @@
  * subscriptions to compare. Pending work is only in memory, so after a start all subscriptions are compared
  * once.
  */
-import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { Retries, type Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import { Retries } from "../../process/retries.ts";
+import type { Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { billedSubscriptions } from "../load/loaded-billing.ts";
 import { endOfPage, subscriptionsById, updateSubscriptions } from "./subscriptions.ts";

@@ -6,7 +6,7 @@
  * Records of runs are deleted first, so that no record is without its rows. Rows of runs without a record are
  * not read, and the next night deletes them after a crash.
  */
-import { startOfPeriod } from "../../calendar/calendar.ts";
+import { startOfPeriod } from "../../calendar/period-starts.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { firstPossibleDay } from "./keep-events.ts";
 

@@ -4,10 +4,12 @@
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import { zoneOf } from "../../calendar/calendar.ts";
-import type { CountedErasure, Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { every, type Time } from "../../process/process.ts";
-import type { Logger } from "../../telemetry/telemetry.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { CountedErasure, Erasure } from "../../ledger/ports/erasures.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { every, type Time } from "../../process/time.ts";
+import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
 import type { Loader } from "../load/loader.ts";

@@ -3,7 +3,7 @@
  * are combined here, outside of the engine, because 100,000 users and 91 days are 1.6 MB. See
  * docs/decisions/0086.
  */
-import type { Parameter } from "../../../warehouse/warehouse.ts";
+import type { Parameter } from "../../../warehouse/engine/warehouse.ts";
 
 /** Bits of an entity, so many days at most. */
 export const maxDays = 128;

@@ -1,6 +1,7 @@
 /** Which conditions of a filter can be evaluated as of a past day. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
-import { callChangeDays, monthDays } from "../../../scoring/scoring.ts";
+import { monthDays } from "../../../scoring/queries/lists/reading.ts";
+import { callChangeDays } from "../../../scoring/queries/lists/to-call.ts";
 
 /** For each condition: the reason why it has no history, as the end of a sentence; null for the others. */
 const missing: Readonly<Record<keyof Filter, string | null>> = {

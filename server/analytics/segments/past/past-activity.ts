@@ -1,13 +1,14 @@
 /** Users who were active on some days, as of past days: what `activityConditions` and `seenConditions` read
  * of now. */
+
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import {
   activeDaysTable,
-  dayParameter,
   engagementParameters,
   firstActiveDays,
   type PassiveEvents,
-  type Warehouse,
-} from "../../../warehouse/warehouse.ts";
+} from "../../../warehouse/schema/engagement.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import type { ActivityFilter } from "../../entities/list-activity.ts";
 import type { DaySets } from "./day-sets.ts";
 import { bitsByDay, daySetsOf, type PastDays } from "./past-days.ts";

@@ -1,19 +1,14 @@
 /** Users or accounts by how their scores went since an earlier run, as of past days: `moved` and `toCall`. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
-import {
-  callChangeDays,
-  columnOfFall,
-  type Fall,
-  fallCondition,
-  fellSharply,
-  type HealthBand,
-  isMovedByRules,
-  movedConditionsBy,
-  type State,
-  shiftsOfPairs,
-  uncalledBands,
-} from "../../../scoring/scoring.ts";
-import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+import { columnOfFall, type Fall, fallCondition } from "../../../scoring/queries/lists/falls.ts";
+import { movedConditionsBy } from "../../../scoring/queries/lists/reading.ts";
+import { isMovedByRules, shiftsOfPairs } from "../../../scoring/queries/lists/shifts.ts";
+import { callChangeDays, fellSharply, uncalledBands } from "../../../scoring/queries/lists/to-call.ts";
+import type { HealthBand } from "../../../scoring/scores/health.ts";
+import type { State } from "../../../scoring/scores/state.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import { condition } from "../../entities/list-scores.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { DaySets } from "./day-sets.ts";

@@ -1,5 +1,5 @@
 /** The days of a preview as bits of numbers, and the sets that queries give as such numbers. */
-import type { Parameter, Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Parameter, Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { DaySets, maxDays } from "./day-sets.ts";
 

@@ -1,6 +1,9 @@
 /** Users who did an event so often, or accounts in which it was done, as of past days: what `eventSets` reads
  * of now. */
-import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import type { EntitySet } from "../../entities/entity-sets.ts";
 import type { EventsDone } from "../../entities/event-sets.ts";
 import type { Sql } from "../../sql/sql.ts";

@@ -4,10 +4,12 @@
  * two. See docs/decisions/0086.
  */
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
-import { parseDay } from "../../../calendar/calendar.ts";
-import type { Segment } from "../../../ledger/ledger.ts";
-import { type EntityKind, monthDays } from "../../../scoring/scoring.ts";
-import type { PassiveEvents, Warehouse } from "../../../warehouse/warehouse.ts";
+import { parseDay } from "../../../calendar/days.ts";
+import type { Segment } from "../../../ledger/ports/actions/segments.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { monthDays } from "../../../scoring/queries/lists/reading.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import type { PassiveEvents } from "../../../warehouse/schema/engagement.ts";
 import { fallsOf } from "../../entities/list-falls.ts";
 import type { PayersQuestion } from "../../revenue/payers-now.ts";
 import { DaySets, maxDays } from "./day-sets.ts";

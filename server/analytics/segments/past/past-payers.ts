@@ -1,5 +1,5 @@
 /** Payers by MRR, plan and status as of past days, from the histories of their subscriptions. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { type BillingFilter, billingConditions } from "../../entities/list-billing.ts";
 import { joinedSql } from "../../entities/list-scores.ts";
 import { type PastPayerColumn, type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";

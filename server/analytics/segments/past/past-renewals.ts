@@ -1,6 +1,6 @@
 /** Payers whose subscription renews within so many days, as of past days: what `renewsWithinDays` reads of
  * now. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { renewsDayOf } from "../../entities/list-billing.ts";
 import { type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";
 import { type Sql, zoneParameters } from "../../sql/sql.ts";

@@ -1,13 +1,12 @@
 /** Users or accounts by their scores of past days: what `scoreConditions` reads of now. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
-import {
-  type EntityKind,
-  type RiskLimits,
-  riskBandCondition,
-  type Verdict,
-  verdictSql,
-} from "../../../scoring/scoring.ts";
-import { dayParameter, isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { riskBandCondition } from "../../../scoring/queries/lists/reading.ts";
+import type { RiskLimits } from "../../../scoring/scores/risk-scale.ts";
+import { type Verdict, verdictSql } from "../../../scoring/scores/verdict.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import { condition, presentBands } from "../../entities/list-scores.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { DaySets } from "./day-sets.ts";

@@ -1,5 +1,7 @@
 /** The accounts of users as of past days. */
-import { isIncluded, type Warehouse } from "../../../warehouse/warehouse.ts";
+
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
 import { DaySets, type Stay } from "./day-sets.ts";
 import { type PastDays, placeAfter, placeParameters } from "./past-days.ts";
 

@@ -1,6 +1,6 @@
 /** Users by a trait, or accounts by an attribute, as of past days: the history has each value with its
  * time. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { EntitySet } from "../../entities/entity-sets.ts";
 import { type TraitFilter, traitCondition } from "../../entities/trait-filter.ts";
 import type { DaySets } from "./day-sets.ts";

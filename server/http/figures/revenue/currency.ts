@@ -1,6 +1,7 @@
 /** The currencies of an organization's revenue, by its settings. */
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
-import { type RevenueQuestion, revenueQuestion } from "../../../analytics/analytics.ts";
+import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
+import type { RevenueQuestion } from "../../../analytics/revenue/steps.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 
 interface Revenue {

@@ -4,19 +4,18 @@ import { callListLimits } from "../../../../contract/actions/call-list.ts";
 import type { RouteQuery } from "../../../../contract/api/routes.ts";
 import { revenueLimits } from "../../../../contract/billing/revenue.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import {
-  mrrAtRisk,
-  noticedSubscriptions,
-  type PeriodRevenue,
-  type RevenueSplit,
-  revenue,
-  revenueCohorts,
-  unconfirmedSubscriptions,
-  unpricedSubscriptions,
-  unratedMrr,
-} from "../../../analytics/analytics.ts";
-import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
-import { type RunBody, rowsOf, servingResult } from "../../../scoring/scoring.ts";
+import { unconfirmedSubscriptions, unpricedSubscriptions } from "../../../analytics/revenue/currencies.ts";
+import { noticedSubscriptions } from "../../../analytics/revenue/noticed.ts";
+import type { RevenueSplit } from "../../../analytics/revenue/payer-groups.ts";
+import { type PeriodRevenue, revenue } from "../../../analytics/revenue/revenue.ts";
+import { mrrAtRisk } from "../../../analytics/revenue/revenue-at-risk.ts";
+import { revenueCohorts } from "../../../analytics/revenue/revenue-cohorts.ts";
+import { unratedMrr } from "../../../analytics/revenue/unrated-mrr.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
+import { servingResult } from "../../../scoring/churn/ladder.ts";
+import { rowsOf } from "../../../scoring/run/entity.ts";
+import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
 import { lossUntilMs, riskScaleOfRun, scoreContext } from "../score-context.ts";

@@ -1,20 +1,23 @@
 /** MRR and subscriptions of payers, beside the rows of lists and on the page of one. */
 import type { RouteAnswer } from "../../../../contract/api/routes.ts";
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
+import { accountsNumbered } from "../../../analytics/entities/account-list.ts";
+import { usersNumbered } from "../../../analytics/entities/user-list.ts";
 import {
-  accountsNumbered,
   hasPayers,
-  type PayerSubscriptions,
   type PayersQuestion,
   payersNow,
   plansInUse,
-  renewalDayOf,
+} from "../../../analytics/revenue/payers-now.ts";
+import { renewalDayOf } from "../../../analytics/revenue/renews-at.ts";
+import {
+  type PayerSubscriptions,
   type SubscriptionNow,
   subscriptionsOf,
-  usersNumbered,
-} from "../../../analytics/analytics.ts";
-import { expectedLossOfPayer } from "../../../revenue/revenue.ts";
-import { type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
+} from "../../../analytics/revenue/subscriptions-of.ts";
+import { expectedLossOfPayer } from "../../../revenue/figures/payer-now.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { rowsOf } from "../../../scoring/run/entity.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
 import { knownAccount } from "../accounts.ts";
 import { today, usersQuestion } from "../days.ts";

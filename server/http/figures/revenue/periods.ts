@@ -1,6 +1,6 @@
 /** Calendar periods of figures of revenue, and their instants. */
-import type { RevenuePeriod } from "../../../analytics/analytics.ts";
-import { msPerDay, type Zone } from "../../../calendar/calendar.ts";
+import type { RevenuePeriod } from "../../../analytics/revenue/revenue.ts";
+import { msPerDay, type Zone } from "../../../calendar/zone.ts";
 
 type RevenuePeriodName = "month" | "quarter" | "year";
 

@@ -1,5 +1,6 @@
 /** A segment as the API answers it. */
-import { type Segment, segmentsWith } from "../../../ledger/ledger.ts";
+import type { Segment } from "../../../ledger/ports/actions/segments.ts";
+import { segmentsWith } from "../../../ledger/rules/segment-rules.ts";
 import { instant } from "../rows.ts";
 
 /** The answer about a segment. @param segments those of the organization, of which some may have it in their

@@ -5,28 +5,26 @@
 import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../../contract/actions/segments.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
+import { accountSet } from "../../../analytics/entities/account-list.ts";
 import {
-  accountSet,
   accountsOfUsers,
   type EntitySet,
-  type EventsDone,
-  eventSets,
   numbersOfSet,
   type SetCondition,
   setOfNumbers,
-  userSet,
-  withinPayerSet,
-  withinSet,
-} from "../../../analytics/analytics.ts";
+} from "../../../analytics/entities/entity-sets.ts";
+import { type EventsDone, eventSets } from "../../../analytics/entities/event-sets.ts";
+import { userSet } from "../../../analytics/entities/user-list.ts";
+import { withinPayerSet, withinSet } from "../../../analytics/entities/within-set.ts";
+import type { Segment } from "../../../ledger/ports/actions/segments.ts";
+import type { EntitiesByNumber } from "../../../ledger/ports/actions/work.ts";
 import {
   countConditions,
-  type EntitiesByNumber,
-  type Segment,
   segmentWithThoseBelow,
   tooManyConditions,
-} from "../../../ledger/ledger.ts";
-import type { EntityKind } from "../../../scoring/scoring.ts";
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+} from "../../../ledger/rules/segment-rules.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
 import { accountsSelection, type SelectionContext, usersSelection } from "./selection.ts";
 import type { Within } from "./within.ts";

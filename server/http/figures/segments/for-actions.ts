@@ -1,10 +1,14 @@
 /** Segments for work that is no request: for decisions of alert rules, and for the record of their
  * members. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
-import type { RuleDeciderParts, SegmentKeeperParts } from "../../../actions/actions.ts";
-import { zoneOf } from "../../../calendar/calendar.ts";
-import { type Organization, type Segment, type SharedLedger, serviceItself } from "../../../ledger/ledger.ts";
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { RuleDeciderParts } from "../../../actions/alerts/rule-decider.ts";
+import type { SegmentKeeperParts } from "../../../actions/segments/segment-keeper.ts";
+import { zoneOf } from "../../../calendar/zone.ts";
+import type { Segment } from "../../../ledger/ports/actions/segments.ts";
+import { serviceItself } from "../../../ledger/ports/audit.ts";
+import type { SharedLedger } from "../../../ledger/ports/ledger.ts";
+import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { ApiParts } from "../../api/context.ts";
 import { PassiveEventsOfOrganizations } from "../passive-events.ts";
 import { evaluationOf } from "./evaluation.ts";

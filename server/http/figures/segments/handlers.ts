@@ -1,7 +1,9 @@
 /** Handlers of the JSON API about who is in segments. */
-import { recordedSizes } from "../../../actions/actions.ts";
-import { accountSet, sizeOfSet, userSet } from "../../../analytics/analytics.ts";
-import { refuseInvalidFilter } from "../../../ledger/ledger.ts";
+import { recordedSizes } from "../../../actions/segments/evaluations.ts";
+import { accountSet } from "../../../analytics/entities/account-list.ts";
+import { sizeOfSet } from "../../../analytics/entities/entity-sets.ts";
+import { userSet } from "../../../analytics/entities/user-list.ts";
+import { refuseInvalidFilter } from "../../../ledger/rules/segment-rules.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { setsOfList } from "./evaluation.ts";
 import { accountsSelection, usersSelection } from "./selection.ts";

@@ -5,8 +5,8 @@ import {
   segmentChangesOf,
   segmentDays,
   segmentEvaluated,
-} from "../../../analytics/analytics.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
+} from "../../../analytics/segments/members-history.ts";
+import { formatDay } from "../../../calendar/days.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
 import { idIn } from "../../api/request.ts";
 import { today } from "../days.ts";

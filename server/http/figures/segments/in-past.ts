@@ -1,9 +1,13 @@
 /** Segments as of past days, for previews of alert rules. */
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { FindSegment, SegmentField } from "../../../actions/actions.ts";
-import { comparedDays, PastMembers, withoutHistory } from "../../../analytics/analytics.ts";
-import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
-import { type EntityKind, newestRun, runsBetween } from "../../../scoring/scoring.ts";
+import type { FindSegment, SegmentField } from "../../../actions/rules/past-segments.ts";
+import { comparedDays, withoutHistory } from "../../../analytics/segments/past/history-of-filter.ts";
+import { PastMembers } from "../../../analytics/segments/past/past-members.ts";
+import type { Segment } from "../../../ledger/ports/actions/segments.ts";
+import { segmentWithThoseBelow } from "../../../ledger/rules/segment-rules.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { runsBetween } from "../../../scoring/run/records.ts";
+import { newestRun } from "../../../scoring/run/status.ts";
 import { billingOf } from "../revenue/payers.ts";
 import { countsDays, readsScores } from "./for-actions.ts";
 import type { SelectionContext } from "./selection.ts";

@@ -2,18 +2,18 @@
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import type { RouteQuery } from "../../../../contract/api/routes.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import type { Controls } from "../../../actions/actions.ts";
-import {
-  type AccountListQuestion,
-  type ComparedFall,
-  fallsOf,
-  type Owners,
-  type SetCondition,
-  type TraitFilter,
-  type UserListQuestion,
-} from "../../../analytics/analytics.ts";
-import { maxActiveDays } from "../../../ledger/ledger.ts";
-import { type EntityKind, monthDays, rowsOf } from "../../../scoring/scoring.ts";
+import type { Controls } from "../../../actions/alerts/controls.ts";
+import type { AccountListQuestion } from "../../../analytics/entities/account-list.ts";
+import type { SetCondition } from "../../../analytics/entities/entity-sets.ts";
+import { fallsOf } from "../../../analytics/entities/list-falls.ts";
+import type { ComparedFall } from "../../../analytics/entities/list-scores.ts";
+import type { Owners } from "../../../analytics/entities/owners.ts";
+import type { TraitFilter } from "../../../analytics/entities/trait-filter.ts";
+import type { UserListQuestion } from "../../../analytics/entities/user-list.ts";
+import { maxActiveDays } from "../../../ledger/rules/segment-rules.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { monthDays } from "../../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../../scoring/run/entity.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 import { questionOfCalls } from "../calls.ts";
 import { dayOfParameter, today, usersQuestion } from "../days.ts";

@@ -1,5 +1,5 @@
 /** Where the users and accounts of an answer are read. `evaluation.ts` makes it of a segment. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 
 /** Warehouses for an answer with figures of users and figures of accounts. */
 export interface Within {

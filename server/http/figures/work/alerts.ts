@@ -1,17 +1,20 @@
 /** Alerts as the API answers them. */
 import { callListLimits } from "../../../../contract/actions/call-list.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import { payersNow } from "../../../analytics/analytics.ts";
-import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
+import { payersNow } from "../../../analytics/revenue/payers-now.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
 import {
   type Alert,
   type AlertQuestion,
   type AlertWeight,
   compareWeights,
-  type EntityRef,
-} from "../../../ledger/ledger.ts";
-import { expectedLossOfPayer } from "../../../revenue/revenue.ts";
-import { type EntityKind, risksOfRun, rowsOf } from "../../../scoring/scoring.ts";
+} from "../../../ledger/ports/actions/alerts.ts";
+import type { EntityRef } from "../../../ledger/ports/actions/work.ts";
+import { expectedLossOfPayer } from "../../../revenue/figures/payer-now.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { risksOfRun } from "../../../scoring/queries/lists/reading.ts";
+import { rowsOf } from "../../../scoring/run/entity.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { billingOf } from "../revenue/payers.ts";

@@ -1,5 +1,5 @@
 /** The call list as the API answers it. */
-import { type CallRow, readCallList } from "../../../actions/actions.ts";
+import { type CallRow, readCallList } from "../../../actions/calls/call-list.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { dayOrNull } from "../rows.ts";
 import { bothWithin } from "../segments/evaluation.ts";

@@ -1,6 +1,6 @@
 /** Controls of a hold-out: users and accounts that are not to be worked on yet. */
-import { type Controls, controlsOn } from "../../../actions/actions.ts";
-import type { EntityKind } from "../../../scoring/scoring.ts";
+import { type Controls, controlsOn } from "../../../actions/alerts/controls.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull } from "../rows.ts";

@@ -1,6 +1,7 @@
 /** The digest as the API answers it. */
-import { hasNews, readDigest } from "../../../actions/actions.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
+import { hasNews } from "../../../actions/digests/digest.ts";
+import { readDigest } from "../../../actions/digests/digest-reader.ts";
+import { formatDay } from "../../../calendar/days.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull, instant } from "../rows.ts";

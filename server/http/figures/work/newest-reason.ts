@@ -1,5 +1,5 @@
 /** Which reason of churn is shown: of those about the present departure the newest. */
-import type { CancellationReason } from "../../../analytics/analytics.ts";
+import type { CancellationReason } from "../../../analytics/revenue/churn-reasons.ts";
 
 /** The reasons of a user or an account that churned lately. */
 export interface SaidReasons {

@@ -2,7 +2,7 @@
 import { ownerTrait } from "../../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import { type Owner, type Owners, ownerIn, ownersOf } from "../../../analytics/analytics.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "../../../analytics/entities/owners.ts";
 import type { OrganizationContext } from "../../api/context.ts";
 
 /** The texts that mean members of the organization. */

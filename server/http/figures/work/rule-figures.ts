@@ -1,9 +1,10 @@
 /** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is
  * over. The default exemption of a hold-out. */
-import { readRuleFigures } from "../../../actions/actions.ts";
-import { mrrOfHighestTenth } from "../../../analytics/analytics.ts";
-import { formatDay, type Zone } from "../../../calendar/calendar.ts";
-import type { EntityKind } from "../../../scoring/scoring.ts";
+import { readRuleFigures } from "../../../actions/alerts/rule-figures.ts";
+import { mrrOfHighestTenth } from "../../../analytics/revenue/payers-now.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import type { Zone } from "../../../calendar/zone.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
 import { billingOf } from "../revenue/payers.ts";
 

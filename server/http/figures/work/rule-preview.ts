@@ -3,9 +3,9 @@
 import { conditionOf, whyNotCondition } from "../../../../contract/actions/rule-condition.ts";
 import { errorMessages } from "../../../../contract/errors.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import { previewRule } from "../../../actions/actions.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
-import { withDeadline } from "../../../scoring/scoring.ts";
+import { previewRule } from "../../../actions/rules/preview.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import { withDeadline } from "../../../scoring/preview/deadline.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull } from "../rows.ts";

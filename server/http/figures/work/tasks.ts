@@ -6,7 +6,7 @@ import Type, { type Static } from "typebox";
 import { taskLists } from "../../../../contract/actions/work.ts";
 import { analysisRoute } from "../../../../contract/api/route.ts";
 import { closedObject } from "../../../../contract/api/schema.ts";
-import type { TaskFilter } from "../../../ledger/ledger.ts";
+import type { TaskFilter } from "../../../ledger/ports/actions/work.ts";
 import type { AnyContext, Handlers } from "../../api/context.ts";
 import { thoseInSegment } from "../segments/evaluation.ts";
 

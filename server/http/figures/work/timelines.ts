@@ -9,15 +9,15 @@ import {
   type TimelineEvent,
   type TimelinePosition,
   timeline,
-} from "../../../analytics/analytics.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
+} from "../../../analytics/entities/timeline.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import type { EntityRef } from "../../../ledger/ports/actions/work.ts";
 import {
   comparePositions,
-  type EntityRef,
   type WorkEntry,
   type WorkPosition,
   workPosition,
-} from "../../../ledger/ledger.ts";
+} from "../../../ledger/ports/actions/work-timeline.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
 import { knownAccount } from "../accounts.ts";
 import { withLabels } from "../event-labels.ts";

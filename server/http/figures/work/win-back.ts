@@ -4,25 +4,17 @@
 import { winBackDays } from "../../../../contract/actions/win-back-schemas.ts";
 import { churnReasonTrait } from "../../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
-import {
-  accountsNumbered,
-  cancellationReasons,
-  churnReasonTimes,
-  hasPayers,
-  type LastPaid,
-  lastPaid,
-  type Owners,
-  ownerIn,
-  usersNumbered,
-} from "../../../analytics/analytics.ts";
-import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
-import {
-  type ChurnedLately,
-  churnedLately,
-  departureDaysOf,
-  type EntityKind,
-  rowsOf,
-} from "../../../scoring/scoring.ts";
+import { accountsNumbered } from "../../../analytics/entities/account-list.ts";
+import { type Owners, ownerIn } from "../../../analytics/entities/owners.ts";
+import { usersNumbered } from "../../../analytics/entities/user-list.ts";
+import { cancellationReasons, churnReasonTimes } from "../../../analytics/revenue/churn-reasons.ts";
+import { type LastPaid, lastPaid } from "../../../analytics/revenue/last-paid.ts";
+import { hasPayers } from "../../../analytics/revenue/payers-now.ts";
+import { formatDay } from "../../../calendar/days.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { type ChurnedLately, churnedLately } from "../../../scoring/queries/lists/churned-lately.ts";
+import { departureDaysOf, rowsOf } from "../../../scoring/run/entity.ts";
 import type { AnalysisHandlers, ApiContext } from "../../api/context.ts";
 import { today, usersQuestion } from "../days.ts";
 import { revenueOf } from "../revenue/currency.ts";

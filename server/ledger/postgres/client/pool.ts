@@ -1,6 +1,6 @@
 /** The connections of a process. Their number is bounded, and so is the wait for one. */
 
-import { waitUpTo } from "../../../process/process.ts";
+import { waitUpTo } from "../../../process/wait-up-to.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
 /** Connections are renewed after this time. Prepared statements last as long as the connection, also those of

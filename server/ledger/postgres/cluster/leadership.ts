@@ -8,8 +8,8 @@
  * node that cannot work on the warehouse leaves the lease to others. See docs/decisions/0030.
  */
 
-import { waitUpTo } from "../../../process/process.ts";
-import type { Logger } from "../../../telemetry/telemetry.ts";
+import { waitUpTo } from "../../../process/wait-up-to.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { bothClocks } from "./both-clocks.ts";
 import { LoaderLease, leaseSeconds } from "./loader-lease.ts";

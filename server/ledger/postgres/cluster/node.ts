@@ -8,8 +8,9 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { every, messageOf } from "../../../process/process.ts";
-import type { Logger } from "../../../telemetry/telemetry.ts";
+import { messageOf } from "../../../process/message-of.ts";
+import { every } from "../../../process/time.ts";
+import type { Logger } from "../../../telemetry/log.ts";
 import type { ChangeHooks, LiveNode, NodeRole } from "../../ports/nodes.ts";
 import { openPool, type Sql } from "../client/connect.ts";
 import { knownForm } from "../client/migrations.ts";

@@ -4,7 +4,7 @@
  * change. A change took 0.3 ms at first, and 5 ms after 24,000 changes of one row under a snapshot. It is
  * only a warning, because a `pg_dump` of a large database takes long.
  */
-import type { Probed } from "../../../process/process.ts";
+import type { Probed } from "../../../process/probed.ts";
 import type { Sql } from "../client/connect.ts";
 
 /** A session with an open transaction. Its statement is not read: it may contain data of senders. */

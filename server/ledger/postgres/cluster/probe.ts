@@ -1,6 +1,6 @@
 /** The checks of `rekindle doctor` for PostgreSQL: risks of lost data and of failed requests. They change
  * nothing. */
-import type { Probed } from "../../../process/process.ts";
+import type { Probed } from "../../../process/probed.ts";
 import { oldestPostgres, type Sql } from "../client/connect.ts";
 import { probeOldTransactions } from "./old-transactions.ts";
 

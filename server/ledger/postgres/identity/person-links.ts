@@ -7,7 +7,7 @@
  * locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
-import { msPerDay } from "../../../calendar/calendar.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
 import type { User } from "../../ports/entities.ts";
 import { addressId, type PersonKey, type PersonLink } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";

@@ -12,9 +12,10 @@
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { systemTime } from "../../../process/process.ts";
+import { systemTime } from "../../../process/time.ts";
 import { uuidOf } from "../../rules/message-id-hash.ts";
-import { MovingOut, openSqliteLedger } from "../../sqlite/sqlite.ts";
+import { MovingOut } from "../../sqlite/engine/moving-out.ts";
+import { openSqliteLedger } from "../../sqlite/engine/open.ts";
 import { openPool, refuseUnfitServer, type Sql, type Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import { ledgerIdentity, migrate } from "../client/migrations.ts";

@@ -1,6 +1,6 @@
 /** Copies the rows of a table from SQLite to PostgreSQL, and compares counts and sums of both sides. */
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { MovingOut, StoredRow, StoredValue } from "../../sqlite/sqlite.ts";
+import type { MovingOut, StoredRow, StoredValue } from "../../sqlite/engine/moving-out.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import { storable } from "../client/text.ts";
 import type { MovedTable } from "./moved-tables.ts";

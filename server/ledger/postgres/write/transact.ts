@@ -7,7 +7,7 @@
  * another one is writing. One transaction at a time changes users, accounts and held events of an
  * organization.
  */
-import { FairTurns } from "../../../process/process.ts";
+import { FairTurns } from "../../../process/fair-turns.ts";
 import { isAddressId, type PersonKey } from "../../ports/held-events.ts";
 import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../ports/transact.ts";
 import type { IngestionWarning } from "../../ports/warnings.ts";

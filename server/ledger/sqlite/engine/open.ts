@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
-import { systemTime } from "../../../process/process.ts";
+import { systemTime } from "../../../process/time.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
 import { SqliteHeldEvents } from "../identity/held-events.ts";

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { syncPath } from "../../../process/process.ts";
+import { syncPath } from "../../../process/files.ts";
 
 /** The mark: a folder for the ledger's files during the restore. */
 function restoringFolder(dataDir: string): string {

@@ -1,7 +1,7 @@
 /** The thread of `snapshot.ts`. It copies one database and answers with an error or with nothing. Then it is
  * ended. */
 import { Database } from "bun:sqlite";
-import { messageOf } from "../../../process/process.ts";
+import { messageOf } from "../../../process/message-of.ts";
 
 declare const self: Worker;
 

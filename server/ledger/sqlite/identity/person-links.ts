@@ -2,7 +2,7 @@
  * inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
-import { msPerDay } from "../../../calendar/calendar.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
 import {
   addressIn,
   isAddressId,

@@ -8,7 +8,7 @@
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
-import { syncPath } from "../../../process/process.ts";
+import { syncPath } from "../../../process/files.ts";
 import { SyncedFile } from "../engine/synced-file.ts";
 
 /** Free bytes at the beginning of a record, for its length and its checksum. */

@@ -8,7 +8,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncPath } from "../../../process/process.ts";
+import { syncPath } from "../../../process/files.ts";
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { addToFilter, emptyFilter, mayContain } from "./message-id-filter.ts";

@@ -1,7 +1,7 @@
 /** Reads held events, links between ids and names of events off the request path, and deletes old ones.
  * Requests write them: see `identity/` of each engine. */
 import { limits } from "../../../../contract/limits.ts";
-import { msPerDay } from "../../../calendar/calendar.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
 import {
   type HeldEventCounts,
   type HeldEventStore,

@@ -3,8 +3,8 @@
  * limited as in the score's volume, so the largest share is the one in the account's score.
  */
 
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { isIncluded } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { State } from "../../scores/state.ts";
 import { engagementEvents, type Population, volumeQuery } from "../engagement-events.ts";

@@ -1,8 +1,8 @@
 /** Accounts whose health is at risk, the largest first, and their total number. Controls of a hold-out are
  * counted and not listed. */
 
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { isIncluded } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../../warehouse/schema/included.ts";
 import type { ActivityOrder } from "../../churn/activity-order.ts";
 import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";

@@ -1,6 +1,8 @@
 /** Users or accounts that churned lately: churned in the newest scores, and not churned on some day shortly
  * before. */
-import { dayParameter, type Warehouse } from "../../../warehouse/warehouse.ts";
+
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import type { OfRun } from "./reading.ts";
 import { rowsOfRun } from "./stored-score.ts";
 

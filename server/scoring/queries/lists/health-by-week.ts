@@ -1,5 +1,5 @@
 /** How many had which health, and how many were expected to churn, once a week. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { isShown } from "./stored-score.ts";
 

@@ -1,5 +1,5 @@
 /** Entities that entered or left high risk between two runs. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { State } from "../../scores/state.ts";
 import type { OfRun } from "./reading.ts";
 import { shiftsBetween } from "./shifts.ts";

@@ -1,5 +1,5 @@
 /** Entities with the largest changes of health between two runs, with their activity before each of them. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import { nameOf } from "../names.ts";
 import { type DayScore, movedConditions, type OfRun, scoresWithChange } from "./reading.ts";

@@ -1,5 +1,5 @@
 /** Reads scores that runs have stored: of one entity, of a page of them, and of all together. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { type ActivityOrder, activityOrderOf } from "../../churn/activity-order.ts";
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { HealthBand } from "../../scores/health.ts";

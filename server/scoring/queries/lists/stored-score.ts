@@ -1,6 +1,6 @@
 /** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the
  * scores. */
-import { isAnyAccount, isIncluded } from "../../../warehouse/warehouse.ts";
+import { isAnyAccount, isIncluded } from "../../../warehouse/schema/included.ts";
 import type { TraitValue } from "../../churn/columns.ts";
 import { billingOf } from "../../scores/billing.ts";
 import type { Features, MemberFeatures } from "../../scores/features.ts";

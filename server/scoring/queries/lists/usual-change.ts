@@ -1,5 +1,5 @@
 /** By how many points health usually changes in a week: a smaller change is no news. */
-import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { OfRun } from "./reading.ts";
 import { isShown } from "./stored-score.ts";
 
