@@ -6,7 +6,7 @@ import { commandLine } from "../server/ledger/ports/audit.ts";
 import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
 import { loginEmail, type Person } from "../server/ledger/ports/members.ts";
 import { invite } from "../server/members/invitations.ts";
-import { remoteService } from "../server/process/control.ts";
+import { remote } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { PublicPort } from "../server/start-intake.ts";
 import { type Installation, organizationNamed } from "./installation.ts";
@@ -41,7 +41,7 @@ export async function memberOf(ledger: SharedLedger, name: string, email: string
 export async function addressOf({ config, served }: Installation): Promise<string> {
   if (!served) return config.publicUrl;
   const socket = socketPath(config.dataDir, "control");
-  return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
+  return remote<{ http: PublicPort }>(socket).http.publicAddress();
 }
 
 /** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link

@@ -30,7 +30,7 @@ import { itemsPerSecond, type Organization } from "./ledger/ports/organizations.
 import type { ClusterNode } from "./ledger/postgres/cluster/node.ts";
 import { relayLive } from "./live-relay.ts";
 import { type LedgerOptions, openStores } from "./open-stores.ts";
-import { answerCall, type Operations, type Peer, serveSocket } from "./process/control.ts";
+import { answerCall, operationsOf, type Peer, serveSocket } from "./process/control.ts";
 import { socketPath } from "./process/sockets.ts";
 import type { Time } from "./process/time.ts";
 import { waitUpTo } from "./process/wait-up-to.ts";
@@ -311,15 +311,17 @@ function serveControl(
     forgetOrganization: (organization: number) => live.endOrganization(organization),
     settled: () => intake.settled(),
   };
-  const operations: Operations = new Map([
-    ...ledgerOperations(ledger, memory, importer),
-    ["http.address", async () => addressOnThisMachine(config.host, port)],
-    ["http.publicAddress", async () => publicAddress(config, port)],
-  ]);
+  const ofLedger = ledgerOperations(ledger, memory, importer);
+  const ofPort = operationsOf({
+    http: {
+      address: async () => addressOnThisMachine(config.host, port),
+      publicAddress: async () => publicAddress(config, port),
+    } satisfies PublicPort,
+  });
   const answer = (request: Request) =>
     new URL(request.url).pathname.startsWith("/api/")
       ? answerCommand(commands, request)
-      : answerCall(operations, request);
+      : answerCall((path) => ofPort(path) ?? ofLedger(path), request);
   return serveSocket(socket, answer, (error) => {
     commands.log.error({ err: error }, "a request of the command line failed");
     return unexpected();

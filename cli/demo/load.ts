@@ -8,7 +8,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import { itemsPerSecond, type Organization } from "../../server/ledger/ports/organizations.ts";
-import { remoteService } from "../../server/process/control.ts";
+import { remote } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
@@ -128,7 +128,7 @@ async function serverAddress({ config, served }: Installation, given: string | u
     );
   }
   const control = socketPath(config.dataDir, "control");
-  const url = given ?? (await remoteService<PublicPort>(control, "http", ["address"]).address());
+  const url = given ?? (await remote<{ http: PublicPort }>(control).http.address());
   const isThere = await fetch(`${url}/healthz`).then(
     ({ ok }) => ok,
     () => false,

@@ -6,8 +6,11 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { messageOf } from "./message-of.ts";
 
-/** Asynchronous functions of plain data, by the name under which another process calls them. */
-export type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
+/** A function of plain data that another process calls. */
+export type Operation = (...parameters: never[]) => Promise<unknown>;
+
+/** Finds an operation by its path, such as `notes.all`; undefined when there is none. */
+export type Operations = (path: string) => Operation | undefined;
 
 interface Call {
   readonly operation: string;
@@ -76,12 +79,30 @@ export function serveSocket(
   return server;
 }
 
-/** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
+/** Finds the functions of an object and of the objects in it, by their paths. */
+export function operationsOf(services: object): Operations {
+  return (path) => {
+    const names = path.split(".");
+    const last = names.pop() ?? "";
+    let owner: unknown = services;
+    for (const name of names) owner = memberOf(owner, name);
+    const operation = memberOf(owner, last);
+    return typeof operation === "function" ? operation.bind(owner) : undefined;
+  };
+}
+
+/** A member that the object or its class has, not what every object has. */
+function memberOf(owner: unknown, name: string): unknown {
+  if (typeof owner !== "object" || owner === null || name in Object.prototype) return undefined;
+  return Reflect.get(owner, name);
+}
+
+/** Answers a `POST /call` with what the operation says, and anything else with a sign of life. A failure is
  * answered with its message, which for a Refusal is meant for people. */
 export async function answerCall(operations: Operations, request: Request): Promise<Response> {
   if (request.method !== "POST") return new Response("here");
   const { operation, parameters } = (await request.json()) as Call;
-  const run = operations.get(operation);
+  const run = operations(operation);
   if (run === undefined) return Response.json({ error: `no operation ${operation}` }, { status: 404 });
   try {
     const result = await run(...(parameters as never[]));
@@ -211,17 +232,18 @@ export function serveNodes(
 const sameAddress =
   "another node answers at the NODE_URL of the one that leads: set each to an address of its own, under which others reach it.";
 
-/** Makes a client for a service of another process: each of its functions becomes a call. */
-export function remoteService<Shape extends object>(
-  socket: string,
-  prefix: string,
-  names: readonly (keyof Shape & string)[],
-): Shape {
-  const entries = names.map((name) => [
-    name,
-    (...parameters: unknown[]) => call(socket, `${prefix}.${name}`, parameters),
-  ]);
-  return Object.fromEntries(entries) as Shape;
+/** The services of another process: `remote(socket).notes.all(1)` calls its operation `notes.all`. */
+export function remote<Services extends object>(socket: string): Services {
+  return callable(socket, []) as Services;
+}
+
+function callable(socket: string, path: readonly string[]): unknown {
+  return new Proxy(() => undefined, {
+    // What is awaited is asked for `then`.
+    get: (_, name) =>
+      typeof name === "symbol" || name === "then" ? undefined : callable(socket, [...path, name]),
+    apply: (_, __, parameters) => call(socket, path.join("."), parameters),
+  });
 }
 
 /** Removes the socket of a killed process, so that the path can be bound again. */
