@@ -55,9 +55,15 @@ async function drawControl(userId: string, day: number): Promise<void> {
   const { version, watermark } = toDecide;
   const entity = { kind: "user", number } as const;
   const draw = { secret: "0", experiment: version.experiment };
-  const ruleDecisions = { ...ledger.ruleDecisions, holdOut: async () => draw };
+  // Another process's ledger has no properties of its own that could be copied.
+  const ruleDecisions = new Proxy(ledger.ruleDecisions, {
+    get: (all, name) => (name === "holdOut" ? async () => draw : Reflect.get(all, name)),
+  });
+  const drawing = new Proxy(ledger, {
+    get: (all, name) => (name === "ruleDecisions" ? ruleDecisions : Reflect.get(all, name)),
+  });
   await commitChunk(
-    { ...ledger, ruleDecisions },
+    drawing,
     { ...version, holdOutShare: 1 },
     {
       organization: olga.organization,

@@ -13,9 +13,11 @@ const retryAfterSeconds = 2;
 /** Of so many bytes a step, such as parsing, takes 4 ms. */
 const largeBytes = 256 * 1024;
 
-/** After a longer turn of the event loop there is a pause, in which a small request is read and stored. */
-const longTurnMs = 10;
-const pauseAfterMs = 3;
+/** Requests that hold no more are answered before the next step of a large body. A request takes 2 ms with its
+ * sync of the disk. */
+const smallBytes = 16 * 1024;
+/** A step waits no longer for small requests, however many come. */
+const longestWaitMs = 10;
 
 /** The share of the budget that open bodies may hold. */
 const openShare = 1 / 4;
@@ -27,7 +29,8 @@ export class BodyBudget {
   readonly #ofRequests = new Map<Request, number>();
   readonly #open = new Set<Request>();
   #lastTurn: Promise<void> = Promise.resolve();
-  #pausesUntilMs = 0;
+  /** How many requests hold a small body. */
+  #small = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -38,32 +41,22 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Resolves when it is the turn of a request with a large body: each turn of the event loop has a step of
-   * one of them, so that small requests wait for one step, and not for those of all large ones. Called
-   * between steps. Small ones need not wait. */
+  /** Resolves when a request with a large body may take its next step. Steps go one after another, each when no
+   * small request is in hand, so that a small one waits for one step and not for those of all large ones.
+   * Small requests need not wait. */
   async turn(request: Request): Promise<void> {
     if (this.heldBy(request) < largeBytes) return;
-    this.#lastTurn = this.#lastTurn.then(() => this.#nextTurn());
+    this.#lastTurn = this.#lastTurn.then(() => this.#untilSmallAreAnswered());
     await this.#lastTurn;
   }
 
-  /** A small request takes several turns of the event loop and a sync of the disk. So after a long step, or
-   * the commit of a large batch, there is a pause, in which small ones that came meanwhile are answered. */
-  async #nextTurn(): Promise<void> {
-    // The step before may have handed a batch over, which is written in the next turn of the loop.
-    await this.#loopTurn();
-    await this.#loopTurn();
-    const pauseMs = this.#pausesUntilMs - performance.now();
-    if (pauseMs > 0) await Bun.sleep(pauseMs);
-    void this.#loopTurn();
-  }
-
-  /** One turn of the event loop. A long one is followed by a pause. */
-  async #loopTurn(): Promise<void> {
-    const begunMs = performance.now();
-    await new Promise(setImmediate);
-    const endedMs = performance.now();
-    if (endedMs - begunMs > longTurnMs) this.#pausesUntilMs = endedMs + pauseAfterMs;
+  async #untilSmallAreAnswered(): Promise<void> {
+    // The step before may have handed a batch over, which is written in the next turn of the event loop. Small
+    // requests that came meanwhile are read in the one after it.
+    await loopTurn();
+    await loopTurn();
+    const untilMs = performance.now() + longestWaitMs;
+    while (this.#small > 0 && performance.now() < untilMs) await loopTurn();
   }
 
   /** Of this request. */
@@ -93,7 +86,9 @@ export class BodyBudget {
     }
     this.#heldBytes += bytes;
     if (isOpen) this.#openBytes += bytes;
-    this.#ofRequests.set(request, (this.#ofRequests.get(request) ?? 0) + bytes);
+    const before = this.#ofRequests.get(request);
+    this.#ofRequests.set(request, (before ?? 0) + bytes);
+    this.#small += smallOnes((before ?? 0) + bytes) - smallOnes(before);
   }
 
   /** The request was answered, and holds nothing any more. */
@@ -103,5 +98,15 @@ export class BodyBudget {
     if (bytes === undefined) return;
     this.#heldBytes -= bytes;
     this.#ofRequests.delete(request);
+    this.#small -= smallOnes(bytes);
   }
+}
+
+/** 1 for a request that holds a small body. */
+function smallOnes(bytes: number | undefined): number {
+  return bytes !== undefined && bytes <= smallBytes ? 1 : 0;
+}
+
+function loopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
