@@ -57,7 +57,8 @@ test("a step of a large body begins when small requests are answered, and waits 
     });
     return { went, turn };
   };
-  // A machine may stand still for longer than a step waits: then the step has begun, and the next try shows it.
+  // A machine may stand still for longer than a step waits: then the step has begun, and the next try shows
+  // it.
   let hasWaited = false;
   for (let attempt = 0; attempt < 100 && !hasWaited; attempt += 1) {
     budget.reserve(small, 100);

@@ -13,8 +13,8 @@ const retryAfterSeconds = 2;
 /** Of so many bytes a step, such as parsing, takes 4 ms. */
 const largeBytes = 256 * 1024;
 
-/** Requests that hold no more are answered before the next step of a large body. A request takes 2 ms with its
- * sync of the disk. */
+/** Requests that hold no more are answered before the next step of a large body. A request takes 2 ms with
+ * its sync of the disk. */
 const smallBytes = 16 * 1024;
 /** A step waits no longer for small requests, however many come. */
 const longestWaitMs = 10;
@@ -41,8 +41,8 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Resolves when a request with a large body may take its next step. Steps go one after another, each when no
-   * small request is in hand, so that a small one waits for one step and not for those of all large ones.
+  /** Resolves when a request with a large body may take its next step. Steps go one after another, each when
+   * no small request is in hand, so that a small one waits for one step and not for those of all large ones.
    * Small requests need not wait. */
   async turn(request: Request): Promise<void> {
     if (this.heldBy(request) < largeBytes) return;
@@ -51,8 +51,8 @@ export class BodyBudget {
   }
 
   async #untilSmallAreAnswered(): Promise<void> {
-    // The step before may have handed a batch over, which is written in the next turn of the event loop. Small
-    // requests that came meanwhile are read in the one after it.
+    // The step before may have handed a batch over, which is written in the next turn of the event loop.
+    // Small requests that came meanwhile are read in the one after it.
     await loopTurn();
     await loopTurn();
     const untilMs = performance.now() + longestWaitMs;
