@@ -37,13 +37,8 @@ test("what only intake may do with its ledger cannot be called, and its imports 
   const ledger = { close: called, transact: called, flush: called, imports: { begin: called } };
   const importer = { imports: { begin: async () => "the importer's" } }.imports;
   const operations = ledgerOperations(ledger as object as Ledger, {} as never, importer as never);
-  expect(["close", "transact", "tidy", "snapshot", "inbox.read"].map(operations)).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  const kept = ["close", "transact", "tidy", "snapshot", "inbox.read", "constructor", "toString"];
+  expect(kept.filter((path) => operations(path) !== undefined)).toEqual([]);
   expect(await operations("flush")?.()).toBe("the ledger's");
   expect(await operations("imports.begin")?.()).toBe("the importer's");
 });

@@ -38,11 +38,11 @@ interface Memory {
 export function ledgerOperations(ledger: Ledger, memory: Memory, importer: ImportService): Operations {
   const ofLedger = operationsOf(ledger);
   const ofImporter = operationsOf({ imports: importer });
-  const withMemory = operationsWithMemory(ledger, memory);
+  const withMemory = new Map(Object.entries(operationsWithMemory(ledger, memory)));
   return (path) => {
     if (ownCalls.has(path)) return undefined;
     if (path.startsWith("imports.")) return ofImporter(path);
-    const operation = withMemory[path] ?? ofLedger(path);
+    const operation = withMemory.get(path) ?? ofLedger(path);
     if (operation === undefined || !changesCaches.test(path)) return operation;
     return async (...parameters) => {
       const result = await operation(...parameters);
