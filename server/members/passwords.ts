@@ -8,8 +8,8 @@ import { type Asker, FairTurns } from "../process/fair-turns.ts";
  * another thread. */
 const algorithm = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const turns = { places: 2, heldWhileOthersWait: 1, heldAtMost: 2 } as const;
-/** Those who come then are told to try again. Addresses take turns, so that who comes from one waits for two
- * hashes of any other at most; all together would wait for 3 seconds. */
+/** Passwords beyond these are answered "try again". Addresses take turns, so that a password waits for at
+ * most two hashes of any other address; all together would wait for 3 seconds. */
 const maxWaiting = { address: 8, all: 200 } as const;
 
 /** From where a password comes: the group is the address. */

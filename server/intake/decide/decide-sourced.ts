@@ -8,9 +8,9 @@
  *   any of these, sent before its user     left out
  *   was erased
  *
- * The same text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user
- * who is identified with it. Or they go to the user to whom an alias links it. Items held under a visitor's
- * id go to the user whose identify names this visitor.
+ * A text can be a user's id and a visitor's id: then it is two ids. Items held under a user's id go to the
+ * user who is identified with it. Or they go to the user to whom an alias links it. Items held under a
+ * visitor's id go to the user whose identify names this visitor.
  *
  * An identified user is never linked. The target of a link is a user, known or not, and is never linked
  * itself. So there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one

@@ -16,8 +16,8 @@ import {
 } from "./past-days.ts";
 import { historiesOf, type PastPayers } from "./past-payers.ts";
 
-/** Those whose next renewal was at most so many days after a day. A renewal that is over is none of them:
- * then the next one is unknown. */
+/** Payers whose next renewal was at most `withinDays` after a day. A renewal date that is over does not
+ * count: the next date is then unknown. */
 export function renewingInPast(warehouse: Warehouse, past: PastPayers, withinDays: number): Promise<DaySets> {
   const { payers, entities } = past;
   if (payers === undefined) return Promise.resolve(new DaySets(entities));

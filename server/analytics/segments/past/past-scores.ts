@@ -96,7 +96,7 @@ const ownVerdict = verdictSql(
   limits,
 );
 
-/** Those with a health band in the earlier run that changes are told against: `present` is any but churned
+/** Users or accounts by their health band at the comparison date. `present` stands for every band but churned
  * and none. */
 export function bandBeforeInPast(
   warehouse: Warehouse,

@@ -114,12 +114,12 @@ const ofCap = (organization: number, rule: number, of: AlertsOfCap) =>
     ? part`organization = ${organization} AND rule = ${rule} AND fired_day = ${of.day}`
     : part`+organization = ${organization} AND +rule = ${rule} AND fired_at_ms >= ${of.sinceMs} AND event_id <> ''`;
 
-/** As `RuleDecisions.sentOn`. */
+/** Answers `RuleDecisions.sentOn`. */
 export function countSent(organization: number, rule: number, of: AlertsOfCap) {
   return count`FROM alerts WHERE ${ofCap(organization, rule, of)} AND is_sent = 1`;
 }
 
-/** As `RuleDecisions.unsent`. */
+/** Answers `RuleDecisions.unsent`. */
 export function* findUnsent(
   organization: number,
   rule: number,
@@ -146,8 +146,8 @@ const sinceRow = new RowOf<{ readonly sinceMs: number | null }>({
   sinceMs: nullable(integer("min(created_at_ms)")),
 });
 
-/** As `RuleDecisions.gathered`. The plus keeps SQLite from the index of rules: it would read all alerts of
- * two years. */
+/** Answers `RuleDecisions.gathered`. The plus keeps SQLite from the index of rules: it would read all alerts
+ * of two years. */
 export function* findGathered(
   organization: number,
   rule: number,
@@ -185,7 +185,7 @@ const openMomentRow = new RowOf<OpenMomentRow>({
   eventId: text(),
 });
 
-/** As `RuleDecisions.openMoments`. */
+/** Answers `RuleDecisions.openMoments`. */
 export function* findOpenMoments(
   organization: number,
   rule: number,
@@ -215,7 +215,7 @@ const toldRow = new RowOf<ToldRow>({
   eventId: text(),
 });
 
-/** As `RuleDecisions.toldOpen`. CROSS keeps SQLite from reading all alerts of the rule. */
+/** Answers `RuleDecisions.toldOpen`. CROSS keeps SQLite from reading all alerts of the rule. */
 export function* findToldOpen(
   organization: number,
   rule: number,

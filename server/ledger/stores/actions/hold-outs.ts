@@ -127,8 +127,8 @@ export function findControls(
     WHERE ${which} GROUP BY user_number, drawn`;
 }
 
-/** As `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may have
- * very many. */
+/** Answers `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may
+ * have very many. */
 export function* findKnownArms(
   organization: number,
   { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],

@@ -13,8 +13,8 @@ export interface Engine {
   /** Runs all statements in one transaction. If a step throws, the transaction is rolled back.
    * @param committed called with the result after the commit, before any other work of this process */
   transaction<Result>(steps: Transaction<Result>, committed?: (result: Result) => void): Promise<Result>;
-  /** As `transaction`, of the node that leads the work on the warehouse. @throws Refusal when another node
-   * has led since */
+  /** A transaction that only the node that leads the work on the warehouse may commit. @throws Refusal when
+   * another node has led since */
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
