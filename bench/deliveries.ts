@@ -11,13 +11,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { newOutbox } from "../server/actions/send/outbox.ts";
 import { readConfig } from "../server/config.ts";
 import { commandLine, settingUp } from "../server/ledger/ports/audit.ts";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
-
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
+import { newOutbox } from "../server/sending/outbox.ts";
 import { PostgresServer } from "../test/postgres.ts";
 
 const [messages = "1000", answerMs = "1", engine = "sqlite"] = process.argv.slice(2);

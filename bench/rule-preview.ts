@@ -7,11 +7,11 @@
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import type { Filter } from "../contract/actions/filters.ts";
 import type { RuleCondition, RuleScope } from "../contract/actions/rules.ts";
-import type { FindSegment } from "../server/actions/rules/past-segments.ts";
-import { previewRule } from "../server/actions/rules/preview.ts";
 import { comparedDays } from "../server/analytics/segments/past/history-of-filter.ts";
 import { PastMembers } from "../server/analytics/segments/past/past-members.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
+import type { FindSegment } from "../server/features/alerts/rules/past-segments.ts";
+import { previewRule } from "../server/features/alerts/rules/preview.ts";
 import type { Segment } from "../server/ledger/ports/actions/segments.ts";
 import { absoluteRiskScale } from "../server/scoring/scores/risk-scale.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EventCondition } from "../contract/actions/filters.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
-import { segmentsForKeeper } from "../server/http/figures/segments/for-actions.ts";
+import { segmentsForKeeper } from "../server/features/segments/for-alerts.ts";
 import type { Segment } from "../server/ledger/ports/actions/segments.ts";
 import { commandLine } from "../server/ledger/ports/audit.ts";
 import type { Organization } from "../server/ledger/ports/organizations.ts";

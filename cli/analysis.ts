@@ -40,7 +40,7 @@ const startingPatienceMs = 45_000;
 
 /** Without a reachable analysis node the command becomes a node itself while it runs. */
 async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
-  const { openAnalysisNode } = await import("../server/analysis-node.ts");
+  const { openAnalysisNode } = await import("../server/cluster/analysis-node.ts");
   const { createLogger } = await import("../server/telemetry/log.ts");
   const log = createLogger("analysis", "warn");
   // No other node shall use it.

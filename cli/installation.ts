@@ -6,6 +6,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
 import { remoteLedger } from "../server/between/remote/shared-ledger.ts";
+import { refuseMoved } from "../server/cluster/moved.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
 import type { Ledger, SharedLedger } from "../server/ledger/ports/ledger.ts";
 import type { Organization } from "../server/ledger/ports/organizations.ts";
@@ -13,7 +14,6 @@ import type { ClusterNode } from "../server/ledger/postgres/cluster/node.ts";
 import { ledgerFile } from "../server/ledger/sqlite/engine/ledger-file.ts";
 import { refuseUnfinishedRestore } from "../server/ledger/sqlite/engine/restoring.ts";
 import { openInboxReader } from "../server/ledger/sqlite/inbox/inbox-reader.ts";
-import { refuseMoved } from "../server/moved.ts";
 import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
 import { takeLock, wasTaken } from "../server/process/lock.ts";
 import { socketPath } from "../server/process/sockets.ts";
@@ -87,7 +87,7 @@ async function withCluster<Result>(
   cluster: ClusterConfig,
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
-  const { openCluster } = await import("../server/open-cluster.ts");
+  const { openCluster } = await import("../server/cluster/open-cluster.ts");
   const { createLogger } = await import("../server/telemetry/log.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"), systemTime);
   // A command has no caches; an import reports when its admitted rows are stored.

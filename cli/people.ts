@@ -8,7 +8,7 @@ import { loginEmail, type Person } from "../server/ledger/ports/members.ts";
 import { invite } from "../server/members/invitations.ts";
 import { remote } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
-import type { PublicPort } from "../server/start-intake.ts";
+import type { PublicPort } from "../server/start/start-intake.ts";
 import { type Installation, organizationNamed } from "./installation.ts";
 import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";

@@ -21,7 +21,7 @@ describe("imports go one way", () => {
     ["server/ledger/sqlite/ledger.ts", "../postgres/client/pool.ts"],
     ["server/intake/track.ts", "../analytics/retention/retention.ts"],
     ["server/intake/track.ts", "../http/port/server.ts"],
-    ["server/http/port/server.ts", "../../main.ts"],
+    ["server/http/port/server.ts", "../../start/main.ts"],
     ["server/http/port/server.ts", "../../../cli/main.ts"],
     ["server/process/lock.ts", "../ledger/ports/ledger.ts"],
     ["server/config.ts", "./ledger/ports/ledger.ts"],
@@ -40,15 +40,15 @@ describe("imports go one way", () => {
   });
 
   const right: readonly (readonly [string, string])[] = [
-    ["server/main.ts", "./http/port/server.ts"],
+    ["server/start/main.ts", "./http/port/server.ts"],
     ["server/intake/track.ts", "../ledger/ports/ledger.ts"],
-    ["cli/commands/serve.ts", "../../server/main.ts"],
+    ["cli/commands/serve.ts", "../../server/start/main.ts"],
     ["server/http/port/server.ts", "../../calendar/zone.ts"],
     ["server/http/port/server.ts", "../write/write.ts"],
     ["server/between/control.ts", "../http/port/server.ts"],
     ["server/intake/decide/decide.ts", "../../ledger/ports/ledger.ts"],
     ["server/ledger/sqlite/write/users.ts", "../../ports/ledger.ts"],
-    ["server/open-stores.ts", "./ledger/sqlite/engine/open.ts"],
+    ["server/start/open-stores.ts", "./ledger/sqlite/engine/open.ts"],
     ["server/telemetry/log.ts", "../config.ts"],
     ["server/config.ts", "../contract/limits.ts"],
     ["server/process/version.ts", "../../package.json"],

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { builtPages } from "../cli/pages.ts";
 import { readConfig } from "../server/config.ts";
-import { roles, serve } from "../server/main.ts";
+import { roles, serve } from "../server/start/main.ts";
 import { type ServedAs, servedAsVariable, timeOf } from "./served-as.ts";
 import { until } from "./until.ts";
 

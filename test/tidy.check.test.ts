@@ -70,7 +70,9 @@ describe("comments wrap at 110 columns", () => {
 
 describe("only server/config.ts reads the environment", () => {
   test("and an example that does is caught", () => {
-    expect(environmentReaders(example("server/main.ts", "const port = process.env.PORT;"))).toHaveLength(1);
+    expect(
+      environmentReaders(example("server/start/main.ts", "const port = process.env.PORT;")),
+    ).toHaveLength(1);
     expect(environmentReaders(example("server/config.ts", "process.env"))).toEqual([]);
     expect(environmentReaders(example("cli/main.ts", "// not from process.env"))).toEqual([]);
   });

@@ -2,9 +2,9 @@
  * service runs on it. */
 import { Database } from "bun:sqlite";
 import { type AlertRuleSettings, ruleLimits } from "../../contract/actions/rules.ts";
-import { RuleDecider } from "../../server/actions/alerts/rule-decider.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
-import { segmentsForRules } from "../../server/http/figures/segments/for-actions.ts";
+import { RuleDecider } from "../../server/features/alerts/rule-decider.ts";
+import { segmentsForRules } from "../../server/features/segments/for-alerts.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";

@@ -6,14 +6,14 @@
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import type { PathNames } from "../../contract/api/route.ts";
 import type { RouteAnswer, RouteBody, RouteName } from "../../contract/api/routes.ts";
-import { sendMail } from "../../server/actions/send/mail.ts";
-import { answerCommand } from "../../server/http/members/command-api.ts";
+import { answerCommand } from "../../server/features/command-api.ts";
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { fetchSocket, type Peer } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
+import { sendMail } from "../../server/sending/mail.ts";
 import { type AskInit, answered, figuresOf, headersFor } from "../figures/ask.ts";
 import { type Installation, withOrganization } from "../installation.ts";
 

@@ -2,12 +2,12 @@
 
 import { Command, Option } from "commander";
 import { type Role, roles } from "../../contract/roles.ts";
-import { invitationMail, passwordMail } from "../../server/actions/send/link-mails.ts";
-import { failureOfMail, type Mail, sendMail } from "../../server/actions/send/mail.ts";
 import type { Config } from "../../server/config.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/invitations.ts";
 import type { Time } from "../../server/process/time.ts";
+import { invitationMail, passwordMail } from "../../server/sending/link-mails.ts";
+import { failureOfMail, type Mail, sendMail } from "../../server/sending/mail.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { addressOf, memberOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";

@@ -38,7 +38,7 @@ export function migrateToCommand(): Command {
       }
       const startedMs = performance.now();
       const line = new Progress("rows");
-      const { migrateTo } = await import("../../server/migrate-to.ts");
+      const { migrateTo } = await import("../../server/cluster/migrate-to.ts");
       const target = { databaseUrl, clickhouseUrl, clickhouseCluster: clickhouseCluster ?? null };
       const working = { log: createLogger("analysis", "warn"), time: systemTime };
       const moved = await migrateTo(dataDir, target, working, (position) => {

@@ -1,6 +1,6 @@
 /** `rekindle serve` */
 import { Command, Option } from "commander";
-import { type Role, roles, serve } from "../../server/main.ts";
+import { type Role, roles, serve } from "../../server/start/main.ts";
 import { builtPages } from "../pages.ts";
 
 export function serveCommand(): Command {

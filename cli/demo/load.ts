@@ -10,7 +10,7 @@ import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import { itemsPerSecond, type Organization } from "../../server/ledger/ports/organizations.ts";
 import { remote } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
-import type { PublicPort } from "../../server/start-intake.ts";
+import type { PublicPort } from "../../server/start/start-intake.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { type Item, wireItem } from "../../simulation/items.ts";

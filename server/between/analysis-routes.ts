@@ -5,13 +5,17 @@ import { Refusal } from "../../contract/refusal.ts";
 import { activeUsers } from "../analytics/activity/active-users.ts";
 import { timeline } from "../analytics/entities/timeline.ts";
 import { counts } from "../analytics/events/counts.ts";
+import { analysisHandlers } from "../features/analysis-handlers.ts";
+import {
+  taskEntitiesPath,
+  taskEntityHandlers,
+  taskEntityRoutes,
+} from "../features/notes-and-tasks/task-entities.ts";
+import { wholeLists } from "../figures/lists.ts";
+import { documents } from "../figures/person.ts";
 import { AnalysisApi } from "../http/api/analysis-api.ts";
 import type { ApiParts } from "../http/api/context.ts";
 import { begun } from "../http/api/csv.ts";
-import { analysisHandlers } from "../http/figures/handlers.ts";
-import { wholeLists } from "../http/figures/lists.ts";
-import { documents } from "../http/figures/work/person.ts";
-import { taskEntitiesPath, taskEntityHandlers, taskEntityRoutes } from "../http/figures/work/tasks.ts";
 import { startingHeader } from "../http/port/answers.ts";
 import { commandLine } from "../ledger/ports/audit.ts";
 import type { AskedErasure } from "../ledger/ports/erasures.ts";

@@ -7,10 +7,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
+import { nextMorningMs } from "../../server/features/alerts/next-morning.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";

@@ -1,10 +1,10 @@
 /** The draw of the hold-out, and the messages of a run: which alerts they have, and what they say. */
 import { describe, expect, test } from "bun:test";
 import { destinationLimits } from "../../contract/actions/destinations.ts";
-import { armOf, drawOf } from "../../server/actions/alerts/arm.ts";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
-import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
+import { armOf, drawOf } from "../../server/features/alerts/arm.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
+import { nextMorningMs } from "../../server/features/alerts/next-morning.ts";
 import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
 import type {
   DecisionChunk,

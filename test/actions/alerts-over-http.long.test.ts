@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";

@@ -2,8 +2,8 @@
  * preview has the same ends. */
 import { expect, test } from "bun:test";
 import type { RuleCondition } from "../../contract/actions/rules.ts";
-import { replaysOf } from "../../server/actions/rules/preview.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { type ScoreRow, storeDays } from "./rules-support.ts";

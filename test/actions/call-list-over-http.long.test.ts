@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";

@@ -3,9 +3,9 @@
 
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";

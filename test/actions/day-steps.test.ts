@@ -1,13 +1,12 @@
 /** The steps of many rules on one day, read in one statement, compared with plain arithmetic on random
  * histories. */
 import { expect, test } from "bun:test";
-import { type SteppingRule, stepsOfDay } from "../../server/actions/daily/day-steps.ts";
-import { lookbackOf, type ScoreCondition } from "../../server/actions/rules/conditions.ts";
-
-import { baseOf } from "../../server/actions/rules/readings.ts";
-import type { Reading } from "../../server/actions/rules/step.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { type SteppingRule, stepsOfDay } from "../../server/features/alerts/daily/day-steps.ts";
+import { lookbackOf, type ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { baseOf } from "../../server/features/alerts/rules/readings.ts";
+import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";

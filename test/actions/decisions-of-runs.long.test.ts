@@ -2,10 +2,10 @@
  * and accounts without members. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import { decisionsOfDay, type RuleOnDay } from "../../server/actions/daily/decide-day.ts";
-import type { DailyCondition, ScoreCondition } from "../../server/actions/rules/conditions.ts";
-import { mrrReader } from "../../server/actions/rules/mrr.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { decisionsOfDay, type RuleOnDay } from "../../server/features/alerts/daily/decide-day.ts";
+import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { mrrReader } from "../../server/features/alerts/rules/mrr.ts";
 import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";

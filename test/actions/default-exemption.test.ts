@@ -1,7 +1,7 @@
 /** The default exemption of a hold-out while analysis gives no answer: the rule is not saved, and the caller
  * may try again. */
 import { expect, test } from "bun:test";
-import { alertRuleHandlers } from "../../server/http/members/alert-rules.ts";
+import { alertRuleHandlers } from "../../server/features/alerts/rule-handlers.ts";
 import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";
 import { type Peer, Unreachable } from "../../server/process/control.ts";
 

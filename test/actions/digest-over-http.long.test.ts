@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";

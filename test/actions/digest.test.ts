@@ -2,24 +2,23 @@
 import { describe, expect, test } from "bun:test";
 import type { NoticeType } from "../../contract/actions/destinations.ts";
 import type { DigestPeriod } from "../../contract/digest/digest.ts";
-import { matureAlerts } from "../../server/actions/alerts/outcomes.ts";
+import { formatDay, parseDay } from "../../server/calendar/days.ts";
+import { msPerDay, msPerHour, Zone, zoneOf } from "../../server/calendar/zone.ts";
+import { matureAlerts } from "../../server/features/alerts/outcomes.ts";
 import {
   alertsOfWeek,
   type Digest,
   entitiesOf,
   hasNews,
   mostImportant,
-} from "../../server/actions/digests/digest.ts";
-import { digestMessage } from "../../server/actions/digests/digest-message.ts";
-import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times.ts";
-import { Digester } from "../../server/actions/digests/digester.ts";
-import type { MessageBody } from "../../server/actions/send/message-body.ts";
-import { slackBody } from "../../server/actions/send/slack-body.ts";
-import { formatDay, parseDay } from "../../server/calendar/days.ts";
-import { msPerDay, msPerHour, Zone, zoneOf } from "../../server/calendar/zone.ts";
-
+} from "../../server/features/digest/digest.ts";
+import { digestMessage } from "../../server/features/digest/digest-message.ts";
+import { digestSpan, dueDigest } from "../../server/features/digest/digest-times.ts";
+import { Digester } from "../../server/features/digest/digester.ts";
 import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { MessageBody } from "../../server/sending/message-body.ts";
+import { slackBody } from "../../server/sending/slack-body.ts";
 import type { Logger } from "../../server/telemetry/log.ts";
 import { ada, adaToCall, monday, quiet } from "./sample-digest.ts";
 

@@ -1,11 +1,11 @@
 /** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
 import { expect } from "bun:test";
 import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
-import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
-import { decideContinuousRules, decideDailyRules } from "../../server/actions/rules/decide-rules.ts";
-import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
-import type { EntityWorth } from "../../server/actions/rules/worth.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
+import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
+import { decideContinuousRules, decideDailyRules } from "../../server/features/alerts/rules/decide-rules.ts";
+import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
+import type { EntityWorth } from "../../server/features/alerts/rules/worth.ts";
 import type {
   ClosedAlert,
   DecisionChunk,

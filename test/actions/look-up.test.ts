@@ -4,9 +4,9 @@ import { getServers, setServers } from "node:dns";
 import { mkdtempSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lookUpBy } from "../../server/actions/send/look-up.ts";
-import { post, usualRules } from "../../server/actions/send/post.ts";
 import { SyncedFile } from "../../server/ledger/sqlite/engine/synced-file.ts";
+import { lookUpBy } from "../../server/sending/look-up.ts";
+import { post, usualRules } from "../../server/sending/post.ts";
 import { until } from "../until.ts";
 import { type Addresses, type NameServer, startNameServer } from "./name-server.ts";
 

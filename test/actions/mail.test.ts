@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { sendMail } from "../../server/actions/send/mail.ts";
-import { mailOf, plainMail } from "../../server/actions/send/message-body.ts";
 import { readConfig } from "../../server/config.ts";
+import { sendMail } from "../../server/sending/mail.ts";
+import { mailOf, plainMail } from "../../server/sending/message-body.ts";
 import { run } from "../server.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 

@@ -1,9 +1,9 @@
 /** The bodies of messages, with names that customers choose. */
 import { describe, expect, test } from "bun:test";
-import { alertMessage, runMessage } from "../../server/actions/alerts/alert-messages.ts";
-import { digestMessage } from "../../server/actions/digests/digest-message.ts";
-import { type MessageBody, mailOf, plainMail } from "../../server/actions/send/message-body.ts";
-import { slackBody } from "../../server/actions/send/slack-body.ts";
+import { alertMessage, runMessage } from "../../server/features/alerts/alert-messages.ts";
+import { digestMessage } from "../../server/features/digest/digest-message.ts";
+import { type MessageBody, mailOf, plainMail } from "../../server/sending/message-body.ts";
+import { slackBody } from "../../server/sending/slack-body.ts";
 import { adaToCall, quiet } from "./sample-digest.ts";
 
 const unsubscribe = "https://example.com/api/unsubscribe/1/code";

@@ -6,8 +6,8 @@ import {
   noticesFor,
   type OrganizationNow,
   type WatchedSource,
-} from "../../server/actions/notices/notices.ts";
-import { Notifier } from "../../server/actions/notices/notifier.ts";
+} from "../../server/features/notices/notices.ts";
+import { Notifier } from "../../server/features/notices/notifier.ts";
 import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";

@@ -1,8 +1,8 @@
 /** The present state of an organization, read from the records of scoring. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
-import { OrganizationReader } from "../../server/actions/notices/organization-now.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { OrganizationReader } from "../../server/features/notices/organization-now.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import type { Mail } from "../../server/actions/send/mail.ts";
-import { tellOwners } from "../../server/actions/send/owner-mails.ts";
-import type { Sent } from "../../server/actions/send/post.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import type { Mail } from "../../server/sending/mail.ts";
+import { tellOwners } from "../../server/sending/owner-mails.ts";
+import type { Sent } from "../../server/sending/post.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
 const accepted: Sent = { status: 250, said: "ok", retryAfterMs: null };

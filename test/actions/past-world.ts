@@ -3,12 +3,12 @@
 
 import type { Filter } from "../../contract/actions/filters.ts";
 import { defaultSettings } from "../../contract/settings.ts";
-import type { FindSegment } from "../../server/actions/rules/past-segments.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
-import { evaluationOf } from "../../server/http/figures/segments/evaluation.ts";
-import { segmentsInPast } from "../../server/http/figures/segments/in-past.ts";
-import type { SelectionContext } from "../../server/http/figures/segments/selection.ts";
+import type { FindSegment } from "../../server/features/alerts/rules/past-segments.ts";
+import { segmentsInPast } from "../../server/features/segments/in-past.ts";
+import { evaluationOf } from "../../server/figures/segments/evaluation.ts";
+import type { SelectionContext } from "../../server/figures/segments/selection.ts";
 import type { Segment } from "../../server/ledger/ports/actions/segments.ts";
 import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { savedAddress } from "../../server/actions/send/allowed-address.ts";
-import { post, usualRules } from "../../server/actions/send/post.ts";
-import { newSecret, signedHeaders } from "../../server/actions/send/signature.ts";
 import { readConfig } from "../../server/config.ts";
+import { savedAddress } from "../../server/sending/allowed-address.ts";
+import { post, usualRules } from "../../server/sending/post.ts";
+import { newSecret, signedHeaders } from "../../server/sending/signature.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));

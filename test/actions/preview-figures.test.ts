@@ -1,8 +1,8 @@
 /** Figures of a preview from the days of entities: one letter a day, as in the test of the step. */
 import { expect, test } from "bun:test";
-import { matureDays, previewFigures } from "../../server/actions/rules/preview-figures.ts";
-import { replay, replayMoments } from "../../server/actions/rules/replay.ts";
-import type { Reading } from "../../server/actions/rules/step.ts";
+import { matureDays, previewFigures } from "../../server/features/alerts/rules/preview-figures.ts";
+import { replay, replayMoments } from "../../server/features/alerts/rules/replay.ts";
+import type { Reading } from "../../server/features/alerts/rules/step.ts";
 
 /** A Monday. */
 const firstDay = 20_001 + ((4 - (20_001 % 7) + 7) % 7);

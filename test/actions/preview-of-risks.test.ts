@@ -2,8 +2,8 @@
  * bands. */
 import { expect, test } from "bun:test";
 import { previewSentences } from "../../dashboard/pages/settings/alert-rules/words.ts";
-import { previewRule } from "../../server/actions/rules/preview.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { previewRule } from "../../server/features/alerts/rules/preview.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { type ScoreRow, storeDays } from "./rules-support.ts";

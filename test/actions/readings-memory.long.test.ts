@@ -1,9 +1,9 @@
 /** Readings of many users take little memory of the engine: a statement that copied arrays for each day
  * failed at 8,000 users. */
 import { beforeAll, expect, test } from "bun:test";
-import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
-import { readingsOf } from "../../server/actions/rules/readings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import type { ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { readingsOf } from "../../server/features/alerts/rules/readings.ts";
 import type { Parameter, Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { storeRuns } from "./rules-support.ts";

@@ -1,9 +1,9 @@
 /** Readings of conditions from stored rows of scores, compared with plain arithmetic on random histories. */
 import { describe, expect, test } from "bun:test";
-import type { DailyCondition, ScoreCondition } from "../../server/actions/rules/conditions.ts";
-import { readingsOf } from "../../server/actions/rules/readings.ts";
-import type { Reading } from "../../server/actions/rules/step.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { readingsOf } from "../../server/features/alerts/rules/readings.ts";
+import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { plainReadings, randomRows, type ScoreRow, storeDays } from "./rules-support.ts";
 

@@ -1,7 +1,7 @@
 /** When a delivery is tried again. */
 import { describe, expect, test } from "bun:test";
-import { retryAfterMs, verdictOf, waitsMs } from "../../server/actions/send/retry-times.ts";
 import { longestWaitMs } from "../../server/ledger/ports/actions/deliveries.ts";
+import { retryAfterMs, verdictOf, waitsMs } from "../../server/sending/retry-times.ts";
 
 const answer = (status: number | null, after: number | null = null) => ({
   status,

@@ -2,9 +2,9 @@
  * two commits. */
 import { describe, expect, test } from "bun:test";
 import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
-import { haveScoresChanged } from "../../server/actions/rules/bulk-changes.ts";
-import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { haveScoresChanged } from "../../server/features/alerts/rules/bulk-changes.ts";
+import { previewRule, replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { Random } from "../../simulation/random.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";

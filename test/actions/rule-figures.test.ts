@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { contactEvent } from "../../contract/api/contacts.ts";
 import { defaultSettings } from "../../contract/settings.ts";
-import { rateOf, readRuleFigures, weeksOf } from "../../server/actions/alerts/rule-figures.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { rateOf, readRuleFigures, weeksOf } from "../../server/features/alerts/rule-figures.ts";
 import type { FiredQuestion, FiredRecord } from "../../server/ledger/ports/actions/alerts.ts";
 
 import type { AlertRule } from "../../server/ledger/ports/actions/rule-settings.ts";

@@ -1,8 +1,8 @@
 /** Rules about events, owners and sources: once each, and never for those that were there before. */
 import { expect, test } from "bun:test";
-import { type PreviewQuestion, previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { DaySets } from "../../server/analytics/segments/past/day-sets.ts";
 import { Zone, zoneOf } from "../../server/calendar/zone.ts";
+import { type PreviewQuestion, previewRule, replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { exclude, storeDays } from "./rules-support.ts";

@@ -2,8 +2,8 @@
  * from them. */
 
 import { defaultSettings } from "../../contract/settings.ts";
-import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
-import type { Reading } from "../../server/actions/rules/step.ts";
+import type { ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";

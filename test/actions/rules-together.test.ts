@@ -1,9 +1,9 @@
 /** Rules that are decided together: one that cannot be read or committed keeps no other back. */
 import { expect, test } from "bun:test";
 import type { RuleExemptions } from "../../contract/actions/rules.ts";
-import { decideDays } from "../../server/actions/daily/decide-days.ts";
-import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
-import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
+import { decideDays } from "../../server/features/alerts/daily/decide-days.ts";
+import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
+import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
 import type { RuleToDecide, RuleVersion } from "../../server/ledger/ports/actions/rules.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";

@@ -1,5 +1,5 @@
 /** A digest for tests, and what it is about. */
-import { alertsOfWeek, type Digest } from "../../server/actions/digests/digest.ts";
+import { alertsOfWeek, type Digest } from "../../server/features/digest/digest.ts";
 
 /** A Monday, in days since 1970-01-01. */
 export const monday = 20_787;

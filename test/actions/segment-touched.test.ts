@@ -2,8 +2,8 @@
  * them stay own changes. */
 import { expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
-import { touchedSince } from "../../server/actions/segments/cause.ts";
-import type { Evaluation } from "../../server/actions/segments/evaluations.ts";
+import { touchedSince } from "../../server/features/segments/cause.ts";
+import type { Evaluation } from "../../server/features/segments/evaluations.ts";
 import { begin, begun, quarterMs, subject, World } from "./segment-world.ts";
 
 /** An erasure that was requested now. */

@@ -1,9 +1,9 @@
 /** An organization with a segment whose members a test sets, and the keeper that records them. */
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { SegmentCause } from "../../contract/actions/segments.ts";
-import { SegmentKeeper, type SegmentKeeperParts } from "../../server/actions/segments/segment-keeper.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { segmentChangesOf, segmentDays } from "../../server/analytics/segments/members-history.ts";
+import { SegmentKeeper, type SegmentKeeperParts } from "../../server/features/segments/segment-keeper.ts";
 import type { Segment } from "../../server/ledger/ports/actions/segments.ts";
 import type { ErasedAccounts } from "../../server/ledger/ports/erasures.ts";
 import type { Logger } from "../../server/telemetry/log.ts";

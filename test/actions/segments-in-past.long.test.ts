@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
-import { segmentsNamed } from "../../server/actions/rules/past-segments.ts";
-import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { segmentsNamed } from "../../server/features/alerts/rules/past-segments.ts";
+import { previewRule, replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { withDeadline } from "../../server/scoring/preview/deadline.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";

@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { destinationLimits, type MessageType } from "../../contract/actions/destinations.ts";
-import { newOutbox } from "../../server/actions/send/outbox.ts";
-import type { Sent } from "../../server/actions/send/post.ts";
-import { type Poster, PostingThread } from "../../server/actions/send/posting-thread.ts";
-import { Sender } from "../../server/actions/send/sender.ts";
 import { readConfig } from "../../server/config.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { newOutbox } from "../../server/sending/outbox.ts";
+import type { Sent } from "../../server/sending/post.ts";
+import { type Poster, PostingThread } from "../../server/sending/posting-thread.ts";
+import { Sender } from "../../server/sending/sender.ts";
 import { turns, until } from "../until.ts";
 import { startReceiver } from "./receiver.ts";
 

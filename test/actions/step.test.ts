@@ -7,7 +7,7 @@ import {
   type StepRule,
   step,
   unknownEntity,
-} from "../../server/actions/rules/step.ts";
+} from "../../server/features/alerts/rules/step.ts";
 import { Random } from "../../simulation/random.ts";
 
 const rule: StepRule = { cooldownDays: 5, exitDays: 2 };

@@ -1,6 +1,6 @@
 /** Tasks while analysis gives no answer: the list works, and with a segment the caller may try again. */
 import { expect, test } from "bun:test";
-import { taskHandlers } from "../../server/http/members/work.ts";
+import { taskHandlers } from "../../server/features/notes-and-tasks/handlers.ts";
 import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";
 import { type Peer, Unreachable } from "../../server/process/control.ts";
 

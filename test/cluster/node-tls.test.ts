@@ -2,7 +2,7 @@
  * configured with. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { serveNode } from "../../server/serve-node.ts";
+import { serveNode } from "../../server/cluster/serve-node.ts";
 import { freePort } from "../deploy/running.ts";
 import { run } from "../server.ts";
 

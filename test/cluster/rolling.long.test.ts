@@ -29,7 +29,7 @@ async function answers({ url }: AnalysisNode): Promise<boolean> {
   return (await answer?.text())?.includes('"state":"ready"') ?? false;
 }
 
-/** A node says for so long that it will stop before it does (server/main.ts). */
+/** A node says for so long that it will stop before it does (server/start/main.ts). */
 const noticeMs = 2_500;
 /** As balancers look after their nodes, and as a steady sender sends. */
 const [betweenChecksMs, betweenRequestsMs] = [250, 20];

@@ -4,7 +4,7 @@ import { remoteAnalysis } from "../../server/between/remote/remote-analysis.ts";
 import { Authorizer } from "../../server/http/port/authorize.ts";
 import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
 import type { Peer } from "../../server/process/control.ts";
-import { nodePatienceMs, Readiness } from "../../server/readiness.ts";
+import { nodePatienceMs, Readiness } from "../../server/start/readiness.ts";
 
 /** Never answers, as a process that was stopped. */
 function silence(signal: AbortSignal | null | undefined): Promise<never> {

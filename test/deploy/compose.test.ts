@@ -5,7 +5,7 @@ import { BlockList } from "node:net";
 import { join } from "node:path";
 import { readConfig } from "../../server/config.ts";
 import { ClientAddresses } from "../../server/http/port/client-address.ts";
-import { roles } from "../../server/main.ts";
+import { roles } from "../../server/start/main.ts";
 import { Server } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
 import { assignments, type Compose, compose, deployFile, type Service } from "./files.ts";

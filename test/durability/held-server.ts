@@ -3,7 +3,7 @@
  * holds.ts. Points are calls of analysis to intake, which are the commits of its work, statements that write
  * to the embedded engine, and messages of intake (`post`).
  */
-import { PostingThread } from "../../server/actions/send/posting-thread.ts";
+import { PostingThread } from "../../server/sending/posting-thread.ts";
 import { held, hold, holdStatements } from "./held-process.ts";
 import { holdFiles, writeWhole } from "./hold-points.ts";
 

@@ -1,10 +1,10 @@
 /** An alert rule that fired for users, and messages that name them all: for the copy of everything about one
  * of them. */
 import { join } from "node:path";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
-import type { DigestEntity } from "../../server/actions/digests/digest.ts";
-import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
+import type { DigestEntity } from "../../server/features/digest/digest.ts";
+import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { quiet } from "../actions/sample-digest.ts";
 import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";

@@ -1,7 +1,7 @@
 /** The part of the contract about chunks as they are drawn, chosen and committed: who is a control, and which
  * alerts are sent. */
 import { describe, expect, test } from "bun:test";
-import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk, FiredAlert } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";

@@ -23,7 +23,11 @@ test("a change of what a test's server ran repeats the test, and a change of any
   const reached = (...changed: string[]) =>
     reachedBy(changed, record, [{ name: file, file, nodes: 0 }], -1).reached.map(({ name }) => name);
   // The intake, the look, and the message that it sends are in three parts of the server.
-  for (const ran of ["server/intake/track.ts", "server/actions/poller.ts", "server/warehouse/load/loader.ts"])
+  for (const ran of [
+    "server/intake/track.ts",
+    "server/features/poller.ts",
+    "server/warehouse/load/loader.ts",
+  ])
     expect([ran, ...reached(ran)]).toEqual([ran, file]);
   for (const other of ["server/warehouse/copies/backup.ts", "server/scoring/churn/train.ts"])
     expect([other, ...reached(other)]).toEqual([other]);

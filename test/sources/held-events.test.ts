@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/entities/timeline.ts";
 import { userList } from "../../server/analytics/entities/user-list.ts";
-import { withLabels } from "../../server/http/figures/event-labels.ts";
+import { withLabels } from "../../server/figures/event-labels.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";

@@ -8,11 +8,13 @@ import { type SourceFile, withoutComments } from "./source-files.ts";
 /** From the top. */
 const layers: readonly (readonly string[])[] = [
   ["cli"],
-  ["main"],
+  ["start"],
+  ["cluster", "restore"],
   ["between", "between/remote"],
+  ["features"],
+  ["figures"],
   ["http"],
-  ["actions"],
-  ["sources", "analytics", "members"],
+  ["sources", "analytics", "members", "sending"],
   ["intake", "scoring"],
   // A move to PostgreSQL reads a SQLite ledger.
   ["ledger/postgres"],
@@ -38,12 +40,11 @@ const loadedAlone: readonly string[] = ["sqlite", "postgres", "remote"];
 
 const seesEverything: readonly string[] = ["bench", "test"];
 
-/** The module of a file. `main` are the files that lie in server/ itself. */
+/** The module of a file. */
 export function moduleOf(path: string): string | undefined {
   const [top = "", second = "", third = "", fourth] = path.split("/");
   if (top === "server") {
     if (second === "config.ts") return "config";
-    if (third === "") return "main";
     return fourth !== undefined && loadedAlone.includes(third) ? `${second}/${third}` : second;
   }
   return ["cli", "dashboard", "contract", "client", "simulation", "bench", "test"].includes(top)

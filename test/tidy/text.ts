@@ -59,13 +59,13 @@ const timeFile = "server/process/time.ts";
 const namesSystemTime: ReadonlySet<string> = new Set([
   timeFile,
   // The product's entry: the default of `serve`.
-  "server/main.ts",
+  "server/start/main.ts",
   // Defaults of ledgers, which tests and commands open by themselves.
   "server/ledger/postgres/ledger.ts",
   "server/ledger/postgres/move/move-in.ts",
   "server/ledger/sqlite/engine/open.ts",
   // A receiver's date, and a server's clock, are compared with the real one.
-  "server/actions/send/post.ts",
+  "server/sending/post.ts",
   "server/warehouse/engine/probe.ts",
 ]);
 

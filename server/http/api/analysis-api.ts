@@ -14,13 +14,13 @@ import { CallFailed, currentVersionOf } from "../../process/control.ts";
 import type { Asker } from "../../process/fair-turns.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { askedBy } from "../../warehouse/engine/warehouse.ts";
-import { PassiveEventsOfOrganizations } from "../figures/passive-events.ts";
 import { analysisStarting, conflict, failure, refused, tooMany, unexpected } from "../port/answers.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
 import type { AnyContext, ApiParts, Chunks, DocumentAnswer, Handlers } from "./context.ts";
 import { begun, csvAnswer, untilEnd } from "./csv.ts";
 import { freshnessOf } from "./freshness.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { PassiveEventsOfOrganizations } from "./passive-events.ts";
 import { checkedBody, checkedQuery, formatOf } from "./request.ts";
 
 export const callerHeaders = {

@@ -4,11 +4,11 @@ import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { traitKeys } from "../../analytics/entities/trait-keys.ts";
 import { formatDay } from "../../calendar/days.ts";
-import { today } from "../figures/days.ts";
-import { revenueOf } from "../figures/revenue/currency.ts";
 import { csvChunks } from "../port/csv.ts";
 import type { AnyContext, Chunks } from "./context.ts";
 import { currencyColumn, moneyColumns, rowInUnits } from "./csv-money.ts";
+import { revenueOf } from "./currency.ts";
+import { today } from "./days.ts";
 import { propertiesOf } from "./request.ts";
 
 /** A route with a table, and what reads its rows. */

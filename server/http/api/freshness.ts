@@ -1,10 +1,10 @@
 /** How fresh figures are: an answer's `freshness`. */
 
 import type { Freshness as FreshnessAnswer } from "../../../contract/api/route.ts";
+import { instant, instantOrNull } from "../../calendar/instant.ts";
 import { msPerDay } from "../../calendar/zone.ts";
 import { bulkLoadOverMs } from "../../scoring/run/scheduler.ts";
 import { hasCompleteRun } from "../../scoring/run/status.ts";
-import { instant, instantOrNull } from "../figures/rows.ts";
 import type { OrganizationContext } from "./context.ts";
 
 /** The freshness of an organization's figures at this moment. */

@@ -10,16 +10,16 @@ import { errorMessages } from "../../../contract/errors.ts";
 import { notSignedIn } from "../../../contract/refusal.ts";
 import { isInvalid } from "../../intake/admission/json.ts";
 import { type Peer, Unreachable } from "../../process/control.ts";
-import type { PeopleGate } from "../members/gate.ts";
-import type { IntakeApi } from "../members/intake-api.ts";
-import type { SentCookie } from "../members/session-cookie.ts";
 import { analysisStarting, failure, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
 import type { ReadKeys } from "../port/read-keys.ts";
 import { RouteTable } from "../port/route-table.ts";
 import { type Caller, headersOfCaller } from "./analysis-api.ts";
+import type { PeopleGate } from "./gate.ts";
+import type { IntakeApi } from "./intake-api.ts";
 import { readApiBody } from "./request.ts";
+import type { SentCookie } from "./session-cookie.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;

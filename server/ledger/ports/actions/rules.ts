@@ -55,7 +55,7 @@ export interface Watermark {
   readonly cursor: JsonObject | null;
 }
 
-/** The state of an entity that a rule keeps, see `EntityState` of `server/actions/rules/step.ts`. An entity
+/** The state of an entity that a rule keeps: see `EntityState` of `features/alerts/rules/step.ts`. An entity
  * that left, has no open alert and does not rest has no row: its state decides as `unknownEntity` does. */
 export interface EntityStateRow {
   readonly entity: RuleEntity;

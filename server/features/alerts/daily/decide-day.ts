@@ -1,0 +1,196 @@
+/** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
+ * rule in chunks. */
+
+import type { Watermark } from "../../../ledger/ports/actions/rules.ts";
+import type { Organization } from "../../../ledger/ports/organizations.ts";
+import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
+import { insideByRules } from "../rules/as-before.ts";
+import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
+import { isOfScores, isOfSegment, type ScoreCondition } from "../rules/conditions.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
+import {
+  type AlertFacts,
+  type FiringParts,
+  factsOf,
+  firingFigures,
+  scoreFigures,
+  worthOf,
+} from "../rules/facts.ts";
+import { rowOf } from "../rules/states.ts";
+import type { EntityState } from "../rules/step.ts";
+import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
+import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
+import { cursorAfter } from "./decided-by.ts";
+import type { DueRule, Run } from "./due-days.ts";
+
+/** A rule that decides a day. */
+export interface RuleOnDay extends RuleOfMembers {
+  readonly due: DueRule;
+  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
+   * entity from a change of the model or the settings. Undefined without an earlier run. */
+  readonly rulesBefore: Run | undefined;
+  readonly watermark: Watermark;
+  /** The stored `decidedThrough`, which stays until all entities of the day are decided. */
+  readonly through: number | null;
+}
+
+export type Day = DayOfRules<RuleOnDay>;
+
+/** The decisions of each rule about one day, in the order of numbers. Nothing is stored.
+ * @throws WarehouseError, and ApiError when an exempt segment is not there */
+export async function decisionsOfDay(
+  parts: FiringParts & MemberParts,
+  organization: Organization,
+  day: Day,
+): Promise<ReadonlyMap<RuleOnDay, EntityDecision[]>> {
+  const all = await withoutChangedMembers(parts, day, await stepsOfDay(parts.warehouse, day));
+  const steps = await withoutSettings(parts, day, all);
+  const facts = await factsOfSteps(parts, day, steps);
+  const fired = [...steps].flatMap(([, own]) => own.filter(hasFired).map(({ number }) => number));
+  const worth = await worthOf(parts, organization, day.kind, [...new Set(fired)]);
+  const decisions = new Map<RuleOnDay, EntityDecision[]>();
+  for (const [rule, own] of steps) {
+    const firing = own.filter(hasFired).map(({ number }) => number);
+    const ofRule = facts.get(rule) ?? new Map<number, AlertFacts>();
+    const { exemptions } = rule.due.version;
+    const figures = await firingFigures(parts, organization, exemptions, firing, { facts: ofRule, worth });
+    decisions.set(
+      rule,
+      own.map((one) => decisionOf(day, one, ofRule.get(one.number), figures)),
+    );
+  }
+  return decisions;
+}
+
+/** Marks users and accounts that match only because the model, the bands or the settings changed. Entities
+ * that would fire are judged again by the model and settings of the compared run, for all rules in one
+ * statement. */
+async function withoutSettings(
+  { warehouse }: FiringParts,
+  { organization, kind, run }: Day,
+  steps: ReadonlyMap<RuleOnDay, EntityStep[]>,
+): Promise<ReadonlyMap<RuleOnDay, EntityStep[]>> {
+  const judged = new Map(steps);
+  const changed = [...steps].flatMap(([rule, own]) => {
+    const { condition, takesOver, rulesBefore: rules } = rule;
+    const firing = own.filter(hasFired).map(({ number }) => number);
+    if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return [];
+    if (takesOver || rules === undefined || rulesKey(rules) === rulesKey(run) || firing.length === 0)
+      return [];
+    return [{ rule, own, condition: condition as ScoreCondition, rules, firing }];
+  });
+  for (const some of Map.groupBy(changed, ({ rules }) => rules.day).values()) {
+    const [{ rules }] = some as [(typeof some)[number]];
+    const inside = await insideByRules(
+      warehouse,
+      some.map(({ condition }) => condition),
+      {
+        organization,
+        kind,
+        now: run,
+        rules,
+        entities: [...new Set(some.flatMap(({ firing }) => firing))],
+      },
+    );
+    for (const [at, { rule, own }] of some.entries()) {
+      const isByRules = (one: EntityStep) => !hasFired(one) || inside[at]?.has(one.number) === true;
+      judged.set(
+        rule,
+        own.flatMap((one) => (isByRules(one) ? [one] : (bySettings(rule, one) ?? []))),
+      );
+    }
+  }
+  return judged;
+}
+
+/** The run whose values the day is compared with. */
+function comparedRun({ before }: RuleOnDay, last: Run | undefined): Run | undefined {
+  return before ?? last;
+}
+
+/** The facts of entities with a score row of the day. */
+async function factsOfSteps(
+  { warehouse }: FiringParts,
+  { organization: { id }, kind, run, last }: Day,
+  steps: ReadonlyMap<RuleOnDay, EntityStep[]>,
+): Promise<ReadonlyMap<RuleOnDay, ReadonlyMap<number, AlertFacts>>> {
+  const numbersOf = (all: Iterable<readonly EntityStep[]>) => [
+    ...new Set([...all].flatMap((own) => own.map(({ number }) => number))),
+  ];
+  const figures = (of: Run, numbers: readonly number[]) => scoreFigures(warehouse, id, kind, of, numbers);
+  const now = await figures(run, numbersOf(steps.values()));
+  const facts = new Map<RuleOnDay, ReadonlyMap<number, AlertFacts>>();
+  for (const some of Map.groupBy(steps, ([rule]) => comparedRun(rule, last)?.day).values()) {
+    const [[first]] = some as [(typeof some)[number]];
+    const of = comparedRun(first, last);
+    const before = of === undefined ? undefined : await figures(of, numbersOf(some.map(([, own]) => own)));
+    for (const [rule, own] of some) {
+      const ofRule = own.flatMap(({ number }): [number, AlertFacts][] => {
+        const figuresNow = now.get(number);
+        if (figuresNow === undefined) return [];
+        return [[number, factsOf(rule.condition, figuresNow, before?.get(number))]];
+      });
+      facts.set(rule, new Map(ofRule));
+    }
+  }
+  return facts;
+}
+
+function decisionOf(
+  { kind }: Day,
+  { number, before: was, step: { state, outcomes } }: EntityStep,
+  facts: AlertFacts | undefined,
+  figuresOfFiring: Awaited<ReturnType<typeof firingFigures>>,
+): EntityDecision {
+  const entity = { kind, number };
+  const { before = null, after = null, reasons = [] } = facts ?? {};
+  return {
+    number,
+    state: isKept(state) || isKept(was) ? rowOf(entity, state, after) : null,
+    fired: outcomes.flatMap((outcome) => {
+      if (outcome.what !== "fired") return [];
+      const values = { before, after, reasons, ...figuresOfFiring(number) };
+      return [{ entity, day: outcome.day, eventId: null, ...values }];
+    }),
+    closed: outcomes.flatMap((outcome) => {
+      if (outcome.what !== "closed") return [];
+      const { day, firedOn, why } = outcome;
+      return [{ entity, day, firedOn, why }];
+    }),
+    insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
+  };
+}
+
+/** Whether a state needs a row: without one, an entity counts as `unknownEntity`. */
+function isKept({ isArmed, firedOn, restsUntil }: EntityState): boolean {
+  return !isArmed || firedOn !== null || restsUntil !== null;
+}
+
+/** Commits the decisions of a rule about a day. @returns its watermark afterwards @throws Refusal when it was
+ * decided or changed meanwhile */
+export async function commitDay(
+  parts: Pick<DecisionParts, "commit">,
+  { due: { version }, watermark, through }: RuleOnDay,
+  { run, timezone }: { readonly run: Run; readonly timezone: string },
+  decisions: readonly EntityDecision[],
+): Promise<Watermark> {
+  const { day, body } = run;
+  let now = watermark;
+  for (const { uptoNumber, ...contents } of chunksOf(decisions)) {
+    const isLast = uptoNumber === null;
+    now = await parts.commit(version, {
+      organization: version.organization,
+      rule: version.rule,
+      version: version.version,
+      after: now.sequence,
+      next: {
+        decidedThrough: isLast ? day : through,
+        part: isLast ? null : { day, uptoNumber },
+        cursor: isLast ? cursorAfter(now.cursor, run, timezone) : now.cursor,
+      },
+      horizonDays: body.settings.churnHorizonDays,
+      ...contents,
+    });
+  }
+  return now;
+}

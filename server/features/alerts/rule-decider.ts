@@ -1,0 +1,110 @@
+/** Decides the alert rules of all organizations, every ten seconds. Most runs find no new scored day. Daily
+ * rules have a decider of their own, so that rules about moments do not wait for them. */
+import { zoneOf } from "../../calendar/zone.ts";
+import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";
+import { runsBetween } from "../../scoring/run/records.ts";
+import { newestRun } from "../../scoring/run/status.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { commitChunk } from "./commit-chunk.ts";
+import { excludedEntities } from "./message-exclusions.ts";
+import { SeenOwners } from "./moments/seen-owners.ts";
+import { clockOf } from "./next-morning.ts";
+import { decideContinuousRules, decideDailyRules } from "./rules/decide-rules.ts";
+import type { DecisionParts } from "./rules/decision-parts.ts";
+import { mrrReader } from "./rules/mrr.ts";
+import { worthReader } from "./rules/worth.ts";
+import { worthByKey } from "./worth-by-key.ts";
+
+export interface RuleDeciderParts {
+  readonly ledger: Pick<
+    SharedLedger,
+    | ("ruleDecisions" | "destinations" | "organizations" | "settings" | "members")
+    | ("lastBulkLoadAtMs" | "erasures")
+  >;
+  readonly warehouse: Warehouse;
+  readonly host: { loadedUserBatches(organization: number): number };
+  readonly sources: Pick<SourceWatch, "statuses">;
+  readonly segmentOf: DecisionParts["segmentOf"];
+  /** The address of the service for people: PUBLIC_URL. */
+  readonly address: string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export class RuleDecider {
+  readonly #parts: RuleDeciderParts;
+  readonly #decide: typeof decideDailyRules;
+  readonly #seenOwners = new SeenOwners();
+
+  /** @param schedule of the rules that it decides: rules about moments and sources are decided in each run,
+   * rules about scores and segments once a scored day */
+  constructor(parts: RuleDeciderParts, schedule: "continuous" | "daily") {
+    this.#parts = parts;
+    this.#decide = schedule === "continuous" ? decideContinuousRules : decideDailyRules;
+  }
+
+  /** Decides the rules of one organization after another. */
+  async run(): Promise<void> {
+    const { ledger, log } = this.#parts;
+    for (const id of await ledger.ruleDecisions.deciding()) {
+      const organization = await ledger.organizations.find(id);
+      if (organization === undefined) continue;
+      // A rule that fails is tried again, and does not stop the other rules.
+      await this.#decide(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
+        log.warn({ err: error, organization: id, rule }, "an alert rule is decided at the next look"),
+      );
+    }
+  }
+
+  #partsOf(organization: Organization): DecisionParts {
+    const { ledger, warehouse, host, sources, segmentOf, nowMs } = this.#parts;
+    return {
+      warehouse,
+      sources,
+      nowMs,
+      rules: ledger.ruleDecisions,
+      segmentOf: readOnce(segmentOf),
+      commit: (version, chunk) => this.#commit(organization, version, chunk),
+      newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
+      runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),
+      isPastImported: readOnce((question) => isPastImported(warehouse, question)),
+      lateEvents: readOnce((question) => lateEventsOfPast(warehouse, question)),
+      seenOwners: this.#seenOwners,
+      loadedUserBatches: (id) => host.loadedUserBatches(id),
+      mrrOf: mrrReader(warehouse, ledger, nowMs),
+      worthOf: worthReader(warehouse, ledger, nowMs),
+      erasedSince: readOnce((id, sinceMs) => ledger.erasures.accountsSince(id, sinceMs)),
+      lastBulkLoadAtMs: (id) => ledger.lastBulkLoadAtMs(id),
+      horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
+    };
+  }
+
+  #commit(organization: Organization, version: RuleVersion, chunk: DecisionChunk): Promise<Watermark> {
+    const { ledger, warehouse, address, nowMs } = this.#parts;
+    const read = worthReader(warehouse, ledger, nowMs);
+    return commitChunk(ledger, version, chunk, {
+      ...clockOf(zoneOf(organization.timezone), nowMs()),
+      address,
+      excludedAmong: (entities) => excludedEntities(warehouse, organization.id, entities),
+      worthOf: (entities) => worthByKey(read, organization, entities),
+    });
+  }
+}
+
+/** Keeps the answer to each question, because the rules of an organization ask equal questions. */
+function readOnce<Asked extends readonly unknown[], Answer>(
+  read: (...asked: Asked) => Promise<Answer>,
+): (...asked: Asked) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>();
+  return (...asked) => {
+    const key = JSON.stringify(asked);
+    const answer = answers.get(key) ?? read(...asked);
+    answers.set(key, answer);
+    return answer;
+  };
+}

@@ -1,0 +1,199 @@
+/** Alert rules and changes of alerts. The right to read shows rules. Changes need the right to manage. */
+import {
+  conditionOf,
+  type SentCondition,
+  whyNotCondition,
+} from "../../../contract/actions/rule-condition.ts";
+import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { formatDay, parseDay } from "../../calendar/days.ts";
+import { instant } from "../../calendar/instant.ts";
+import { zoneOf } from "../../calendar/zone.ts";
+import type { Place } from "../../http/api/gate.ts";
+import type { IntakeHandlers, IntakeParts } from "../../http/api/intake-api.ts";
+import { idIn } from "../../http/api/request.ts";
+import type { AlertChange } from "../../ledger/ports/actions/alerts.ts";
+import type { AlertRule } from "../../ledger/ports/actions/rule-settings.ts";
+import type { EntityRef } from "../../ledger/ports/actions/work.ts";
+import type { Organization } from "../../ledger/ports/organizations.ts";
+import { notFound } from "../notes-and-tasks/handlers.ts";
+import { alertAnswer } from "./alert-list.ts";
+import { defaultExemption } from "./default-exemption.ts";
+
+type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
+  Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions">> & {
+    readonly condition: SentCondition;
+    readonly exemptions?: { readonly segment?: number; readonly mrrAbove?: number | null };
+  };
+
+export const alertRuleHandlers = {
+  "GET /api/alert-rules": async ({ ledger, place: { organization }, nowMs }) => {
+    const rules = await ledger.alertRules.list(organization.id, todayOf(organization, nowMs));
+    return { answer: { rules: rules.map(ruleAnswer) } };
+  },
+
+  "POST /api/alert-rules": async (context) => {
+    const { ledger, body, nowMs } = context;
+    const { organization, actor } = context.place;
+    const settings = { ...(await settingsIn(context, body, undefined)), isPaused: false };
+    return { answer: ruleAnswer(await ledger.alertRules.add(organization.id, settings, actor, nowMs)) };
+  },
+
+  "PUT /api/alert-rules/:id": async (context) => {
+    const { ledger, nowMs, body, path } = context;
+    const { organization } = context.place;
+    const before = await ledger.alertRules.find(
+      organization.id,
+      ruleId(path.id),
+      todayOf(organization, nowMs),
+    );
+    if (before === undefined) throw noSuch("alert rule");
+    return change(context, path.id, await settingsIn(context, body, before));
+  },
+
+  "POST /api/alert-rules/:id/pause": async (context) => change(context, context.path.id, { isPaused: true }),
+  "POST /api/alert-rules/:id/resume": async (context) =>
+    change(context, context.path.id, { isPaused: false }),
+
+  "DELETE /api/alert-rules/:id": async ({ ledger, place: { organization, actor }, path, nowMs }) => {
+    const isGone = await ledger.alertRules.remove(organization.id, ruleId(path.id), actor, nowMs);
+    if (!isGone) throw noSuch("alert rule");
+    return {};
+  },
+
+  "PATCH /api/alerts/:id": async ({ ledger, place: { organization, actor }, path, body, nowMs }) => {
+    const { assignee, snoozedUntil, verdict, note } = body;
+    const wanted: AlertChange = {
+      ...(assignee !== undefined && { assignee }),
+      ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
+      ...(verdict !== undefined && { verdict }),
+      ...(note !== undefined && { note }),
+    };
+    const today = todayOf(organization, nowMs);
+    const id = idIn(path.id, "alert");
+    const alert = await ledger.alerts.change(organization.id, id, wanted, actor, today, nowMs);
+    if (alert === undefined) throw noSuch("alert");
+    return { answer: alertAnswer(alert) };
+  },
+
+  "PATCH /api/users/:userId/call": (context) =>
+    setCallAside(context, { kind: "user", id: context.path.userId }),
+  "PATCH /api/accounts/:accountId/call": (context) =>
+    setCallAside(context, { kind: "account", id: context.path.accountId }),
+} satisfies Partial<IntakeHandlers>;
+
+interface Changing extends Pick<IntakeParts, "ledger"> {
+  readonly place: Place;
+  readonly nowMs: number;
+}
+
+type Settings = Omit<AlertRuleSettings, "isPaused">;
+
+/** The settings with the exemption of a hold-out by MRR, which is filled in when a hold-out begins.
+ * @param before the rule that is changed
+ * @throws ApiError for a condition with fields of another kind, and when analysis does not answer */
+async function settingsIn(
+  { analysis, place }: Pick<IntakeParts, "analysis"> & { readonly place: Place },
+  body: RuleBody,
+  before: AlertRule | undefined,
+): Promise<Settings> {
+  const settings = settingsOf(body);
+  const { segment, mrrAbove: sent } = body.exemptions ?? {};
+  const unsent = async () =>
+    before !== undefined && hasDraws(before)
+      ? before.exemptions.mrrAbove
+      : await defaultExemption(analysis, place);
+  const mrrAbove = sent === undefined && hasDraws(settings) ? await unsent() : sent;
+  return {
+    ...settings,
+    exemptions: { ...(segment !== undefined && { segment }), ...(mrrAbove != null && { mrrAbove }) },
+  };
+}
+
+/** Sources are not drawn. */
+function hasDraws({ holdOutShare, condition }: Pick<Settings, "holdOutShare" | "condition">): boolean {
+  return holdOutShare > 0 && condition.kind !== "sourceSilent";
+}
+
+async function change(
+  { ledger, place: { organization, actor }, nowMs }: Changing,
+  id: string,
+  wanted: Partial<AlertRuleSettings>,
+) {
+  const rule = await ledger.alertRules.change(organization.id, ruleId(id), wanted, actor, nowMs);
+  if (rule === undefined) throw noSuch("alert rule");
+  return { answer: ruleAnswer(rule) };
+}
+
+/** Settings with their defaults. A change keeps whether the rule is paused.
+ * @throws ApiError for a condition with fields of another kind */
+function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
+  const invalid = whyNotCondition(body.condition);
+  if (invalid !== undefined) throw new ApiError("validation_error", invalid);
+  const condition = conditionOf(body.condition);
+  if (condition.kind === "sourceSilent" && body.scope.segment !== undefined) {
+    throw new ApiError("validation_error", "scope.segment does not belong to sourceSilent: leave it out.");
+  }
+  return {
+    name: body.name.trim(),
+    scope: body.scope,
+    condition,
+    cooldownDays: body.cooldownDays ?? null,
+    cap: body.cap ?? ruleLimits.defaultCap,
+    when: body.when ?? "08:00",
+    destinations: body.destinations ?? [],
+    holdOutShare: body.holdOutShare ?? 0,
+    // A moment has no present state: older events are passed over.
+    includeCurrent: !isMoment(condition) && (body.includeCurrent ?? false),
+  };
+}
+
+function ruleAnswer(rule: AlertRule) {
+  const { experiment: _, decidedThrough, createdAtMs, updatedAtMs, destinations, ...shown } = rule;
+  return {
+    ...shown,
+    destinations: [...destinations],
+    decidedThrough: decidedThrough === null ? null : formatDay(decidedThrough),
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
+  };
+}
+
+type Called = Parameters<IntakeHandlers["PATCH /api/users/:userId/call"]>[0];
+
+/** @throws ApiError for an unknown user or account, and for a day that is in no calendar */
+async function setCallAside(
+  { ledger, place, body, nowMs }: Pick<Called, "ledger" | "place" | "body" | "nowMs">,
+  entity: EntityRef,
+) {
+  const { snoozedUntil, verdict } = body;
+  const change = {
+    ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
+    ...(verdict !== undefined && { verdict }),
+  };
+  const { organization, actor } = place;
+  if (!(await ledger.alerts.setCallAside(organization.id, entity, change, actor, nowMs))) {
+    throw notFound(entity);
+  }
+  return {};
+}
+
+function snoozeDay(text: string | null): number | null {
+  if (text === null) return null;
+  const day = parseDay(text);
+  if (day === undefined) {
+    throw new ApiError(
+      "validation_error",
+      "snoozedUntil is not valid: send a date such as 2027-03-31, or null.",
+    );
+  }
+  return day;
+}
+
+function ruleId(text: string): number {
+  return idIn(text, "alert rule");
+}
+
+function todayOf({ timezone }: Organization, nowMs: number): number {
+  return zoneOf(timezone).dayOf(nowMs);
+}

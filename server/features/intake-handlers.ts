@@ -1,0 +1,30 @@
+/** The handler of every route that intake answers. */
+
+import type { IntakeHandlers } from "../http/api/intake-api.ts";
+import { alertRuleHandlers } from "./alerts/rule-handlers.ts";
+import { destinationHandlers } from "./destinations/handlers.ts";
+import { ownDigestHandlers } from "./digest/own-digest.ts";
+import { liveHandlers } from "./live-view/handlers.ts";
+import { contactHandlers } from "./notes-and-tasks/contacts.ts";
+import { noteHandlers, ownerHandlers, taskHandlers } from "./notes-and-tasks/handlers.ts";
+import { viewHandlers } from "./saved-views/handlers.ts";
+import { segmentHandlers } from "./segments/handlers.ts";
+import { sourceSettingsHandlers } from "./source-settings/handlers.ts";
+import { organizationHandlers } from "./team/organization.ts";
+import { sessionHandlers } from "./team/session.ts";
+
+export const intakeHandlers: IntakeHandlers = {
+  ...alertRuleHandlers,
+  ...contactHandlers,
+  ...destinationHandlers,
+  ...liveHandlers,
+  ...noteHandlers,
+  ...organizationHandlers,
+  ...ownDigestHandlers,
+  ...ownerHandlers,
+  ...segmentHandlers,
+  ...sessionHandlers,
+  ...sourceSettingsHandlers,
+  ...taskHandlers,
+  ...viewHandlers,
+};
