@@ -5,7 +5,9 @@
  *
  *   cli/with-bun bench/bytes.ts [thousands of events, 60 by default]
  */
+
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
+import { features } from "../server/features/features.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
@@ -33,7 +35,7 @@ async function sizesOf(sql: Sql): Promise<Sizes> {
 
 async function measureGroups(url: string, size: number, count: number): Promise<void> {
   const sql = openPool(url, { connections: 1 });
-  const node = await openPostgresLedger({ url });
+  const node = await openPostgresLedger({ features, url });
   const { id } = await node.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   // The first change of a page after a checkpoint is logged whole: once a checkpoint, not once an event.
   await storeEvents(node, id, size);

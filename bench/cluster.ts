@@ -5,9 +5,11 @@
  *
  *   cli/with-bun bench/cluster.ts [seconds]
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../server/features/features.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
@@ -69,10 +71,12 @@ async function report(name: string, nodes: readonly Node[]): Promise<void> {
 const folder = mkdtempSync(join(tmpdir(), "rekindle-cluster-"));
 const server = await PostgresServer.start();
 try {
-  await report("SQLite", [await openSqliteLedger({ file: join(folder, "ledger.sqlite") })]);
+  await report("SQLite", [await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") })]);
   for (const count of [1, 2, 3]) {
     const url = await server.database();
-    const nodes = await Promise.all(Array.from({ length: count }, () => openPostgresLedger({ url })));
+    const nodes = await Promise.all(
+      Array.from({ length: count }, () => openPostgresLedger({ features, url })),
+    );
     await report(`PostgreSQL, ${count} node${count === 1 ? "" : "s"}`, nodes);
   }
 } finally {

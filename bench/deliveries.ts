@@ -5,6 +5,7 @@
  *
  *   cli/with-bun bench/deliveries.ts [messages] [milliseconds of an answer] [postgres]
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { readConfig } from "../server/config.ts";
+import { features } from "../server/features/features.ts";
 import { commandLine, settingUp } from "../server/ledger/ports/audit.ts";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
@@ -46,8 +48,8 @@ async function measure(): Promise<void> {
       const file = join(folder, `${others.length}.sqlite`);
       const ledger =
         postgres === undefined
-          ? await openSqliteLedger({ file, clock: Date.now })
-          : await openPostgresLedger({ url: await postgres.database() });
+          ? await openSqliteLedger({ features, file, clock: Date.now })
+          : await openPostgresLedger({ features, url: await postgres.database() });
       await drain(ledger, port, others);
       await ledger.close();
     }

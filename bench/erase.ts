@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { msPerDay } from "../server/calendar/zone.ts";
+import { features } from "../server/features/features.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
@@ -141,7 +142,7 @@ async function measure(ledger: Ledger, analysis: Analysis): Promise<void> {
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-erase-"));
-const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+const ledger = await openSqliteLedger({ features, file: ledgerFile(dataDir) });
 try {
   const analysis = await openAnalysis(dataDir, ledger, createLogger("bench", "warn"), systemTime);
   await measure(ledger, analysis);

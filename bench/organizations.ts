@@ -8,7 +8,9 @@
  *
  *   cli/with-bun bench/organizations.ts [seconds] [rounds] [senders]
  */
+
 import { Zone } from "../server/calendar/zone.ts";
+import { features } from "../server/features/features.ts";
 import { GroupCommit } from "../server/intake/commit/group-commit.ts";
 import type { Admitted } from "../server/intake/decide/requests.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
@@ -128,7 +130,7 @@ async function compare(ledger: PostgresLedger, count: number): Promise<void> {
 }
 
 const server = await PostgresServer.start();
-const ledger = await openPostgresLedger({ url: await server.database() });
+const ledger = await openPostgresLedger({ features, url: await server.database() });
 try {
   for (const count of [1, 100, 1_000]) await compare(ledger, count);
 } finally {

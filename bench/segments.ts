@@ -12,7 +12,7 @@ import { msPerDay } from "../server/calendar/zone.ts";
 import { segmentsForKeeper } from "../server/features/segments/for-alerts.ts";
 import type { Segment } from "../server/ledger/ports/actions/segments.ts";
 import { commandLine } from "../server/ledger/ports/audit.ts";
-import type { Organization } from "../server/ledger/ports/organizations.ts";
+import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { SourceWatch } from "../server/scoring/data-quality/source-watch.ts";
 import { generateHistory } from "./history/generated-in-engine.ts";
 import { createOrganization, type Opened, withOpened } from "./history/opened.ts";

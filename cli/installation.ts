@@ -3,17 +3,19 @@
  * socket. Otherwise it is the ledger itself, under the lock that a server would take. With a cluster's ledger
  * the command is a node while it runs.
  */
+
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
 import { remoteLedger } from "../server/between/remote/shared-ledger.ts";
 import { refuseMoved } from "../server/cluster/moved.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
+import { features } from "../server/features/features.ts";
 import type { Ledger, SharedLedger } from "../server/ledger/ports/ledger.ts";
-import type { Organization } from "../server/ledger/ports/organizations.ts";
 import type { ClusterNode } from "../server/ledger/postgres/cluster/node.ts";
 import { ledgerFile } from "../server/ledger/sqlite/engine/ledger-file.ts";
 import { refuseUnfinishedRestore } from "../server/ledger/sqlite/engine/restoring.ts";
 import { openInboxReader } from "../server/ledger/sqlite/inbox/inbox-reader.ts";
+import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
 import { takeLock, wasTaken } from "../server/process/lock.ts";
 import { socketPath } from "../server/process/sockets.ts";
@@ -73,7 +75,7 @@ export async function withInstallation<Result>(
   // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the
   // time.
   const { openSqliteLedger } = await import("../server/ledger/sqlite/engine/open.ts");
-  const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
+  const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), features });
   try {
     return await work({ config, ledger, served: false, own: ledger });
   } finally {

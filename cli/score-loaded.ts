@@ -2,7 +2,7 @@
 
 import { remoteScoring } from "../server/between/remote/remote-analysis.ts";
 import { formatDay } from "../server/calendar/days.ts";
-import type { Organization } from "../server/ledger/ports/organizations.ts";
+import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import type { ScoreSummary, ScoringService } from "../server/scoring/run/scoring.ts";
 import type { Installation } from "./installation.ts";
 import { Progress } from "./progress.ts";

@@ -1,9 +1,11 @@
 /** Alert rules of a data folder that are decided through yesterday, and how far they are decided while a
  * service runs on it. */
+
 import { Database } from "bun:sqlite";
 import { type AlertRuleSettings, ruleLimits } from "../../contract/actions/rules.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import { RuleDecider } from "../../server/features/alerts/rule-decider.ts";
+import { features } from "../../server/features/features.ts";
 import { segmentsForRules } from "../../server/features/segments/for-alerts.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
@@ -62,7 +64,7 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
  * destinations and take all rules over, as it does with every copy. */
 export async function settleCopy(dataDir: string): Promise<void> {
   const file = ledgerFile(dataDir);
-  const ledger = await openSqliteLedger({ file });
+  const ledger = await openSqliteLedger({ features, file });
   const place = await ledger.place();
   await ledger.close();
   const database = new Database(file);

@@ -1,10 +1,11 @@
 /** Ledger, loader and upkeep of a data folder in this process, as the service has them. */
 
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { createProjectToken } from "../../server/ledger/stores/credentials.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { systemTime } from "../../server/process/time.ts";
 import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
@@ -24,7 +25,7 @@ export async function withOpened<Result>(
   work: (opened: Opened) => Promise<Result>,
 ): Promise<Result> {
   const log = createLogger("bench", "warn");
-  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+  const ledger = await openSqliteLedger({ features, file: ledgerFile(dataDir) });
   try {
     const analysis = await openAnalysis(dataDir, ledger, log, systemTime);
     try {

@@ -5,6 +5,7 @@ import { peopleLimits } from "../../contract/member-limits.ts";
 import { type TokenScope, tokenScopes } from "../../contract/members.ts";
 import { isName } from "../../contract/names.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
 import {
   type Credential,
   createProjectToken,
@@ -12,8 +13,7 @@ import {
   type SecretPrefix,
   scopeOf,
   secretPrefix,
-} from "../../server/ledger/ports/credentials.ts";
-import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+} from "../../server/ledger/stores/credentials.ts";
 import type { Time } from "../../server/process/time.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";

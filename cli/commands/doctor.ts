@@ -1,9 +1,9 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
 import { type ClusterConfig, readConfig } from "../../server/config.ts";
-import type { CheckResult } from "../../server/ledger/ports/health.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { CheckResult } from "../../server/ledger/stores/checks.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { Probed } from "../../server/process/probed.ts";
 import { withAnalysis } from "../analysis.ts";
 import { oneLine, printLine } from "../print.ts";

@@ -1,16 +1,15 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../../server/features/features.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { CallFailed } from "../../server/process/control.ts";
 import { messageOf } from "../../server/process/message-of.ts";
 import type { AnalysisService } from "../../server/warehouse/analysis.ts";
 import { type ExportFormat, exportFormats } from "../../server/warehouse/copies/export.ts";
-import { type ExportName, exportNames } from "../../server/warehouse/copies/work-export.ts";
+import { exportNames } from "../../server/warehouse/copies/work-export.ts";
 import { withAnalysis } from "../analysis.ts";
 import { type OfOrganization, organizationNamed } from "../installation.ts";
-
-type What = ExportName | "person";
 
 interface Options extends OfOrganization {
   readonly format: ExportFormat;
@@ -20,11 +19,11 @@ interface Options extends OfOrganization {
 export function exportCommand(): Command {
   return new Command("export")
     .description("Write an organization's data to standard output, including everything acknowledged before")
-    .addArgument(new Argument("<what>", "what to export").choices([...exportNames, "person"]))
+    .addArgument(new Argument("<what>", "what to export").choices([...exportNames(features), "person"]))
     .requiredOption("--organization <name>", "the organization")
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
     .option("--user <id>", "of person: the user about whom everything is written, as one JSON document")
-    .action((what: What, options: Options) => {
+    .action((what: string, options: Options) => {
       const { organization: name, user: userId } = options;
       if ((what === "person") !== (userId !== undefined)) {
         throw new Refusal("export person needs --user, and nothing else takes it.");
@@ -43,7 +42,7 @@ export function exportCommand(): Command {
 
 function bytesOf(
   analysis: AnalysisService,
-  what: What,
+  what: string,
   organization: number,
   { format, user = "" }: Options,
 ): AsyncIterable<Uint8Array> {

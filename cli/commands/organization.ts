@@ -7,7 +7,7 @@ import { runningRebuild } from "../../server/between/remote/remote-analysis.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
-import { itemsPerSecond } from "../../server/ledger/ports/organizations.ts";
+import { itemsPerSecond } from "../../server/ledger/stores/organization-rows.ts";
 import type { Peer } from "../../server/process/control.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withAnalysis } from "../analysis.ts";

@@ -7,7 +7,7 @@ import { closeSync, lstatSync, openSync, readSync, rmSync, writeSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
-import type { ImportRecord, RejectedRow } from "../../server/ledger/ports/imports.ts";
+import type { ImportRecord, RejectedRow } from "../../server/ledger/stores/imports.ts";
 
 export interface RejectedLine {
   readonly line: number;

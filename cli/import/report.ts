@@ -1,5 +1,5 @@
 /** The outcome of an import: a summary on standard output, and every rejected row in a file. */
-import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
+import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import { printLine } from "../print.ts";
 import type { Unmatched } from "./plan.ts";
 import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";

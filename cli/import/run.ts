@@ -7,7 +7,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
 import type { ImportRow } from "../../server/intake/import-rows.ts";
 import { type Appended, maxImportRows } from "../../server/intake/importer.ts";
-import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
+import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import { Unreachable } from "../../server/process/control.ts";
 import { doneBefore } from "./file.ts";
 import type { Row, RowSource } from "./row.ts";

@@ -1,7 +1,6 @@
 /** The activity calendar of a year. */
 import type { ReactElement } from "react";
-import type { Asked } from "../api/query.ts";
-import { useRead } from "../api/query.ts";
+import { type Asked, useRead } from "../api/query.ts";
 import { Calendar } from "../charts/calendar.tsx";
 import { SmallSelect } from "../parts/form/field.tsx";
 import { useFilters } from "../parts/list/filters.ts";

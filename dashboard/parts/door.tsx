@@ -1,6 +1,5 @@
 /** The frame of the pages before an organization: signing in, claiming, an invitation, a new password. */
-import type { FormEvent, ReactElement, ReactNode } from "react";
-import { useEffect } from "react";
+import { type FormEvent, type ReactElement, type ReactNode, useEffect } from "react";
 import { Button } from "./form/button.tsx";
 import { Wordmark } from "./logo.tsx";
 

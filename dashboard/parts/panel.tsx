@@ -1,6 +1,5 @@
 /** The parts of a page's layout: a header, panels, rows of figures. */
-import type { ReactElement, ReactNode } from "react";
-import { useEffect } from "react";
+import { type ReactElement, type ReactNode, useEffect } from "react";
 import { classes } from "../text/classes.ts";
 import { Icon } from "./icons.tsx";
 

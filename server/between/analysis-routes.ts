@@ -6,6 +6,7 @@ import { activeUsers } from "../analytics/activity/active-users.ts";
 import { timeline } from "../analytics/entities/timeline.ts";
 import { counts } from "../analytics/events/counts.ts";
 import { analysisHandlers } from "../features/analysis-handlers.ts";
+import { features } from "../features/features.ts";
 import {
   taskEntitiesPath,
   taskEntityHandlers,
@@ -182,7 +183,7 @@ function exported(
     const userId = parameters.get("userId") ?? "";
     return streamed(analysis.person({ organization, userId, by: commandLine }));
   }
-  const name = exportNames.find((known) => known === parameters.get("table"));
+  const name = exportNames(features).find((known) => known === parameters.get("table"));
   const format = exportFormats.find((known) => known === parameters.get("format"));
   if (name === undefined || format === undefined) return new Response("unknown export", { status: 400 });
   return streamed(analysis.export(organization, name, format));

@@ -3,8 +3,10 @@
  * copied. The warehouse is copied first, then the ledger in one transaction. The data folder is only read,
  * except by an upgrade. A mark in the folder prevents both installations from taking writes.
  */
+
 import { existsSync } from "node:fs";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../features/features.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import {
@@ -91,7 +93,9 @@ async function moveLocked(
 ): Promise<MoveSummary> {
   const url = databaseUrl;
   const isHalfDone = isMoving(dataDir) && (await isMoveInUnfinished(url).catch(saidOf("PostgreSQL")));
-  const identity = isHalfDone ? undefined : await refuseFilledLedger(url).catch(saidOf("PostgreSQL"));
+  const identity = isHalfDone
+    ? undefined
+    : await refuseFilledLedger(url, features).catch(saidOf("PostgreSQL"));
   const target = await openClickHouseWarehouse({
     url: clickhouseUrl,
     cluster: clickhouseCluster,
@@ -105,7 +109,7 @@ async function moveLocked(
     await finishMove(target);
     await finishMoveIn(url);
     await markMove(dataDir, "moved", time.nowMs());
-    const ledger = await openPostgresLedger({ url });
+    const ledger = await openPostgresLedger({ url, features });
     await refuseDifferences(ledger, target).finally(() => ledger.close());
     return moved;
   } finally {
@@ -132,7 +136,7 @@ async function moveBoth(
   const source = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   const warehouse = await moveTables(source, target, identity, progress).finally(() => source.close());
   const beforeCommit = () => markMove(dataDir, "moving", time.nowMs());
-  const ledger = await moveIntoPostgres({ url, progress, beforeCommit, file: ledgerFile(dataDir) });
+  const ledger = await moveIntoPostgres({ url, features, progress, beforeCommit, file: ledgerFile(dataDir) });
   return { warehouse, ledger };
 }
 
@@ -147,7 +151,7 @@ function saidOf(server: string): (error: unknown) => never {
 
 /** Loads all rows, finishes erasures and rebuilds, and compares ledger and warehouse. */
 async function makeWhole(dataDir: string, { log, time }: Working): Promise<void> {
-  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir), features });
   try {
     const analysis = await openAnalysis(dataDir, ledger, log, time);
     try {

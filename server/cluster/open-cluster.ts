@@ -2,6 +2,7 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "../config.ts";
+import { features } from "../features/features.ts";
 import type { NodeRole } from "../ledger/ports/nodes.ts";
 import { ClusterNode } from "../ledger/postgres/cluster/node.ts";
 import { openPostgresLedger, type PostgresLedger } from "../ledger/postgres/ledger.ts";
@@ -63,7 +64,7 @@ async function open(
   });
   let ledger: PostgresLedger | undefined;
   try {
-    ledger = await openPostgresLedger({ url: databaseUrl, connections, nowMs, node });
+    ledger = await openPostgresLedger({ features, url: databaseUrl, connections, nowMs, node });
     // The tables of nodes are made when the ledger is opened.
     await node.start();
     return { ledger, node };

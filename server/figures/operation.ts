@@ -6,8 +6,8 @@ import { matchesOfRules, previewOfRule } from "../analytics/entities/exclusion-m
 import { formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
-import { checkedRule } from "../ledger/ports/exclusions.ts";
-import type { RejectedEventSelection } from "../ledger/ports/rejected-events.ts";
+import type { RejectedEventSelection } from "../ledger/rules/rejected-event-facts.ts";
+import { checkedRule } from "../ledger/stores/exclusions.ts";
 import { exclusionRule } from "./rows.ts";
 
 export const operationHandlers = {

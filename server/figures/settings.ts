@@ -17,7 +17,7 @@ import {
   type SettingsVersion,
   settingDifferences,
   settingsAfter,
-} from "../ledger/ports/settings.ts";
+} from "../ledger/stores/settings.ts";
 import type { BandMove } from "../scoring/preview/moves.ts";
 import { type HorizonProof, type KindPreview, uncountedSettings } from "../scoring/preview/preview.ts";
 import { eventNamesOf } from "../warehouse/schema/engagement.ts";

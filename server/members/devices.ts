@@ -5,7 +5,7 @@
  * when the password changes.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Person } from "../ledger/ports/members.ts";
+import type { Person } from "../ledger/stores/member-rows.ts";
 
 const nonceBytes = 16;
 

@@ -4,7 +4,8 @@ import { peopleLimits } from "../../contract/member-limits.ts";
 import type { Role } from "../../contract/roles.ts";
 import type { Actor } from "../ledger/ports/audit.ts";
 import type { SharedLedger } from "../ledger/ports/ledger.ts";
-import { loginEmail, newCode } from "../ledger/ports/members.ts";
+import { loginEmail } from "../ledger/stores/logins.ts";
+import { newCode } from "../ledger/stores/members.ts";
 
 type People = Pick<SharedLedger, "members">;
 

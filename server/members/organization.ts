@@ -5,9 +5,9 @@ import { noSuch, Refusal } from "../../contract/refusal.ts";
 import { formatDay } from "../calendar/days.ts";
 import { Zone, zoneNamed } from "../calendar/zone.ts";
 import type { Actor, AuditPage } from "../ledger/ports/audit.ts";
-import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/ports/credentials.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
-import { itemsPerSecond, type Organization } from "../ledger/ports/organizations.ts";
+import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/stores/credentials.ts";
+import { itemsPerSecond, type Organization } from "../ledger/stores/organization-rows.ts";
 
 /** The ledger, and what remembers of it what is changed here. */
 export interface OrganizationParts {

@@ -1,7 +1,8 @@
 /** Compares a password with a person's: slowed down for guesses, paced, and watched. */
 import { counted } from "../../contract/counted.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import type { MemberStore, Person } from "../ledger/ports/members.ts";
+import type { Person } from "../ledger/stores/member-rows.ts";
+import type { MemberStore } from "../ledger/stores/members.ts";
 import { deviceOf } from "./devices.ts";
 import { type AttemptSource, Guessing } from "./guessing.ts";
 import { Pacing } from "./pacing.ts";

@@ -1,7 +1,7 @@
 /** Passwords: which are taken, and their argon2id hashes, a few at a time because each takes memory. */
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
-import { loginEmail } from "../ledger/ports/members.ts";
+import { loginEmail } from "../ledger/stores/logins.ts";
 import { type Asker, FairTurns } from "../process/fair-turns.ts";
 
 /** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in

@@ -1,6 +1,6 @@
 /** Rights of team members by their role. */
 import type { Role } from "../../contract/roles.ts";
-import type { Right, RightOfTokens } from "../ledger/ports/credentials.ts";
+import type { Right, RightOfTokens } from "../ledger/stores/credentials.ts";
 
 /** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read
  * key has it. */

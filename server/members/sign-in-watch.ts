@@ -3,7 +3,7 @@
 import { Counter, type Registry } from "prom-client";
 import { type AuditNote, serviceItself } from "../ledger/ports/audit.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
-import type { Person } from "../ledger/ports/members.ts";
+import type { Person } from "../ledger/stores/member-rows.ts";
 import { setNewest } from "../process/set-newest.ts";
 import type { Logger } from "../telemetry/log.ts";
 

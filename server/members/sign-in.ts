@@ -8,16 +8,10 @@ import { peopleLimits } from "../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
 import { personActor } from "../ledger/ports/audit.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
-import {
-  hashCode,
-  type Link,
-  type LinkKind,
-  loginEmail,
-  newCode,
-  type Person,
-  type Session,
-  withFallbackEmail,
-} from "../ledger/ports/members.ts";
+import type { Link, LinkKind } from "../ledger/stores/invite-links.ts";
+import { loginEmail, type Session } from "../ledger/stores/logins.ts";
+import { type Person, withFallbackEmail } from "../ledger/stores/member-rows.ts";
+import { hashCode, newCode } from "../ledger/stores/members.ts";
 import { newDevice } from "./devices.ts";
 import { type Attempting, PasswordCheck } from "./password-check.ts";
 import { refuseGuessable } from "./passwords.ts";

@@ -2,9 +2,11 @@
  * Restores a backup into an empty data folder, in order: whatever can be wrong is found before anything is
  * written; the mark of an unfinished restore lies in the folder until both stores are whole and on disk.
  */
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../features/features.ts";
 import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
 import { ledgerMigrations } from "../ledger/sqlite/engine/migrations.ts";
 import { openSqliteLedger } from "../ledger/sqlite/engine/open.ts";
@@ -106,7 +108,7 @@ async function restoreStores(
     await extractBackupFile(folder, name, join(restoring, path));
   }
   // Opened once: it is brought to today's form, and would refuse now what it would refuse at the first start.
-  const ledger = await openSqliteLedger({ file: ledgerFile(restoring) });
+  const ledger = await openSqliteLedger({ file: ledgerFile(restoring), features });
   try {
     // A restore ends all sessions and links, so that none works again that ended after the backup.
     await ledger.logins.endEverything();

@@ -4,9 +4,9 @@
 import { Refusal } from "../../contract/refusal.ts";
 import type { Config } from "../config.ts";
 import { settingUp } from "../ledger/ports/audit.ts";
-import { createProjectToken } from "../ledger/ports/credentials.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
-import { newCode } from "../ledger/ports/members.ts";
+import { createProjectToken } from "../ledger/stores/credentials.ts";
+import { newCode } from "../ledger/stores/members.ts";
 
 const firstOrganization = "default";
 

@@ -4,6 +4,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import { AnalysisNodes } from "../between/analysis-nodes.ts";
 import { refuseMoved } from "../cluster/moved.ts";
 import type { Config } from "../config.ts";
+import { features } from "../features/features.ts";
 import type { Ledger } from "../ledger/ports/ledger.ts";
 import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
 import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
@@ -54,7 +55,7 @@ export async function openStores(
     refuseMoved(config.dataDir);
     const [file, warehouse] = [ledgerFile(config.dataDir), warehouseFolder(config.dataDir)];
     refuseLostLedger(file, warehouse);
-    const ledger = await openSqliteLedger({ file, clock: time.nowMs, ...options });
+    const ledger = await openSqliteLedger({ file, features, clock: time.nowMs, ...options });
     refuseLostWarehouse((await ledger.inbox.backlog()).loadedUptoInboxId, warehouse);
     const close = async () => {
       await ledger.close();

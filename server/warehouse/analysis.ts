@@ -17,7 +17,7 @@ import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { type ExportName, exportWork, isWorkTable } from "./copies/work-export.ts";
+import { exportWork, isWarehouseTable } from "./copies/work-export.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
 import { damagedParts } from "./engine/damaged-parts.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
@@ -42,7 +42,7 @@ import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 /** The operations of analysis, in this process or across a socket. */
 export interface AnalysisService {
   /** The bytes of an export. It contains everything that was acknowledged before it began. */
-  export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array>;
+  export(organization: number, table: string, format: ExportFormat): AsyncIterable<Uint8Array>;
   /** Everything about one person as a JSON document, which the audit log remembers. @throws ApiError without
    * any data of them, before the first byte */
   person(request: PersonRequest): AsyncIterable<Uint8Array>;
@@ -265,9 +265,9 @@ export class Analysis implements ServedAnalysis {
     };
   }
 
-  async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
+  async *export(organization: number, table: string, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, subscriptions, ledger, time } = this.#parts;
-    if (isWorkTable(table)) {
+    if (!isWarehouseTable(table)) {
       yield* exportWork({ ledger, warehouse, nowMs: time.nowMs() }, organization, table, format);
       return;
     }

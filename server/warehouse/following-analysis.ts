@@ -9,7 +9,7 @@ import type { SharedLedger } from "../ledger/ports/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { type ExportName, exportWork, isWorkTable } from "./copies/work-export.ts";
+import { exportWork, isWarehouseTable } from "./copies/work-export.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
@@ -72,9 +72,9 @@ export class FollowingAnalysis implements ServedAnalysis {
     await this.#until(async () => (await inbox.backlog()).loadedUptoInboxId >= newestInboxId);
   }
 
-  async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
+  async *export(organization: number, table: string, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, ledger, nowMs } = this.#parts;
-    if (isWorkTable(table)) {
+    if (!isWarehouseTable(table)) {
       yield* exportWork({ ledger, warehouse, nowMs: nowMs() }, organization, table, format);
       return;
     }

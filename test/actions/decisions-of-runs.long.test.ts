@@ -7,7 +7,7 @@ import { decisionsOfDay, type RuleOnDay } from "../../server/features/alerts/dai
 import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
 import { mrrReader } from "../../server/features/alerts/rules/mrr.ts";
 import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";

@@ -1,5 +1,6 @@
 /** Every message that a webhook gets is described in OpenAPI: a receiver's own copies are compared with the
  * document. */
+
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import pino from "pino";
 import { messageTypes, noticeTypes } from "../../contract/actions/destinations.ts";
 import { readConfig } from "../../server/config.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
+import { features } from "../../server/features/features.ts";
 import { noticesFor, type OrganizationNow } from "../../server/features/notices/notices.ts";
 import { openApiDocument } from "../../server/http/docs/openapi.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
@@ -60,7 +62,11 @@ function digests() {
 
 test("a receiver gets every type of message as the document describes it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rekindle-described-"));
-  const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite"), clock: () => nowMs });
+  const ledger = await openSqliteLedger({
+    features,
+    file: join(folder, "ledger.sqlite"),
+    clock: () => nowMs,
+  });
   const receiver = await startReceiver();
   const { privateDestinations: exceptions } = readConfig({ ALLOW_PRIVATE_DESTINATIONS: receiver.allowed });
   const settings = { exceptions, mail: null };

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { type DigestParts, readDigest } from "../../server/features/digest/digest-reader.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -15,7 +15,7 @@ import type {
   Watermark,
 } from "../../server/ledger/ports/actions/rules.ts";
 import type { ErasedAccounts } from "../../server/ledger/ports/erasures.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { isPastImported, lateEventsOfPast } from "../../server/scoring/run/changed-days.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";

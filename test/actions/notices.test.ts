@@ -10,7 +10,7 @@ import {
 import { Notifier } from "../../server/features/notices/notifier.ts";
 import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
 import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 
 const hour = 3_600_000;
 const madeAtMs = Date.UTC(2026, 10, 20);

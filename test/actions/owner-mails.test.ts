@@ -1,9 +1,11 @@
 /** Mails to owners about disabled destinations, on a ledger in a file, with a mail server that fails. */
+
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import type { Mail } from "../../server/sending/mail.ts";
@@ -20,7 +22,11 @@ const noMailbox: Sent = { status: 550, said: "no such mailbox", retryAfterMs: nu
 async function withOwners(emails: readonly string[], messages = 1) {
   const folder = await mkdtemp(join(tmpdir(), "rekindle-owner-mails-"));
   let nowMs = startMs;
-  const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite"), clock: () => nowMs });
+  const ledger = await openSqliteLedger({
+    features,
+    file: join(folder, "ledger.sqlite"),
+    clock: () => nowMs,
+  });
   const { id } = await ledger.organizations.create(
     { name: "Engines & Co", timezone: "UTC", nowMs },
     settingUp,

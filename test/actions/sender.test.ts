@@ -1,4 +1,5 @@
 /** The sender on a real ledger, with receivers that never answer. */
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { destinationLimits, type MessageType } from "../../contract/actions/destinations.ts";
 import { readConfig } from "../../server/config.ts";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -22,7 +24,7 @@ let ledger: Ledger;
 let organization: number;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-sender-"));
-  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite"), clock: () => nowMs });
+  ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite"), clock: () => nowMs });
   await newOrganization();
 });
 afterEach(async () => {

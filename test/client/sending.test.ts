@@ -1,7 +1,6 @@
 /** The client beside a server that is well: what is handed over arrives once, as it was, in its order. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { Item, Track } from "../../client/rekindle.ts";
-import { Rekindle } from "../../client/rekindle.ts";
+import { type Item, Rekindle, type Track } from "../../client/rekindle.ts";
 import type { Gate } from "./gate.ts";
 import { ada, ClientBench, patienceMs } from "./support.ts";
 

@@ -1,7 +1,6 @@
 /** The parts that the client's tests share. */
 import { spyOn } from "bun:test";
-import type { DropReason, Failure, Item, Options } from "../../client/rekindle.ts";
-import { Rekindle } from "../../client/rekindle.ts";
+import { type DropReason, type Failure, type Item, type Options, Rekindle } from "../../client/rekindle.ts";
 import { Server } from "../server.ts";
 import { Gate } from "./gate.ts";
 

@@ -2,7 +2,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { remoteAnalysis } from "../../server/between/remote/remote-analysis.ts";
 import { Authorizer } from "../../server/http/port/authorize.ts";
-import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
+import { type Credentials, secretPrefix } from "../../server/ledger/stores/credentials.ts";
 import type { Peer } from "../../server/process/control.ts";
 import { nodePatienceMs, Readiness } from "../../server/start/readiness.ts";
 

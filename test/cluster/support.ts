@@ -1,12 +1,14 @@
 /** A cluster for a test file: one PostgreSQL, one server with ClickHouse's HTTP interface, and nodes as own
  * processes. */
+
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import { freePort } from "../deploy/running.ts";
 import { PostgresServer } from "../postgres.ts";
 import { printedBy } from "../printed-by.ts";
@@ -48,7 +50,7 @@ export class TestCluster {
     const clickhouse = await serverOfThisFile();
     const postgres = await PostgresServer.start();
     const url = await postgres.database();
-    const cluster = new TestCluster(postgres, clickhouse, await openPostgresLedger({ url }), url);
+    const cluster = new TestCluster(postgres, clickhouse, await openPostgresLedger({ features, url }), url);
     afterAll(async () => {
       for (const node of cluster.#running) node.kill("SIGKILL");
       await cluster.ledger.close().catch(() => undefined);

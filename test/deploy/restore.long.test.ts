@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
@@ -32,7 +33,7 @@ let sql: Sql;
 beforeAll(async () => {
   server = await PostgresServer.start();
   const url = await server.database();
-  ledger = await openPostgresLedger({ url, connections: 4 });
+  ledger = await openPostgresLedger({ features, url, connections: 4 });
   sql = openPool(url, { connections: 1 });
 });
 afterAll(async () => {

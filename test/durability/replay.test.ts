@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -27,7 +28,7 @@ function body(): string {
 }
 
 test("a batch that a crash left frozen is in the first answer", async () => {
-  const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  const ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 }, settingUp);
   await ledger.transact(needs({}), () =>
     writes(0, { inbox: [{ table: "events", year: 1970, schema: currentSchema.events, rows, body: body() }] }),

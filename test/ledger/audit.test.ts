@@ -1,9 +1,11 @@
 /** The audit log is bounded by how many entries an organization has. */
+
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 
@@ -15,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const open = () => openSqliteLedger({ file: join(folder, "ledger.sqlite"), clock: () => nowMs });
+const open = () => openSqliteLedger({ features, file: join(folder, "ledger.sqlite"), clock: () => nowMs });
 
 /** An entry of an organization, at a time. */
 const entry = (organization: number, atMs: number) =>

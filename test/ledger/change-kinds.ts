@@ -34,7 +34,11 @@ export type Kind = typeof read | typeof service | Prepare;
 
 /** The stores of a ledger. */
 type StoreName = {
-  [Name in keyof Ledger]: Ledger[Name] extends number | boolean | ((...given: never[]) => unknown)
+  [Name in keyof Ledger]: Ledger[Name] extends
+    | number
+    | boolean
+    | readonly unknown[]
+    | ((...given: never[]) => unknown)
     ? never
     : Name;
 }[keyof Ledger];

@@ -1,8 +1,8 @@
 /** The part of the contract about erasures of accounts. */
 import { expect, test } from "bun:test";
 import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
-import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { accountRow, accountVersionRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";

@@ -1,8 +1,8 @@
 /** The part of the contract about deletions of organizations. */
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { createProjectToken, hashSecret } from "../../server/ledger/ports/credentials.ts";
-import { visitorKey } from "../../server/ledger/ports/held-events.ts";
+import { visitorKey } from "../../server/ledger/rules/held-events.ts";
+import { createProjectToken, hashSecret } from "../../server/ledger/stores/credentials.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";
-import { userKey } from "../../server/ledger/ports/held-events.ts";
 import type { DayCount } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { userKey } from "../../server/ledger/rules/held-events.ts";
 import { userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";

@@ -1,7 +1,7 @@
 /** The part of the contract about held events, and names of events. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import {
   dayMs,
   heldIn,

@@ -1,7 +1,7 @@
 /** The part of the contract about links between ids, and what an erasure takes of them. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { addressId, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
+import { addressId, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import {
   dayMs,
   heldIn,

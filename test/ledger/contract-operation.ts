@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
-import type { MissingRows } from "../../server/ledger/ports/rejected-events.ts";
-import type { IngestionWarning } from "../../server/ledger/ports/warnings.ts";
+import type { MissingRows } from "../../server/ledger/rules/rejected-event-facts.ts";
 import {
   accountVersionRow,
   eventRow,
   userRow,
   userVersionRow,
 } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { IngestionWarning } from "../../server/ledger/stores/warnings.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, append, needs, user, writePeople, writes } from "./writes.ts";
 

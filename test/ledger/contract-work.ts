@@ -2,15 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import type { TaskList } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
-import { changeTrait } from "../../server/intake/change-trait.ts";
-import { addMemberEvent } from "../../server/intake/member-event.ts";
-import { contactNote, type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
+import { contactNote } from "../../server/features/notes-and-tasks/contacts.ts";
+import { ownerNote } from "../../server/features/notes-and-tasks/handlers.ts";
 import {
   comparePositions,
   type WorkPosition,
   workPosition,
-} from "../../server/ledger/ports/actions/work-timeline.ts";
+} from "../../server/features/notes-and-tasks/timeline-entries.ts";
+import { changeTrait } from "../../server/intake/change-trait.ts";
+import { addMemberEvent } from "../../server/intake/member-event.ts";
 import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import type { EntityRef } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, look, user, writePeople } from "./writes.ts";

@@ -1,20 +1,22 @@
 /** A SQLite ledger in a folder of its own that a model test opens, closes, and lets crash. */
+
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger, type SqliteLedgerOptions } from "../../server/ledger/sqlite/engine/open.ts";
 import { CrashPoints } from "./crash-points.ts";
 
 export class CrashingLedger {
   readonly #root = mkdtempSync(join(tmpdir(), "rekindle-model-"));
-  readonly #options: () => Omit<SqliteLedgerOptions, "file">;
+  readonly #options: () => Omit<SqliteLedgerOptions, "file" | "features">;
   readonly #points = new CrashPoints();
   #life = 0;
   #ledger: Ledger | undefined;
 
   /** @param options for each time that it is opened. */
-  constructor(options: () => Omit<SqliteLedgerOptions, "file">) {
+  constructor(options: () => Omit<SqliteLedgerOptions, "file" | "features">) {
     this.#options = options;
     mkdirSync(this.#folder(this.#life));
     this.#points.install();
@@ -27,7 +29,7 @@ export class CrashingLedger {
 
   async open(): Promise<void> {
     const file = join(this.#folder(this.#life), "ledger.sqlite");
-    this.#ledger = await openSqliteLedger({ file, ...this.#options() });
+    this.#ledger = await openSqliteLedger({ file, features, ...this.#options() });
   }
 
   async reopen(): Promise<void> {

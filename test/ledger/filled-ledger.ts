@@ -2,8 +2,8 @@
  * to keep it. */
 import { Importer } from "../../server/intake/importer.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
-import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { alertRule, decision } from "./alert-decision.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";

@@ -1,5 +1,6 @@
 /** The writes and reads that tests of held events and links share. */
 
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import {
   type HeldEvent,
   type HeldEventWrites,
@@ -7,8 +8,7 @@ import {
   type PersonKey,
   userKey,
   visitorKey,
-} from "../../server/ledger/ports/held-events.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+} from "../../server/ledger/rules/held-events.ts";
 import { look, needs, writes } from "./writes.ts";
 
 /** Ledgers under test are opened with these, less than in an installation. */

@@ -1,8 +1,10 @@
 /** Rows that are acknowledged and only in the journal: a crash, a torn record, a full disk, an erasure. */
+
 import { afterAll, expect, spyOn, test } from "bun:test";
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -22,7 +24,12 @@ const keys = (...messageIds: string[]) =>
 const journalIn = (folder: string) => join(folder, "ledger.sqlite-journaled");
 
 function open(folder: string, journalHalfBytes = 100_000): Promise<Ledger> {
-  return openSqliteLedger({ file: join(folder, "ledger.sqlite"), journalHalfBytes, clock: () => nowMs });
+  return openSqliteLedger({
+    features,
+    file: join(folder, "ledger.sqlite"),
+    journalHalfBytes,
+    clock: () => nowMs,
+  });
 }
 
 /** The folder as a crash would leave it now. */

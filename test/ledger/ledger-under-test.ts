@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { Beside } from "./beside.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;

@@ -1,16 +1,18 @@
 /** A whole SQLite ledger moves into PostgreSQL. Every answer is as before, and new numbers follow the old
  * ones. */
+
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { userKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { countOf } from "../../server/ledger/postgres/inbox/batch-numbers.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { finishMoveIn, moveIntoPostgres } from "../../server/ledger/postgres/move/move-in.ts";
+import { userKey } from "../../server/ledger/rules/held-events.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { PostgresServer } from "../postgres.ts";
 import { dayMs, everythingIn, fillLedger, loadAll, oddText, send } from "./filled-ledger.ts";
@@ -33,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function withSqlite<Result>(work: (ledger: Ledger) => Promise<Result>, atMs = nowMs): Promise<Result> {
-  const ledger = await openSqliteLedger({ file, clock: () => atMs, messageIdsPerRun: 20 });
+  const ledger = await openSqliteLedger({ features, file, clock: () => atMs, messageIdsPerRun: 20 });
   try {
     return await work(ledger);
   } finally {
@@ -43,7 +45,7 @@ async function withSqlite<Result>(work: (ledger: Ledger) => Promise<Result>, atM
 
 async function withPostgres<Result>(url: string, work: (ledger: Ledger) => Promise<Result>): Promise<Result> {
   await finishMoveIn(url);
-  const ledger = await openPostgresLedger({ url, connections: 4, clock });
+  const ledger = await openPostgresLedger({ features, url, connections: 4, clock });
   try {
     return await work(ledger);
   } finally {
@@ -59,12 +61,13 @@ test("a ledger in PostgreSQL answers like the one in SQLite, text by text and nu
   });
   const progress = new Map<string, number>();
   const moved = await moveIntoPostgres({
+    features,
     file,
     url,
     clock,
     progress: ({ table, rows }) => progress.set(table, rows),
   });
-  await expect(openPostgresLedger({ url })).rejects.toThrow("migrate-to was not finished");
+  await expect(openPostgresLedger({ features, url })).rejects.toThrow("migrate-to was not finished");
   expect(await withPostgres(url, (ledger) => everythingIn(ledger, nowMs))).toEqual(before);
   const filled = Object.entries(moved).filter(([, rows]) => rows > 0);
   expect(Object.fromEntries(progress)).toEqual(Object.fromEntries(filled));
@@ -80,7 +83,7 @@ test("numbers go on behind the highest that was ever given", async () => {
     const last = await loadAll(ledger);
     return [id, last, (await ledger.inbox.backlog()).newestInboxId] as const;
   });
-  await moveIntoPostgres({ file, url, clock });
+  await moveIntoPostgres({ features, file, url, clock });
   await withPostgres(url, async (ledger) => {
     await append(ledger, inboxRows(["first"]));
     const [batch] = await ledger.inbox.freeze(10);
@@ -127,7 +130,7 @@ test("message ids of the last 24 hours are known, wherever SQLite kept them, and
     await send(ledger, organization, names("in a commit"), nowMs - 1_000);
     await loadAll(ledger);
   }, nowMs - dayMs);
-  const moved = await moveIntoPostgres({ file, url, clock });
+  const moved = await moveIntoPostgres({ features, file, url, clock });
   expect(moved.message_ids).toBe(50);
   await withPostgres(url, async (ledger) => {
     const again = ["too old", "in a run", "in a commit"].flatMap(names);
@@ -140,27 +143,29 @@ test("message ids of the last 24 hours are known, wherever SQLite kept them, and
 
 test("nothing moves while rows wait, nodes run, or the other ledger is not empty, and nothing is left behind", async () => {
   const url = await server.database();
-  await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("There is no ledger at");
+  await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow("There is no ledger at");
   await withSqlite(async (ledger) => {
     await fillLedger(ledger, nowMs);
     await append(ledger, inboxRows(["waits"]));
   });
-  await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("1 rows still wait");
+  await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow("1 rows still wait");
   await withSqlite(loadAll);
   await withPostgres(url, async (ledger) => {
     await ledger.organizations.list();
-    await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("stop all of them");
+    await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow("stop all of them");
   });
   await breakTrigger(url, "NEW.updated_at_ms := NEW.updated_at_ms + 1; RETURN NEW");
   const sum = `1 values of updated_at_ms with the sum ${nowMs + 1} instead of 1 with ${nowMs} in views`;
-  await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow(sum);
+  await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow(sum);
   await breakTrigger(url, "RETURN NULL");
-  await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("0 rows instead of 1 in views");
+  await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow(
+    "0 rows instead of 1 in views",
+  );
   await withPostgres(url, async (ledger) => {
     expect(await ledger.organizations.list()).toEqual([]);
     await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   });
-  await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("organizations has rows");
+  await expect(moveIntoPostgres({ features, file, url, clock })).rejects.toThrow("organizations has rows");
   await withSqlite(async (ledger) => expect(await ledger.organizations.list()).toHaveLength(2));
 });
 

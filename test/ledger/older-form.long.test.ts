@@ -1,9 +1,11 @@
 /** A ledger of version 0.1.0 is brought to today's form, on both engines. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
@@ -64,7 +66,7 @@ afterAll(async () => {
 
 async function openSqlite(): Promise<Ledger> {
   const db = new Database(file, { create: true });
-  migrateSqlite(db, sqliteSteps);
+  migrateSqlite(db, features, sqliteSteps);
   db.run(
     "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
   );
@@ -77,19 +79,19 @@ async function openSqlite(): Promise<Ledger> {
   db.run("DELETE FROM inbox; DELETE FROM frozen_batches");
   db.run(`UPDATE inbox_position SET frozen_upto_inbox_id = ${usedNumbers.inbox}`);
   db.close();
-  return openSqliteLedger({ file, clock: () => clock.nowMs });
+  return openSqliteLedger({ features, file, clock: () => clock.nowMs });
 }
 
 async function openPostgres(): Promise<Ledger> {
   const url = await server.database();
   const sql = openPool(url, { connections: 1 });
-  await migratePostgres(sql, postgresSteps);
+  await migratePostgres(sql, features, postgresSteps);
   await sql`INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)`;
   await sql`INSERT INTO parked_totals (organization, items, bytes) VALUES (1, 0, 0)`;
   for (const statement of [...stored, ...links(yes)]) await sql.unsafe(statement);
   await sql`INSERT INTO message_ids (id, at_ms) VALUES (${uuidOf(oldId)}::uuid, ${Date.now()})`;
   await sql.end();
-  return openPostgresLedger({ url, clock: () => clock.nowMs });
+  return openPostgresLedger({ features, url, clock: () => clock.nowMs });
 }
 
 describe.each([

@@ -1,9 +1,11 @@
 /** Ledgers of an earlier form with some rows, opened in today's form, on both engines. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
@@ -39,19 +41,19 @@ export function olderLedgers({
   async function openSqlite(): Promise<Ledger> {
     const file = join(folder, "ledger.sqlite");
     const db = new Database(file, { create: true });
-    migrateSqlite(db, sqliteSteps);
+    migrateSqlite(db, features, sqliteSteps);
     for (const statement of stored) db.run(statement);
     db.close();
-    return openSqliteLedger({ file, clock: Date.now });
+    return openSqliteLedger({ features, file, clock: Date.now });
   }
 
   async function openPostgres(): Promise<Ledger> {
     const url = await server.database();
     const sql = openPool(url, { connections: 1 });
-    await migratePostgres(sql, postgresSteps);
+    await migratePostgres(sql, features, postgresSteps);
     for (const statement of stored) await sql.unsafe(statement);
     await sql.end();
-    return openPostgresLedger({ url, clock: Date.now });
+    return openPostgresLedger({ features, url, clock: Date.now });
   }
 
   return [

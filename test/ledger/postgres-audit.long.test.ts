@@ -1,5 +1,7 @@
 /** Limits on the number of rows in PostgreSQL. To reach them through the ledger would take minutes. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
@@ -13,7 +15,10 @@ afterAll(() => server.stop());
 
 test("beyond 100,000 entries the oldest of an organization go, and another's stay", async () => {
   const url = await server.database();
-  const nodes = [await openPostgresLedger({ url }), await openPostgresLedger({ url })] as const;
+  const nodes = [
+    await openPostgresLedger({ features, url }),
+    await openPostgresLedger({ features, url }),
+  ] as const;
   const [{ organizations, audit }, other] = nodes;
   const many = await organizations.create({ name: "many", timezone: "UTC", nowMs: 1 }, settingUp);
   const few = await organizations.create({ name: "few", timezone: "UTC", nowMs: 1 }, settingUp);

@@ -1,5 +1,7 @@
 /** Every ledger's contract, on PostgreSQL. */
+
 import { afterAll, beforeAll } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 import { BesidePostgres } from "./beside.ts";
@@ -16,7 +18,7 @@ export function postgresContract(has: readonly ContractPart[]): void {
   beforeAll(async () => {
     server = await PostgresServer.start();
     made = await server.database();
-    await (await openPostgresLedger({ url: made })).close();
+    await (await openPostgresLedger({ features, url: made })).close();
   });
   afterAll(() => server.stop());
 
@@ -31,6 +33,7 @@ export function postgresContract(has: readonly ContractPart[]): void {
     "PostgreSQL",
     async (folder, options) =>
       openPostgresLedger({
+        features,
         url: await urlOf(folder),
         connections: 4,
         maxHeldEventBytes,

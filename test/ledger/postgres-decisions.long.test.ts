@@ -3,17 +3,19 @@
  * answers when it is asked. The items are random groups over few users, so that aliases, addresses and
  * erasures meet held events.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
+import { features } from "../../server/features/features.ts";
 import type { AdmittedSourced } from "../../server/intake/admission/admit-sourced.ts";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { addressId, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { addressId, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { PostgresServer } from "../postgres.ts";
 import { dayMs } from "./held-event-support.ts";
@@ -121,8 +123,14 @@ test("random groups of what sources say end alike on both ledgers", async () => 
     let nowMs = Date.UTC(2026, 0, 1);
     const clock = () => nowMs;
     const ledgers: readonly Ledger[] = [
-      await openSqliteLedger({ file: join(folder, `${seed}.sqlite`), clock, maxWaitingLinks }),
-      await openPostgresLedger({ url: await server.database(), connections: 3, clock, maxWaitingLinks }),
+      await openSqliteLedger({ features, file: join(folder, `${seed}.sqlite`), clock, maxWaitingLinks }),
+      await openPostgresLedger({
+        features,
+        url: await server.database(),
+        connections: 3,
+        clock,
+        maxWaitingLinks,
+      }),
     ];
     const name = { name: "acme", timezone: "UTC", nowMs };
     const [first, second] = await Promise.all(
@@ -160,7 +168,7 @@ test("random groups of what sources say end alike on both ledgers", async () => 
 async function cluster(options: { maxWaitingLinks?: number } = {}) {
   const url = await server.database();
   const nodes = await Promise.all(
-    [1, 2, 3].map(() => openPostgresLedger({ url, connections: 3, ...options })),
+    [1, 2, 3].map(() => openPostgresLedger({ features, url, connections: 3, ...options })),
   );
   const [first] = nodes;
   if (first === undefined) throw new Error("there is no node");

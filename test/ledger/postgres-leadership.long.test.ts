@@ -1,6 +1,7 @@
 /** The leader on PostgreSQL, and when it changes. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
@@ -22,7 +23,7 @@ afterAll(() => server.stop());
 
 test("a leader that cannot work gives the lease back, also while what is in hand hangs", async () => {
   const url = await server.database();
-  await (await openPostgresLedger({ url })).close();
+  await (await openPostgresLedger({ features, url })).close();
   const sql = openPool(url, { connections: 2 });
   // A lease that is not given back never ends.
   await sql.unsafe(`
@@ -59,7 +60,10 @@ test("a leader that cannot work gives the lease back, also while what is in hand
 
 test("the chunk of a leader that another one has followed is refused, also when it names the one before", async () => {
   const url = await server.database();
-  const [ledger, other] = [await openPostgresLedger({ url }), await openPostgresLedger({ url })];
+  const [ledger, other] = [
+    await openPostgresLedger({ features, url }),
+    await openPostgresLedger({ features, url }),
+  ];
   const sql = openPool(url, { connections: 2 });
   const [past, present] = [new LoaderLease(), new LoaderLease()];
   const former = ledger.leading(past, async () => undefined);

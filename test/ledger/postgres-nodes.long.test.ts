@@ -1,6 +1,8 @@
 /** Several nodes on one PostgreSQL: what they promise together, while connections are cut and the server is
  * killed. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
 import { OrganizationsHeld } from "../../server/ledger/ports/transact.ts";
@@ -28,7 +30,7 @@ async function nodes(
 ): Promise<{ url: string; all: PostgresLedger[]; organization: number }> {
   const url = await server.database();
   const all = await Promise.all(
-    Array.from({ length: count }, () => openPostgresLedger({ url, connections: 4, ...options })),
+    Array.from({ length: count }, () => openPostgresLedger({ features, url, connections: 4, ...options })),
   );
   const wanted = { name: "acme", timezone: "UTC", nowMs: 1 };
   const { id } = await nodeOf(all, 0).organizations.create(wanted, settingUp);
@@ -213,7 +215,12 @@ test("nothing is done of what is sent with a statement that fails, also where a 
 test("a server that is silent is given up, and found again", async () => {
   const { url, all, organization } = await nodes(1);
   const way = await SilentProxy.open(url);
-  const node = await openPostgresLedger({ url: way.url, connections: 2, statementTimeoutMs: 1_000 });
+  const node = await openPostgresLedger({
+    features,
+    url: way.url,
+    connections: 2,
+    statementTimeoutMs: 1_000,
+  });
   await untilDone(() => store(node, organization, ["a"]));
   way.isSilent = true;
   await expect(store(node, organization, ["b"])).rejects.toThrow();

@@ -1,12 +1,14 @@
 /** Operation on PostgreSQL beyond the contract: with several nodes, and with an inbox that only grows. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/ports/warnings.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/stores/warnings.ts";
 import { PostgresServer } from "../postgres.ts";
 import { until } from "../until.ts";
 import { loadAll } from "./filled-ledger.ts";
@@ -24,8 +26,8 @@ afterAll(() => server.stop());
 /** Two nodes and an organization on a database of their own. */
 async function twoNodes() {
   const url = await server.database();
-  const one: Ledger = await openPostgresLedger({ url, ...options });
-  const other: Ledger = await openPostgresLedger({ url, ...options });
+  const one: Ledger = await openPostgresLedger({ features, url, ...options });
+  const other: Ledger = await openPostgresLedger({ features, url, ...options });
   const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const close = () => Promise.all([one.close(), other.close()]);
   return { url, one, other, id, close };
@@ -239,7 +241,7 @@ test("one rule that two nodes add is one rule, and one file that two begin is on
 });
 
 test("a rebuild that is asked of the leader begins when no node writes days of the old timezone any more", async () => {
-  const ledger = await openPostgresLedger({ url: await server.database(), ...options });
+  const ledger = await openPostgresLedger({ features, url: await server.database(), ...options });
   const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const settled = Promise.withResolvers<void>();
   const leading = ledger.leading(new LoaderLease(), () => settled.promise);

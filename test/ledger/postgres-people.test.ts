@@ -1,12 +1,14 @@
 /** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in
  * it. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Person } from "../../server/ledger/ports/members.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/client/connect.ts";
 import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import type { Person } from "../../server/ledger/stores/member-rows.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { PostgresServer } from "../postgres.ts";
 import { begunTogether, fulfilled, refusals } from "./at-once.ts";
 
@@ -23,8 +25,8 @@ beforeAll(async () => {
   server = await PostgresServer.start();
   const url = await server.database();
   admin = openPool(url, { connections: 2 });
-  one = await openPostgresLedger({ url, connections: 4 });
-  two = await openPostgresLedger({ url, connections: 4 });
+  one = await openPostgresLedger({ features, url, connections: 4 });
+  two = await openPostgresLedger({ features, url, connections: 4 });
 });
 afterAll(async () => {
   for (const ledger of [one, two]) await ledger.close();

@@ -1,5 +1,7 @@
 /** doctor's report on PostgreSQL, on a real server that is set wrong in one way after another. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { features } from "../../server/features/features.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import {
   type LivingNode,
@@ -39,7 +41,7 @@ async function wrong(url: string, statements: readonly string[] = [], options: P
 
 async function madeDatabase(): Promise<string> {
   const url = await server.database();
-  await (await openPostgresLedger({ url, connections: 1 })).close();
+  await (await openPostgresLedger({ features, url, connections: 1 })).close();
   return url;
 }
 

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
@@ -26,8 +27,8 @@ afterAll(() => server.stop());
 /** Two nodes and an organization on a database of their own, and connections that block them. */
 async function twoNodes() {
   const url = await server.database();
-  const one = await openPostgresLedger({ url, connections: 4 });
-  const other = await openPostgresLedger({ url, connections: 4 });
+  const one = await openPostgresLedger({ features, url, connections: 4 });
+  const other = await openPostgresLedger({ features, url, connections: 4 });
   const sql = openPool(url, { connections: 4 });
   const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const close = () => Promise.all([one.close(), other.close(), sql.end()]);
@@ -155,6 +156,7 @@ test("a node whose heartbeat is too old commits nothing of what it admitted", as
     if (isStale) throw new Error("the heartbeat is too old");
   };
   const one = await openPostgresLedger({
+    features,
     url,
     node: { refuseStaleHeartbeat, countsFlushed: async () => undefined },
   });

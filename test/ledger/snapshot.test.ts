@@ -1,9 +1,11 @@
 /** The ledger's snapshot: whole at one instant while writes go on, with the runs of message ids that it
  * names. */
+
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -34,7 +36,12 @@ function newFolder(): string {
 
 /** A ledger that writes a run after every 50 message ids. */
 function open(folder: string, atMs = nowMs): Promise<Ledger> {
-  return openSqliteLedger({ file: join(folder, "ledger.sqlite"), messageIdsPerRun: 50, clock: () => atMs });
+  return openSqliteLedger({
+    features,
+    file: join(folder, "ledger.sqlite"),
+    messageIdsPerRun: 50,
+    clock: () => atMs,
+  });
 }
 
 /** Writes a snapshot's files where a ledger wants them, and opens it. */

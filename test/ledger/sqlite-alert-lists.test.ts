@@ -1,10 +1,12 @@
 /** Statements of the inbox on SQLite: it runs on the thread that answers writes, so they must not sort or
  * read the rows of all alerts. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import type { AlertFilter } from "../../server/ledger/ports/actions/alerts.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -28,7 +30,7 @@ const stored = [
 const prepared = spyOn(Database.prototype, "prepare");
 
 beforeAll(async () => {
-  ledger = await openSqliteLedger({ file, clock: () => day * 86_400_000 });
+  ledger = await openSqliteLedger({ features, file, clock: () => day * 86_400_000 });
   const db = new Database(file);
   for (const statement of stored) db.run(statement);
   db.close();

@@ -1,6 +1,8 @@
 /** The contract of every ledger, on a SQLite ledger whose caches hold one entry. Each answer comes from the
  * file. */
+
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { BesideSqlite } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
@@ -12,6 +14,7 @@ ledgerContract(
   "SQLite that keeps nothing in memory",
   (folder, options) =>
     openSqliteLedger({
+      features,
       file: fileIn(folder),
       knownUsersCapacity: 1,
       messageIdsPerRun: 1,

@@ -1,13 +1,15 @@
 /** Work that the SQLite ledger must not do: for organizations without held events, and for ids that are not
  * known. */
+
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
-import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { SqliteEngine } from "../../server/ledger/sqlite/engine/store-engine.ts";
 import { Journal } from "../../server/ledger/sqlite/journal/journal.ts";
@@ -22,7 +24,7 @@ const erased = spyOn(Journal.prototype, "erase");
 const transactions = spyOn(SqliteEngine.prototype, "transaction");
 
 beforeAll(async () => {
-  ledger = await openSqliteLedger({ file: join(base, "ledger.sqlite"), clock: () => nowMs });
+  ledger = await openSqliteLedger({ features, file: join(base, "ledger.sqlite"), clock: () => nowMs });
 });
 afterAll(() => ledger.close());
 beforeEach(() => {

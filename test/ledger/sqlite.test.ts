@@ -1,4 +1,5 @@
 /** The SQLite ledger: the contract of every ledger, and what only it has: one file, bounds, a full disk. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -7,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { migrate } from "../../server/ledger/sqlite/engine/migrations.ts";
@@ -25,7 +27,7 @@ const besideSqlite = async (folder: string) => new BesideSqlite(fileIn(folder));
 let made: string;
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), "rekindle-made-"));
-  await (await openSqliteLedger({ file: fileIn(made) })).close();
+  await (await openSqliteLedger({ features, file: fileIn(made) })).close();
 });
 afterAll(() => rm(made, { recursive: true, force: true }));
 
@@ -34,7 +36,7 @@ ledgerContract(
   async (folder, options) => {
     const file = fileIn(folder);
     if (!existsSync(file)) await copyFile(fileIn(made), file);
-    return openSqliteLedger({ file, maxHeldEventBytes, maxWaitingLinks, ...options });
+    return openSqliteLedger({ features, file, maxHeldEventBytes, maxWaitingLinks, ...options });
   },
   besideSqlite,
   allParts,
@@ -59,11 +61,11 @@ describe("the SQLite ledger's files", () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   test("a database of a newer version is refused, and left as it is", async () => {
-    await (await openSqliteLedger({ file: fileIn(folder) })).close();
+    await (await openSqliteLedger({ features, file: fileIn(folder) })).close();
     const db = new Database(fileIn(folder));
     db.run("PRAGMA user_version = 999");
     db.close();
-    const attempt = openSqliteLedger({ file: fileIn(folder) });
+    const attempt = openSqliteLedger({ features, file: fileIn(folder) });
     await expect(attempt).rejects.toBeInstanceOf(Refusal);
     await expect(attempt).rejects.toThrow("newer Rekindle");
     const after = new Database(fileIn(folder));
@@ -73,12 +75,12 @@ describe("the SQLite ledger's files", () => {
 
   test("a ledger of the first form is brought to today's, and its organizations are rebuilt", async () => {
     const db = new Database(fileIn(folder), { create: true });
-    migrate(db, 1);
+    migrate(db, features, 1);
     db.run(
       "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
     );
     db.close();
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     const [acme] = await ledger.organizations.list();
     expect(acme).toMatchObject({ name: "acme", keepEventsDays: null });
     expect(await ledger.rebuildsPending()).toEqual([acme?.id ?? 0]);
@@ -87,7 +89,7 @@ describe("the SQLite ledger's files", () => {
 
   test("people of 0.1.0 keep their e-mail, which counts as not verified, and keys get the maker that the audit log names", async () => {
     const db = new Database(fileIn(folder), { create: true });
-    migrate(db, 14);
+    migrate(db, features, 14);
     db.run(
       "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
     );
@@ -107,7 +109,7 @@ describe("the SQLite ledger's files", () => {
          (1, 1, NULL, NULL, 'read_key.created', '', '{"id":2,"by":"command line"}')`,
     );
     db.close();
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     expect(await ledger.members.withEmail("a@example.com")).toMatchObject({
       isEmailVerified: false,
       fallbackEmail: null,
@@ -121,7 +123,7 @@ describe("the SQLite ledger's files", () => {
 
   test("items and links from before ids had kinds belong to visitors, and have 30 days from now on", async () => {
     const db = new Database(fileIn(folder), { create: true });
-    migrate(db, 13);
+    migrate(db, features, 13);
     db.run(
       "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
     );
@@ -139,7 +141,7 @@ describe("the SQLite ledger's files", () => {
       db.run("INSERT INTO person_links VALUES (1, ?, ?, 7)", [`to ${to}`, to]);
     }
     db.close();
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     expect(await heldIn(ledger, 1, "v")).toHaveLength(1);
     expect(await linksIn(ledger, 1, ["to u", "to nobody"])).toEqual([
       "to u → u at 7",
@@ -154,7 +156,7 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("a closed ledger's file alone is the whole ledger", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
     await ledger.close();
     await copyFile(fileIn(folder), join(folder, "copy.sqlite"));
@@ -164,7 +166,7 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("another process reads the same rows of a frozen batch from the file", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     await append(ledger, inboxRows(["a", "ä"]));
     const reader = openInboxReader(fileIn(folder));
     await append(ledger, inboxRows(["b"]));
@@ -179,7 +181,7 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("more users than the cache holds are all known", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder), knownUsersCapacity: 10 });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder), knownUsersCapacity: 10 });
     const { id } = await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs: 1 }, settingUp);
     const users = Array.from({ length: 50 }, (_, at) => user(id, `user ${at}`, { number: at + 1 }));
     await writePeople(ledger, { users });
@@ -193,7 +195,7 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("a batch is bounded in bytes too, because it is one block of the engine's memory", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder) });
     for (let body = 0; body < 40; body++) await append(ledger, kilobytes(1_000));
     const [batch] = await ledger.inbox.freeze(100_000);
     if (batch === undefined) throw new Error("nothing was frozen");
@@ -205,7 +207,7 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("loaded rows beyond the bound go before their hour, the oldest first", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder), inboxMaxRetainedBytes: 600_000 });
+    const ledger = await openSqliteLedger({ features, file: fileIn(folder), inboxMaxRetainedBytes: 600_000 });
     await append(ledger, kilobytes(500));
     const [oldest] = await ledger.inbox.freeze(500);
     await loadEverything(ledger);
@@ -220,7 +222,11 @@ describe("the SQLite ledger's files", () => {
   });
 
   test("after a long backlog is loaded, its disk is given back and the log is short", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder), inboxMaxRetainedBytes: 1_000_000 });
+    const ledger = await openSqliteLedger({
+      features,
+      file: fileIn(folder),
+      inboxMaxRetainedBytes: 1_000_000,
+    });
     for (let round = 0; round < 100; round++) await append(ledger, kilobytes(1_500));
     await ledger.tidy(Date.now());
     expect((await stat(fileIn(folder))).size).toBeGreaterThan(140_000_000);
@@ -235,6 +241,7 @@ describe("the SQLite ledger's files", () => {
 
   test("when the rejected events are full a batch stays until there is room, and nothing of it is lost", async () => {
     const ledger = await openSqliteLedger({
+      features,
       file: fileIn(folder),
       rejectedEventLimits: { rows: 3, bytes: 1_000 },
     });

@@ -1,10 +1,12 @@
 /** A write is acknowledged only after it is synced: events in the journal, what else there is in SQLite's
  * log. The disk is slowed down and broken where the ledger meets it. */
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import fs from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
@@ -33,7 +35,7 @@ function withDisk(sync: (file: string) => Promise<void>): void {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-log-"));
-  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 }, settingUp);
 });
 
@@ -119,6 +121,6 @@ test("a ledger that is closed while commits are synced waits for both syncs", as
   disk.resolve();
   await Promise.all([...appending, closing]);
   expect(order).toEqual(["begun", "synced", "begun", "synced", "closed"]);
-  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
   expect((await ledger.inbox.backlog()).rows).toBe(2);
 });

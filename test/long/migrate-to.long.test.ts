@@ -1,9 +1,11 @@
 /** `rekindle migrate-to`: an installation of one machine goes on in PostgreSQL and ClickHouse, with the same
  * answers. */
+
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { TestCluster } from "../cluster/support.ts";
@@ -141,7 +143,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   expect([moved.exitCode, moved.stderr]).toEqual([1, expect.stringContaining("disk full")]);
   const here = await Server.start({ dataDir }).catch(String);
   expect(here).toContain("being moved to PostgreSQL and ClickHouse");
-  const there = openPostgresLedger({ url: cluster.env.DATABASE_URL ?? "" });
+  const there = openPostgresLedger({ features, url: cluster.env.DATABASE_URL ?? "" });
   await expect(there).rejects.toThrow("migrate-to was not finished");
 
   const { exitCode, stderr, stdout } = await moving();

@@ -1,6 +1,6 @@
 /** The rules that exclude users, as they are stored. */
 import { expect, test } from "bun:test";
-import { checkedRule } from "../../server/ledger/ports/exclusions.ts";
+import { checkedRule } from "../../server/ledger/stores/exclusions.ts";
 
 test("a rule has what it compares, and no more", () => {
   for (const rule of [

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { scaledTo100 } from "../../dashboard/pages/settings/scores/scaled-weights.ts";
-import { storedSettings } from "../../server/ledger/ports/settings.ts";
 import { healthProblem } from "../../server/ledger/rules/health-weights.ts";
+import { storedSettings } from "../../server/ledger/stores/settings.ts";
 
 const sumOf = (weights: readonly number[]) => weights.reduce((all, weight) => all + weight, 0);
 const stored = (healthWeights: object) => storedSettings(JSON.stringify({ weekStart: 7, healthWeights }));

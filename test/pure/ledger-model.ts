@@ -1,6 +1,7 @@
 /** A ledger in memory, as simple as possible: the stored data that `decide` reads, and its writes. */
 import { limits } from "../../contract/limits.ts";
 import type { Account, User } from "../../server/ledger/ports/entities.ts";
+import type { Message, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
 import {
   type HeldEvent,
   type HeldEventWrites,
@@ -9,8 +10,7 @@ import {
   type PersonLink,
   userKey,
   visitorKey,
-} from "../../server/ledger/ports/held-events.ts";
-import type { Message, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
+} from "../../server/ledger/rules/held-events.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
 const organizationOf = (key: string): number => JSON.parse(key)[0];

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { CheckResult } from "../../server/ledger/ports/health.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { CheckResult } from "../../server/ledger/stores/checks.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { systemTime } from "../../server/process/time.ts";
 import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
 import { turns } from "../until.ts";

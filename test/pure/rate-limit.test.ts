@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Authorizer } from "../../server/http/port/authorize.ts";
 import { TokenBucket } from "../../server/http/port/rate-limit.ts";
-import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
+import { type Credentials, secretPrefix } from "../../server/ledger/stores/credentials.ts";
 import { seeded } from "./support.ts";
 
 const limit = 900;

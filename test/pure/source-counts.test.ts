@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { msPerHour } from "../../server/calendar/zone.ts";
 import { SourceCounts } from "../../server/intake/watch/source-counts.ts";
-import type { CountedHour } from "../../server/ledger/ports/sources.ts";
+import type { CountedHour } from "../../server/ledger/stores/sources.ts";
 
 const hourMs = 480_000 * msPerHour;
 

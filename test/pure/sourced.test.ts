@@ -10,7 +10,7 @@ import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import { decide } from "../../server/intake/decide/decide.ts";
 import { NeedsOf, type SourcedOutcome } from "../../server/intake/decide/requests.ts";
-import { userKey } from "../../server/ledger/ports/held-events.ts";
+import { userKey } from "../../server/ledger/rules/held-events.ts";
 import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";
 import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-model.ts";

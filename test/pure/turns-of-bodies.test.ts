@@ -1,4 +1,5 @@
 /** Large bodies are read in steps, one in a turn of the event loop. Small requests wait for none. */
+
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { isJsonObject } from "../../contract/json.ts";
 import { limits } from "../../contract/limits.ts";
+import { features } from "../../server/features/features.ts";
 import { BodyBudget } from "../../server/http/port/body-budget.ts";
 import { SourceBody } from "../../server/http/write/source-body.ts";
 import { admitBatch, type ParsedBatch, readBatch } from "../../server/intake/admission/batch.ts";
@@ -107,7 +109,7 @@ test("a large batch is admitted in slices, each item at its place, and a small o
 
 test("a request whose items are being admitted is waited for", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rekindle-turns-"));
-  const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  const ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
   try {
     const nowMs = Date.UTC(2026, 4, 17, 12);
     const { id } = await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs }, settingUp);

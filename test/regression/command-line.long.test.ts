@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import type { CommandResult } from "../printed-by.ts";
 import { rekindle, run } from "../server.ts";
 
@@ -154,7 +155,7 @@ const hostile = "evil\u001b]0;owned\u0007\u001b[31m\u009b2J\r\nFORGED\t\u202etxt
 
 test("names with control characters are printed escaped, wherever they are printed", async () => {
   // Names of earlier versions may hold them: no command makes one now.
-  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+  const ledger = await openSqliteLedger({ features, file: ledgerFile(dataDir) });
   const made = { name: hostile, timezone: "UTC", nowMs: 0 };
   const { id: organization } = await ledger.organizations.create(made, settingUp);
   await createProjectToken(ledger.tokens, { organization, name: hostile, nowMs: 0 }, settingUp);

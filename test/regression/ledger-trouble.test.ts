@@ -1,11 +1,13 @@
 /** A ledger that cannot be opened is a sentence with a remedy. Pages of garbage, and a mount without writing,
  * were stack traces. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
+import { features } from "../../server/features/features.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { ledgerTrouble, openingTrouble } from "../../server/ledger/sqlite/engine/trouble.ts";
 import { rekindle } from "../server.ts";
@@ -42,7 +44,7 @@ test("garbage in any page of the ledger is a refusal, or is not met yet", async 
   for (let page = 2; page <= pages; page += 5) {
     const file = join(damaged(`page-${page}`, [page, page + 1]), "ledger.sqlite");
     try {
-      await (await openSqliteLedger({ file })).close();
+      await (await openSqliteLedger({ features, file })).close();
       outcomes.opened++;
     } catch (error) {
       expect([page, error]).toEqual([page, expect.any(Refusal)]);
@@ -78,7 +80,9 @@ test("garbage that a command meets after the ledger was opened is a sentence, to
 test("a file that cannot be opened says so", async () => {
   const file = join(folder, "no-file", "ledger.sqlite");
   mkdirSync(file, { recursive: true });
-  await expect(openSqliteLedger({ file })).rejects.toThrow(`${file} cannot be written (SQLITE_CANTOPEN)`);
+  await expect(openSqliteLedger({ features, file })).rejects.toThrow(
+    `${file} cannot be written (SQLITE_CANTOPEN)`,
+  );
 });
 
 test.each([

@@ -1,4 +1,5 @@
 /** A ledger in PostgreSQL as text, and back: the npm package of PostgreSQL has no pg_dump. */
+import { features } from "../../server/features/features.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { formTable, type Migration, migrations } from "../../server/ledger/postgres/client/migrations.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
@@ -26,7 +27,10 @@ export async function dump(database: string): Promise<Dump> {
       SELECT sequencename AS name, last_value::text AS value FROM pg_sequences
       WHERE schemaname = 'public' AND last_value IS NOT NULL`;
     return {
-      steps: [formTable, ...migrations.map((step, index) => (typeof step === "string" ? step : index))],
+      steps: [
+        formTable,
+        ...migrations(features).map((step, index) => (typeof step === "string" ? step : index)),
+      ],
       tables,
       sequences,
     };
@@ -39,7 +43,7 @@ export async function dump(database: string): Promise<Dump> {
 export async function restore(database: string, { steps, tables, sequences }: Dump): Promise<void> {
   const sql = openPool(database, { connections: 1 });
   try {
-    for (const step of steps) await run(sql, typeof step === "string" ? step : migrations[step]);
+    for (const step of steps) await run(sql, typeof step === "string" ? step : migrations(features)[step]);
     // Rows go in without triggers and in any order, as pg_restore does it.
     await sql`SET session_replication_role = replica`;
     for (const { name, rows } of tables) {

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { baseRateDays, observedBaseRate } from "../../server/scoring/churn/base-rate.ts";
-import type { SnapshotRow } from "../../server/scoring/churn/snapshot.ts";
-import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { type SnapshotRow, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { wilson } from "../../server/scoring/statistics/wilson.ts";

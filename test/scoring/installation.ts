@@ -2,9 +2,9 @@
 
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
-import type { OutageDays } from "../../server/ledger/ports/settings.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
+import type { OutageDays } from "../../server/ledger/stores/outages.ts";
 import { systemTime } from "../../server/process/time.ts";
 import type { StoppedData } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";

@@ -2,7 +2,7 @@
  * scored. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { highRiskMoves } from "../../server/scoring/queries/lists/high-risk-moves.ts";
 import { movementBetween, type OfRun, scoresWithChange } from "../../server/scoring/queries/lists/reading.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SenderName } from "../../contract/sources.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
-import type { SourceHour, SourceTotals } from "../../server/ledger/ports/sources.ts";
+import type { SourceHour, SourceTotals } from "../../server/ledger/stores/sources.ts";
 import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
 
 const organization = { id: 1, zone: new Zone("UTC") };

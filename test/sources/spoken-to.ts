@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
+import { features } from "../../server/features/features.ts";
 import type { SourcedItem, SourcedTrack } from "../../server/intake/admission/sourced.ts";
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
@@ -42,8 +43,8 @@ export class SpokenTo {
     const clock = () => nowMs;
     const ledger =
       engines === undefined
-        ? await openSqliteLedger({ file: join(subject.folder, "ledger.sqlite"), clock })
-        : await openPostgresLedger({ url: engines.DATABASE_URL, clock });
+        ? await openSqliteLedger({ features, file: join(subject.folder, "ledger.sqlite"), clock })
+        : await openPostgresLedger({ features, url: engines.DATABASE_URL, clock });
     const spokenTo = new SpokenTo(subject, ledger);
     await spokenTo.#loader.replay();
     spokenTo.#loader.start();

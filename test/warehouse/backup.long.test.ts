@@ -1,8 +1,10 @@
 /** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
+
 import { afterAll, beforeAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
@@ -33,7 +35,7 @@ let ledger: Ledger;
 
 beforeAll(async () => {
   mkdirSync(dataDir);
-  ledger = await openSqliteLedger({ file: join(dataDir, "ledger.sqlite") });
+  ledger = await openSqliteLedger({ features, file: join(dataDir, "ledger.sqlite") });
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 }, settingUp);
 });
 

@@ -1,7 +1,7 @@
 /** Billing events of a subscription, and the stored changes, for tests of the warehouse. */
 
-import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { systemTime } from "../../server/process/time.ts";
 import { SubscriptionKeeper } from "../../server/warehouse/upkeep/subscription-keeper.ts";
 import { event, type WarehouseUnderTest } from "./support.ts";

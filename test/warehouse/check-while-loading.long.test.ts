@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
@@ -76,7 +77,7 @@ describe("a check", () => {
   let analysis: Analysis;
 
   beforeAll(async () => {
-    ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+    ledger = await openSqliteLedger({ features, file: ledgerFile(dataDir) });
     analysis = await openAnalysis(dataDir, ledger, createLogger("test", "warn"), systemTime);
   });
   afterAll(async () => {

@@ -9,6 +9,7 @@
  */
 
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
@@ -102,7 +103,7 @@ async function load(ledger: Ledger, loader: Loader, random: Random): Promise<nev
 }
 
 const [mode, folder = "", seed] = process.argv.slice(2);
-const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+const ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
 const organization = await organizationOf(ledger);
 const warehouse = await openChdbWarehouse({ folder: join(folder, "warehouse") });
 const before = await differences(ledger, warehouse);

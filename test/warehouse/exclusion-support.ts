@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../contract/json.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";
-import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
+import type { ExclusionRule } from "../../server/ledger/stores/exclusions.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 

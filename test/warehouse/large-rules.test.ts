@@ -1,8 +1,8 @@
 /** As many exclusion rules as an organization may have, each as long as it may be. */
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../contract/json.ts";
-import { maxExclusionRules } from "../../server/ledger/ports/exclusions.ts";
 import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { maxExclusionRules } from "../../server/ledger/stores/exclusions.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { user } from "../ledger/writes.ts";
 import { WarehouseUnderTest } from "./support.ts";

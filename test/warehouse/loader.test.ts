@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { features } from "../../server/features/features.ts";
 import type { FrozenBatch, Inbox } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
@@ -20,7 +21,7 @@ let ledger: Ledger;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-loader-"));
-  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
 });
 
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { systemTime } from "../../server/process/time.ts";
@@ -12,7 +13,7 @@ import { openAnalysis } from "../../server/warehouse/analysis.ts";
 
 test("analysis starts, logs it once, says since when, and applies them when it can", async () => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-rules-"));
-  const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  const ledger = await openSqliteLedger({ features, file: join(folder, "ledger.sqlite") });
   const [broken, other] = await Promise.all(
     ["broken", "other"].map((name) =>
       ledger.organizations.create({ name, timezone: "UTC", nowMs: 0 }, settingUp),

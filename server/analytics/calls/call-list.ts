@@ -7,9 +7,9 @@ import {
 } from "../../../contract/actions/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { WorkOnCall } from "../../ledger/ports/actions/alerts.ts";
-import type { EntitiesByNumber } from "../../ledger/ports/actions/work.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";

@@ -1,6 +1,6 @@
 /** Which users exclusion rules match: how many each rule, which rules one user, and a preview of a rule
  * before it is added. By the conditions by which users are excluded. */
-import type { ExclusionRule } from "../../ledger/ports/exclusions.ts";
+import type { ExclusionRule } from "../../ledger/stores/exclusions.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import {
   isMatched,

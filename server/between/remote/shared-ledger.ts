@@ -2,10 +2,11 @@
  * The ledger across the process boundary: intake answers on the control socket, analysis and the command
  * line call. `SharedLedger` says what they may call.
  */
+import { features } from "../../features/features.ts";
 import type { Importer } from "../../intake/importer.ts";
 import type { AskedErasure } from "../../ledger/ports/erasures.ts";
 import type { Ledger, SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { WarningKind } from "../../ledger/ports/warnings.ts";
+import type { WarningKind } from "../../ledger/stores/warnings.ts";
 import { type Operation, type Operations, operationsOf, remote } from "../../process/control.ts";
 
 /** What only the process that writes the ledger does with it. */
@@ -120,6 +121,7 @@ export function remoteLedger(
 ): SharedLedger {
   const ledger = remote<SharedLedger>(socket);
   const own: object = {
+    features,
     inbox: new Proxy(ledger.inbox, {
       get: (inbox, name) => (name === "read" ? reader.read : Reflect.get(inbox, name)),
     }),

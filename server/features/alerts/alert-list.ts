@@ -16,7 +16,7 @@ import {
   type AlertWeight,
   compareWeights,
 } from "../../ledger/ports/actions/alerts.ts";
-import type { EntityRef } from "../../ledger/ports/actions/work.ts";
+import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { risksOfRun } from "../../scoring/queries/lists/reading.ts";

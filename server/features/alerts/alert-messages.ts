@@ -14,7 +14,7 @@ import {
   type UnsentAlert,
 } from "../../ledger/ports/actions/rules.ts";
 import { runText } from "../../ledger/ports/actions/run-messages.ts";
-import type { EntityInMessages } from "../../ledger/ports/actions/work.ts";
+import type { EntityInMessages } from "../../ledger/stores/entity-rows.ts";
 import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
 import { cutText } from "../../sending/message-text.ts";
 import { worthWords } from "../../sending/worth-words.ts";

@@ -4,7 +4,7 @@ import type { AlertArm } from "../../../contract/actions/rules.ts";
 import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
 import { keyOfEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "../../ledger/ports/actions/rules.ts";
-import type { EntityNumbers } from "../../ledger/ports/actions/work.ts";
+import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
 
 /**
  * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 /

@@ -3,7 +3,7 @@
 import { zoneOf } from "../../calendar/zone.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";
 import { runsBetween } from "../../scoring/run/records.ts";

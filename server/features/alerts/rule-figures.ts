@@ -5,7 +5,7 @@ import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
 import type { HoldOutExperiment } from "../../ledger/ports/actions/hold-outs.ts";
 import type { AlertRule } from "../../ledger/ports/actions/rule-settings.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

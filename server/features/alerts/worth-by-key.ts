@@ -1,6 +1,6 @@
 /** What the users and accounts of messages are worth, by their keys. */
 import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityWorth, ReadWorth } from "./rules/worth.ts";
 
 /** Reads what users and accounts are worth now. A source is worth nothing. @throws WarehouseError */

@@ -13,7 +13,8 @@ import {
   type DestinationWithCounts,
   notAgreed,
 } from "../../ledger/ports/actions/destinations.ts";
-import { loginEmail, newCode } from "../../ledger/ports/members.ts";
+import { loginEmail } from "../../ledger/stores/logins.ts";
+import { newCode } from "../../ledger/stores/members.ts";
 import { savedAddress } from "../../sending/allowed-address.ts";
 import { failureOfMail } from "../../sending/mail.ts";
 import { plainMail } from "../../sending/message-body.ts";

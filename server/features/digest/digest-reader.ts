@@ -7,7 +7,7 @@ import { formatDay } from "../../calendar/days.ts";
 import { type Zone, zoneOf } from "../../calendar/zone.ts";
 import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";

@@ -3,7 +3,7 @@ import { type DigestPeriod, digestPeriods } from "../../../contract/digest/diges
 import { zoneOf } from "../../calendar/zone.ts";
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { type Digest, entitiesOf, hasNews } from "./digest.ts";
 import { digestId, digestMessage } from "./digest-message.ts";

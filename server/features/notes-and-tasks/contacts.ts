@@ -1,5 +1,6 @@
 /** Marks of team members that a user was contacted. A mark is an event, so it is exported and erased with the
  * user. */
+
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/zone.ts";
@@ -7,7 +8,13 @@ import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { whenTaken } from "../../http/api/taken.ts";
 import { errorOf } from "../../intake/decide/requests.ts";
 import { addMemberEvent } from "../../intake/member-event.ts";
-import { contactNote } from "../../ledger/ports/actions/work.ts";
+import type { AuditNote } from "../../ledger/ports/audit.ts";
+import { type EntityNumbers, numberOf } from "../../ledger/stores/entity-rows.ts";
+
+/** The entry of a contact with a user, without its text. An application's contacts have none. */
+export function contactNote(user: EntityNumbers): AuditNote {
+  return { action: "contact.created", summary: "Added a contact with a user", detail: { ...numberOf(user) } };
+}
 
 /** A clock of a browser may be ahead. */
 const aheadMs = 60_000;

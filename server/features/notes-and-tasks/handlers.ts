@@ -1,5 +1,6 @@
 /** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the
  * right to manage. */
+
 import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/actions/work.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
@@ -12,16 +13,36 @@ import { idIn } from "../../http/api/request.ts";
 import { whenTaken } from "../../http/api/taken.ts";
 import { changeTrait } from "../../intake/change-trait.ts";
 import { errorOf } from "../../intake/decide/requests.ts";
+import type { AuditNote } from "../../ledger/ports/audit.ts";
 import {
-  churnReasonNote,
+  type EntityNumbers,
   type EntityRef,
   type NamedPerson,
-  type Note,
-  ownerNote,
-  type Task,
-} from "../../ledger/ports/actions/work.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+  numberOf,
+} from "../../ledger/stores/entity-rows.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
+import type { Note } from "./notes.ts";
+import type { Task } from "./tasks.ts";
 import { tasksOfSegment } from "./tasks-of-segment.ts";
+
+/** The entry of another owner. @param owner the team member's name; null: nobody */
+export function ownerNote(entity: EntityNumbers, owner: NamedPerson | null): AuditNote {
+  const whose = entity.user > 0 ? "a user" : "an account";
+  return {
+    action: "owner.changed",
+    summary: owner === null ? `Took away the owner of ${whose}` : `Made ${owner.name} the owner of ${whose}`,
+    detail: { ...numberOf(entity), owner: owner?.id ?? null },
+  };
+}
+
+/** The entry of another churn reason, without the reason: it may name a person. */
+function churnReasonNote(entity: EntityNumbers): AuditNote {
+  return {
+    action: "churn_reason.changed",
+    summary: `Changed the churn reason of ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { ...numberOf(entity) },
+  };
+}
 
 export const noteHandlers = {
   "GET /api/users/:userId/notes": (context) => notesOf(context, { kind: "user", id: context.path.userId }),

@@ -8,7 +8,7 @@ import { analysisRoute } from "../../../contract/api/route.ts";
 import { closedObject } from "../../../contract/api/schema.ts";
 import { thoseInSegment } from "../../figures/segments/evaluation.ts";
 import type { AnyContext, Handlers } from "../../http/api/context.ts";
-import type { TaskFilter } from "../../ledger/ports/actions/work.ts";
+import type { TaskFilter } from "./tasks.ts";
 
 export const taskEntitiesPath = "/task-entities";
 

@@ -3,9 +3,10 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { askAnalysis } from "../../http/api/ask-analysis.ts";
 import type { Place } from "../../http/api/gate.ts";
-import type { EntitiesByNumber, TaskFilter } from "../../ledger/ports/actions/work.ts";
+import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
 import type { Peer } from "../../process/control.ts";
 import { taskEntitiesPath } from "./task-entities.ts";
+import type { TaskFilter } from "./tasks.ts";
 
 /** An evaluation of 50 segments with 60 conditions takes about a second. */
 const patienceMs = 60_000;

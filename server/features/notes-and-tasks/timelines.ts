@@ -17,13 +17,8 @@ import { withLabels } from "../../figures/event-labels.ts";
 import { eventOfUser, objectIn, timelineEvent } from "../../figures/rows.ts";
 import { knownUser } from "../../figures/users.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../http/api/context.ts";
-import type { EntityRef } from "../../ledger/ports/actions/work.ts";
-import {
-  comparePositions,
-  type WorkEntry,
-  type WorkPosition,
-  workPosition,
-} from "../../ledger/ports/actions/work-timeline.ts";
+import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
+import { comparePositions, type WorkEntry, type WorkPosition, workPosition } from "./timeline-entries.ts";
 
 export const timelinesHandlers = {
   "GET /api/users/:userId/timeline": async (context) => {

@@ -2,7 +2,7 @@
  * asks for them. */
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 

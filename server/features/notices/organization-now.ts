@@ -1,6 +1,6 @@
 /** The present state of an organization, for its messages. */
 import { zoneOf } from "../../calendar/zone.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";

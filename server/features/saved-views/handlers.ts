@@ -5,8 +5,8 @@ import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
-import type { View } from "../../ledger/ports/views.ts";
 import { mayNameUser } from "../../ledger/rules/segment-rules.ts";
+import type { View } from "./store.ts";
 
 export const viewHandlers = {
   "GET /api/views": async ({ ledger, place }) => ({

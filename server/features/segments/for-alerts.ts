@@ -9,7 +9,7 @@ import { PassiveEventsOfOrganizations } from "../../http/api/passive-events.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
 import { serviceItself } from "../../ledger/ports/audit.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { RuleDeciderParts } from "../alerts/rule-decider.ts";
 import type { SegmentKeeperParts } from "./segment-keeper.ts";

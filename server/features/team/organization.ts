@@ -7,7 +7,7 @@ import type { Place } from "../../http/api/gate.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
 import { personActor } from "../../ledger/ports/audit.ts";
-import { loginEmail } from "../../ledger/ports/members.ts";
+import { loginEmail } from "../../ledger/stores/logins.ts";
 import { invite, membersOf } from "../../members/invitations.ts";
 import {
   auditLogOf,

@@ -18,12 +18,12 @@ import { userSet } from "../../analytics/entities/user-list.ts";
 import { withinPayerSet, withinSet } from "../../analytics/entities/within-set.ts";
 import { today, usersQuestion } from "../../http/api/days.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
-import type { EntitiesByNumber } from "../../ledger/ports/actions/work.ts";
 import {
   countConditions,
   segmentWithThoseBelow,
   tooManyConditions,
 } from "../../ledger/rules/segment-rules.ts";
+import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { accountsSelection, type SelectionContext, usersSelection } from "./selection.ts";

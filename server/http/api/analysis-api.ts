@@ -9,7 +9,7 @@ import { errorMessages } from "../../../contract/errors.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { Actor } from "../../ledger/ports/audit.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { CallFailed, currentVersionOf } from "../../process/control.ts";
 import type { Asker } from "../../process/fair-turns.ts";
 import type { Logger } from "../../telemetry/log.ts";

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Actor } from "../../ledger/ports/audit.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import type { Scheduler } from "../../scoring/run/scheduler.ts";
 import type { ScoringService } from "../../scoring/run/scoring.ts";

@@ -4,7 +4,7 @@ import { ApiError } from "../../../contract/refusal.ts";
 import type { UsersQuestion } from "../../analytics/sql/sql.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { ApiParts, OrganizationContext } from "./context.ts";
 
 interface DayContext {

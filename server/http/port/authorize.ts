@@ -9,8 +9,8 @@ import {
   type Right,
   type SecretPrefix,
   secretsIn,
-} from "../../ledger/ports/credentials.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+} from "../../ledger/stores/credentials.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
 export interface Caller {

@@ -3,9 +3,9 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { type Actor, readKeyActor } from "../../ledger/ports/audit.ts";
-import type { Right } from "../../ledger/ports/credentials.ts";
 import type { Ledger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Right } from "../../ledger/stores/credentials.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { roleRights } from "../../members/rights.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";

@@ -9,7 +9,7 @@ import { limits } from "../../../contract/limits.ts";
 import { IdentifyBody, reservedAttributes, reservedTraits } from "../../../contract/write-api.ts";
 import { isKeptTime } from "../../calendar/event-time.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { WarningKind } from "../../ledger/ports/warnings.ts";
+import type { WarningKind } from "../../ledger/stores/warnings.ts";
 import type { SentAccount } from "../identify.ts";
 import { admitBilling } from "./admit-billing.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";

@@ -4,7 +4,7 @@
  * and half of a character becomes U+FFFD.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import type { WarningKind } from "../../ledger/ports/warnings.ts";
+import type { WarningKind } from "../../ledger/stores/warnings.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseObject, whyTooDeep, whyUnstorable } from "./json.ts";
 import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 

@@ -16,7 +16,9 @@
  * itself. So there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one
  * wins.
  */
+
 import type { Zone } from "../../calendar/zone.ts";
+import type { Stored } from "../../ledger/ports/transact.ts";
 import {
   addressId,
   addressIn,
@@ -25,8 +27,8 @@ import {
   type PersonKey,
   userKey,
   visitorKey,
-} from "../../ledger/ports/held-events.ts";
-import type { Stored } from "../../ledger/ports/transact.ts";
+} from "../../ledger/rules/held-events.ts";
+
 import { isOfPast } from "../admission/admit-event.ts";
 import type {
   AdmittedAlias,

@@ -1,5 +1,7 @@
 /** Links between ids and the items held under them: as they are stored, and as the earlier requests have left
  * them. */
+
+import type { Stored, Writes } from "../../ledger/ports/transact.ts";
 import type {
   EventLabel,
   HeldEvent,
@@ -7,8 +9,7 @@ import type {
   PersonId,
   PersonKey,
   PersonLink,
-} from "../../ledger/ports/held-events.ts";
-import type { Stored, Writes } from "../../ledger/ports/transact.ts";
+} from "../../ledger/rules/held-events.ts";
 import { keyOf } from "./decided-people.ts";
 
 interface HeldOfPerson {

@@ -4,7 +4,7 @@
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
-import type { CountedHour, SourceStore } from "../../ledger/ports/sources.ts";
+import type { CountedHour, SourceStore } from "../../ledger/stores/sources.ts";
 
 /** Lines of all organizations, about 200 bytes each. */
 const maxLines = 20_000;

@@ -8,7 +8,7 @@ import {
   UnwritableWarnings,
   type WarningKind,
   type WarningStore,
-} from "../../ledger/ports/warnings.ts";
+} from "../../ledger/stores/warnings.ts";
 
 /** Details of an organization that are counted separately between two writes. */
 const maxDetailsOfOrganization = 1_000;

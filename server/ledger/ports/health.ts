@@ -1,22 +1,5 @@
 /** Results of checks and rebuilds. Pages show them beside the figures. */
-import type { VersionRows } from "./rejected-events.ts";
-
-/** The last comparison of ledger, events and rollups. */
-export interface CheckResult {
-  readonly organization: number;
-  readonly atMs: number;
-  readonly tookMs: number;
-  readonly differences: number;
-  /** The first differences, as sentences. */
-  readonly examples: readonly string[];
-}
-
-export interface CheckStore {
-  /** The last check of each organization. */
-  list(): Promise<readonly CheckResult[]>;
-  /** Replaces the organization's last result. Nothing is stored for an organization that does not exist. */
-  keep(result: CheckResult): Promise<void>;
-}
+import type { VersionRows } from "../rules/rejected-event-facts.ts";
 
 /** The ledger's part of the freshness of an organization's figures. */
 export interface LedgerFreshness {

@@ -7,6 +7,23 @@
  * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the
  * function's result.
  */
+
+import type { Feature, FeatureStores } from "../feature.ts";
+import type { CheckStore } from "../stores/checks.ts";
+import type { Credentials } from "../stores/credentials.ts";
+import type { HeldEventStore } from "../stores/events/held-events.ts";
+import type { RejectedEventStore } from "../stores/events/rejected-events.ts";
+import type { ExclusionStore } from "../stores/exclusions.ts";
+import type { IdentityStore } from "../stores/identities.ts";
+import type { Imports } from "../stores/imports.ts";
+import type { LoginStore } from "../stores/logins.ts";
+import type { MemberStore } from "../stores/members.ts";
+import type { Organizations } from "../stores/organizations.ts";
+import type { OutageStore } from "../stores/outages.ts";
+import type { SettingsStore } from "../stores/settings.ts";
+import type { SourceSettingsStore } from "../stores/source-settings.ts";
+import type { SourceStore } from "../stores/sources.ts";
+import type { WarningStore } from "../stores/warnings.ts";
 import type { AlertStore } from "./actions/alerts.ts";
 import type { DeliveryStore } from "./actions/deliveries.ts";
 import type { DestinationStore } from "./actions/destinations.ts";
@@ -14,28 +31,16 @@ import type { PersonDataStore } from "./actions/person-data.ts";
 import type { AlertRuleStore } from "./actions/rule-settings.ts";
 import type { RuleDecisions } from "./actions/rules.ts";
 import type { SegmentStore } from "./actions/segments.ts";
-import type { NoteStore, TaskStore } from "./actions/work.ts";
-import type { WorkTimeline } from "./actions/work-timeline.ts";
 import type { AuditStore } from "./audit.ts";
-import type { Credentials } from "./credentials.ts";
 import type { Account, UserAndAccount } from "./entities.ts";
 import type { Deletions, Erasures } from "./erasures.ts";
-import type { ExclusionStore } from "./exclusions.ts";
-import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
-import type { HeldEventStore } from "./held-events.ts";
-import type { Imports } from "./imports.ts";
+import type { LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
 import type { DayCount, Inbox } from "./inbox.ts";
-import type { LoginStore, MemberStore } from "./members.ts";
-import type { Organizations } from "./organizations.ts";
-import type { RejectedEventStore } from "./rejected-events.ts";
-import type { OutageStore, SettingsStore } from "./settings.ts";
-import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
-import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transact.ts";
-import type { ViewStore } from "./views.ts";
-import type { WarningStore } from "./warnings.ts";
 
-export interface Ledger {
+export interface Ledger extends FeatureStores {
+  /** What the ledger was opened with. */
+  readonly features: readonly Feature[];
   readonly organizations: Organizations;
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
@@ -52,16 +57,12 @@ export interface Ledger {
   readonly audit: AuditStore;
   readonly members: MemberStore;
   readonly logins: LoginStore;
-  readonly views: ViewStore;
   readonly heldEvents: HeldEventStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
   readonly alertRules: AlertRuleStore;
   readonly ruleDecisions: RuleDecisions;
   readonly alerts: AlertStore;
-  readonly notes: NoteStore;
-  readonly tasks: TaskStore;
-  readonly workTimeline: WorkTimeline;
   readonly personData: PersonDataStore;
   readonly segments: SegmentStore;
   readonly sources: SourceStore;
@@ -145,16 +146,13 @@ type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
 type OwnStores =
   | "members"
   | "logins"
-  | "views"
   | "sources"
   | "sourceSettings"
   | "identities"
   | "destinations"
   | "deliveries"
   | "alertRules"
-  | "alerts"
-  | "notes"
-  | "tasks";
+  | "alerts";
 
 /** The ledger for the other processes of an installation. Only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
@@ -167,8 +165,6 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly deliveries: Pick<DeliveryStore, "add" | "list">;
   readonly alertRules: Omit<AlertRuleStore, "find">;
   readonly alerts: Omit<AlertStore, "change">;
-  readonly notes: Pick<NoteStore, "ofEntity" | "all">;
-  readonly tasks: Pick<TaskStore, "entities" | "ofEntity" | "openOf" | "all">;
 }
 
 /** Without sign-in: only the process that serves team members does it. */

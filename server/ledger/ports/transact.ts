@@ -1,8 +1,6 @@
 /** One transaction of the ledger: its look-ups, the stored rows, and its writes. */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import type { AuditEntry } from "./audit.ts";
-import type { Account, User } from "./entities.ts";
 import type {
   EventLabel,
   HeldEvent,
@@ -10,10 +8,12 @@ import type {
   PersonId,
   PersonKey,
   PersonLink,
-} from "./held-events.ts";
-import type { ImportProgress } from "./imports.ts";
+} from "../rules/held-events.ts";
+import type { VersionRows } from "../rules/rejected-event-facts.ts";
+import type { ImportProgress } from "../stores/imports.ts";
+import type { AuditEntry } from "./audit.ts";
+import type { Account, User } from "./entities.ts";
 import type { DayCount, InboxRows } from "./inbox.ts";
-import type { VersionRows } from "./rejected-events.ts";
 
 /** The fields of a user that a track request needs. */
 export type KnownUser = Pick<User, "number" | "account">;

@@ -2,6 +2,7 @@
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import { systemTime } from "../../process/time.ts";
+import type { Feature } from "../feature.ts";
 import type { Account, UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
 import type { RebuildBegun } from "../ports/health.ts";
@@ -38,6 +39,7 @@ export interface PostgresLedgerOptions extends PoolOptions {
   readonly maxHeldEventBytes?: number;
   /** The most links of an organization to users who are not identified. */
   readonly maxWaitingLinks?: number;
+  readonly features: readonly Feature[];
   /** The node of this ledger. Default: the ledger is used alone, as in tests. */
   readonly node?: LedgerNode;
 }
@@ -62,12 +64,13 @@ export async function openPostgresLedger({
   maxHeldEventBytes = limits.heldEventBytesOfOrganization,
   maxWaitingLinks = limits.linksOfOrganization,
   node = noNode,
+  features,
   ...options
 }: PostgresLedgerOptions): Promise<PostgresLedger> {
   const sql = openPool(url, options);
   try {
     await refuseUnfitServer(sql);
-    await migrate(sql);
+    await migrate(sql, features);
     await refuseUnfinished(sql);
   } catch (error) {
     await sql.end({ timeout: 5 });
@@ -83,13 +86,14 @@ export async function openPostgresLedger({
     maxHeldEventBytes,
     maxWaitingLinks,
     node,
+    features,
   });
 }
 
 type LedgerParts = Required<
   Pick<
     PostgresLedgerOptions,
-    "clock" | "rejectedEventLimits" | "maxHeldEventBytes" | "maxWaitingLinks" | "node"
+    "clock" | "rejectedEventLimits" | "maxHeldEventBytes" | "maxWaitingLinks" | "node" | "features"
   >
 > & { readonly sharedNowMs: SharedNow };
 
@@ -115,13 +119,13 @@ export class PostgresLedger extends LedgerStores implements Ledger {
       { countsFlushed: () => node.countsFlushed(), sharedNowMs },
       lease && ((tx) => lease.refuseLate(tx)),
     );
-    super(engine, clock, inboxWriter);
+    super(engine, clock, inboxWriter, parts.features);
     this.#parts = parts;
     this.#sql = sql;
     this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
     this.engine = engine;
     this.inbox = new PostgresInbox(sql, { clock, sharedNowMs, rejectedEventLimits }, lease);
-    this.erasures = new PostgresErasures(sql, engine, clock);
+    this.erasures = new PostgresErasures(sql, engine, clock, parts.features);
     this.deletions = new PostgresDeletions(sql, engine, clock);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
@@ -217,7 +221,7 @@ export class LeadingLedger extends PostgresLedger {
   constructor(sql: Sql, parts: LedgerParts, { lease, settled }: Leading) {
     super(sql, parts, lease);
     this.#settled = settled;
-    this.erasures = new LeadingErasures(settled, sql, this.engine, parts.clock);
+    this.erasures = new LeadingErasures(settled, sql, this.engine, parts.clock, parts.features);
   }
 
   override async rebuildsPending(): Promise<readonly number[]> {

@@ -4,8 +4,8 @@ import { peopleLimits } from "../../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { Member, Person } from "../ports/members.ts";
-import type { Organization } from "../ports/organizations.ts";
+import type { Member, Person } from "../stores/member-rows.ts";
+import type { Organization } from "../stores/organization-rows.ts";
 
 /** The entry of an organization that a person created. */
 export function organizationCreatedNote({ name, timezone }: Organization): AuditNote {
@@ -57,21 +57,16 @@ export interface Left {
   readonly ids: readonly number[];
   /** The owner who took the keys over. Null if they were revoked. */
   readonly to: number | null;
-  /** How many tasks have no assignee now. */
-  readonly tasks: number;
-  /** How many alerts have no assignee now. */
-  readonly alerts: number;
+  /** How many tasks, alerts … have no assignee now, by their name. */
+  readonly freed: Readonly<Record<string, number>>;
 }
 
 /** The entry of a member who left, or was removed. */
-export function removedNote(
-  { id, name, role }: Member,
-  { ids, to, tasks, alerts }: Left,
-  by: Actor,
-): AuditNote {
+export function removedNote({ id, name, role }: Member, { ids, to, freed }: Left, by: Actor): AuditNote {
   const keys = counted(ids.length, "read key");
   const became = to === null ? `, and revoked ${keys}` : `, and kept ${keys} for person ${to}`;
-  const work = [counted(tasks, "task"), counted(alerts, "alert")].filter((words) => !words.startsWith("0 "));
+  const some = Object.entries(freed).filter(([, rows]) => rows > 0);
+  const work = some.map(([what, rows]) => counted(rows, what));
   const unassigned = `, and left ${work.join(" and ")} without an assignee`;
   const left = `${ids.length === 0 ? "" : became}${work.length === 0 ? "" : unassigned}`;
   return {
@@ -83,8 +78,7 @@ export function removedNote(
       from: role,
       to: null,
       ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
-      ...(tasks > 0 && { tasks }),
-      ...(alerts > 0 && { alerts }),
+      ...Object.fromEntries(some.map(([what, rows]) => [`${what}s`, rows])),
     },
   };
 }
@@ -180,22 +174,6 @@ export function refuseOldPassword(person: Person, verifiedHash: string | undefin
 export function refuseLastOwner(owners: number): void {
   if (owners > 1) return;
   throw new Refusal("An organization needs an owner: make somebody else an owner first.");
-}
-
-/** @param members the number of an organization's members
- * @throws Refusal when the limit is reached */
-export function refuseFull(members: number): void {
-  const { membersPerOrganization: most } = peopleLimits;
-  if (members < most) return;
-  throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
-}
-
-/** @param organizations the number of a person's organizations
- * @throws Refusal when the limit is reached */
-export function refuseEverywhere(organizations: number): void {
-  const { organizationsPerPerson: most } = peopleLimits;
-  if (organizations < most) return;
-  throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
 }
 
 /** The error when the invited person is already a member. */

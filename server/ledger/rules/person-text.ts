@@ -1,5 +1,5 @@
 /** The stored text of an id: its kind, a space, and the id. */
-import type { PersonId } from "../ports/held-events.ts";
+import type { PersonId } from "./held-events.ts";
 
 /** The text under which the id is stored. */
 export function personText({ kind, id }: PersonId): string {

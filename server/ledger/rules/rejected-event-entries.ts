@@ -5,7 +5,7 @@
  */
 import { counted } from "../../../contract/counted.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { RejectedEventSelection } from "../ports/rejected-events.ts";
+import type { RejectedEventSelection } from "./rejected-event-facts.ts";
 
 /** An entry lists at most this many ids. */
 const maxIdsListed = 100;

@@ -6,9 +6,46 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { msPerDay, Zone } from "../../calendar/zone.ts";
 import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../ports/inbox.ts";
-import type { VersionRows } from "../ports/rejected-events.ts";
+
 import { propertiesWithoutPayer } from "./payer-in-properties.ts";
 import { columns } from "./warehouse-rows.ts";
+
+export interface StoredRejectedEvent extends RejectedEvent {
+  readonly id: number;
+  /** 0 if the organization cannot be read from the row. */
+  readonly organization: number;
+  readonly atMs: number;
+}
+
+/** Selects rejected events: those of `ids` or all, of one organization or of all organizations. */
+export interface RejectedEventSelection {
+  readonly organization?: number | undefined;
+  readonly ids?: readonly number[] | undefined;
+}
+
+export type WhoseRejectedEvents = Pick<RejectedEventSelection, "organization">;
+
+/** A user's or an account's version, by their number. */
+export interface NumberedVersion {
+  readonly number: number;
+  readonly version: number;
+}
+
+/** The number of rows of `user_versions` or `account_versions`, and the sum of their versions. */
+export interface VersionRows {
+  readonly rows: number;
+  readonly versions: number;
+}
+
+/** Acknowledged rows that the warehouse does not have, because they were rejected or dropped. */
+export interface MissingRows {
+  readonly rejectedEvents: number;
+  readonly events: readonly DayCount[];
+  readonly userVersions: VersionRows;
+  readonly accountVersions: VersionRows;
+  readonly users: readonly NumberedVersion[];
+  readonly accounts: readonly NumberedVersion[];
+}
 
 /** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is
  * room. */

@@ -1,6 +1,7 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import type { Feature } from "../feature.ts";
 import type { Account, UserAndAccount } from "../ports/entities.ts";
 import type { Inbox } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
@@ -39,15 +40,16 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     parts: Parts,
     { inboxMaxRetainedBytes, maxHeldEventBytes }: Sizes,
     clock: () => number,
+    features: readonly Feature[],
   ) {
-    super(parts.engine, clock, inboxWriter(parts.inbox, parts.journal));
+    super(parts.engine, clock, inboxWriter(parts.inbox, parts.journal), features);
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
     this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
-    this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
+    this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock, features);
     this.deletions = new SqliteDeletions(parts, this.#inboxTidy);
   }
 

@@ -1,8 +1,17 @@
 /** The last nightly check of every organization. */
-import type { CheckResult, CheckStore } from "../ports/health.ts";
 import { forKeyShare } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
 import { integer, Json, json, RowOf, run, select } from "./engine/sql.ts";
+
+/** The last comparison of ledger, events and rollups. */
+export interface CheckResult {
+  readonly organization: number;
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly differences: number;
+  /** The first differences, as sentences. */
+  readonly examples: readonly string[];
+}
 
 const check = new RowOf<CheckResult>({
   organization: integer(),
@@ -13,11 +22,13 @@ const check = new RowOf<CheckResult>({
 });
 
 /** The store of checks. */
-export function checkStore(engine: Engine): CheckStore {
+export function checkStore(engine: Engine) {
   return {
+    /** The last check of each organization. */
     list: () => engine.alone(select(check)`FROM checks ORDER BY organization`),
 
-    keep: async ({ organization, atMs, tookMs, differences, examples }) => {
+    /** Replaces the organization's last result. Nothing is stored for an organization that does not exist. */
+    keep: async ({ organization, atMs, tookMs, differences, examples }: CheckResult) => {
       await engine.alone(run`
         INSERT INTO checks (organization, at_ms, took_ms, differences, examples)
         SELECT id, CAST(${atMs} AS bigint), CAST(${tookMs} AS bigint), CAST(${differences} AS bigint),
@@ -28,3 +39,5 @@ export function checkStore(engine: Engine): CheckStore {
     },
   };
 }
+
+export type CheckStore = ReturnType<typeof checkStore>;

@@ -1,5 +1,5 @@
-/** The durable records of imported files. A record's new position and its rows are one commit. */
-import { type ImportProgress, type ImportRecord, type Imports, importMovedOn } from "../ports/imports.ts";
+/** Records of imported files, so that imports can be stopped, resumed and run again. */
+import { Refusal } from "../../../contract/refusal.ts";
 import type { Engine } from "./engine/engine.ts";
 import {
   integer,
@@ -15,6 +15,53 @@ import {
   type Work,
 } from "./engine/sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
+
+/** An imported file: its position, and the outcomes of its rows. */
+export interface ImportRecord {
+  readonly id: number;
+  readonly organization: number;
+  /** The hash of the file's content, hexadecimal. */
+  readonly sha256: string;
+  /** The mapping of its rows, as text. One file under two mappings is two imports. */
+  readonly mapping: string;
+  readonly fileName: string;
+  /** Rows from the file's begin that are decided. The valid ones are stored. */
+  readonly rowsDone: number;
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  /** The last rows that were decided, so that a lost answer can be repeated. */
+  readonly lastFromRow: number;
+  readonly lastRejected: readonly RejectedRow[];
+  readonly startedAtMs: number;
+  readonly updatedAtMs: number;
+  readonly finishedAtMs: number | null;
+}
+
+export type NewImport = Pick<ImportRecord, "organization" | "sha256" | "mapping" | "fileName"> & {
+  readonly nowMs: number;
+};
+
+export interface RejectedRow {
+  /** Counted from 0, without a header. */
+  readonly row: number;
+  readonly reason: string;
+}
+
+/** Rows [fromRow, fromRow + rows) of an import, decided in this transaction. */
+export interface ImportProgress {
+  readonly importId: number;
+  readonly fromRow: number;
+  readonly rows: number;
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedRow[];
+}
+
+/** The error for a run whose rows another run has decided. */
+function importMovedOn(): Refusal {
+  return new Refusal("Another run of this import has moved on: let one finish.");
+}
 
 const importRow = new RowOf<ImportRecord>({
   id: integer(),
@@ -33,10 +80,13 @@ const importRow = new RowOf<ImportRecord>({
   finishedAtMs: nullable(integer()),
 });
 
-/** The store of imports. */
-export function importStore(engine: Engine): Imports {
+/** The store of imports. The durable records of imported files. Only `transact` changes their position,
+ * together with the rows. */
+export function importStore(engine: Engine) {
   return {
-    begin: ({ organization, sha256, mapping, fileName, nowMs }) =>
+    /** The record of this file under this mapping: the existing one, or a new one. A finished import that
+     * stored nothing begins again. @throws Refusal when there is no such organization */
+    begin: ({ organization, sha256, mapping, fileName, nowMs }: NewImport) =>
       engine.transaction(function* () {
         yield* lockKnownOrganization(organization);
         const [renamed] = yield* returning(importRow)`
@@ -55,19 +105,21 @@ export function importStore(engine: Engine): Imports {
           VALUES (${organization}, ${sha256}, ${mapping}, ${fileName}, 0, 0, 0, 0, 0, '[]', ${nowMs}, ${nowMs})`;
       }),
 
-    find: async (id) => {
+    find: async (id: number) => {
       const [found] = await engine.alone(select(importRow)`FROM imports WHERE id = ${id}`);
       return found;
     },
 
-    ofFile: (organization, sha256) =>
+    /** Every import of this content into the organization, with any mapping. */
+    ofFile: (organization: number, sha256: string) =>
       engine.alone(
         select(
           importRow,
         )`FROM imports WHERE organization = ${organization} AND sha256 = ${sha256} ORDER BY id`,
       ),
 
-    finish: async (id, nowMs) => {
+    /** Records that every row of the file is decided. A second call changes nothing. */
+    finish: async (id: number, nowMs: number) => {
       await engine.alone(
         run`UPDATE imports SET finished_at_ms = ${nowMs}, updated_at_ms = ${nowMs}
           WHERE id = ${id} AND finished_at_ms IS NULL`,
@@ -75,6 +127,8 @@ export function importStore(engine: Engine): Imports {
     },
   };
 }
+
+export type Imports = ReturnType<typeof importStore>;
 
 const total = new RowOf<{ readonly rows: number; readonly lastAtMs: number | null }>({
   rows: integer("CAST(coalesce(sum(stored), 0) AS bigint)"),

@@ -1,7 +1,6 @@
 /** The rows of links that are used once: invitations, links that set a password, and links for the first
  * person. */
 import type { Role } from "../../../contract/roles.ts";
-import type { Link, LinkKind } from "../ports/members.ts";
 import { forUpdate } from "./engine/dialect.ts";
 import {
   integer,
@@ -15,6 +14,26 @@ import {
   type Work,
   word,
 } from "./engine/sql.ts";
+
+/** `claim` creates the first person, `invitation` a member, and `password` sets a new password. */
+export type LinkKind = "claim" | "invitation" | "password";
+
+/** A link that can still be used, once. */
+export interface Link {
+  readonly id: number;
+  readonly kind: LinkKind;
+  /** Only of an invitation. */
+  readonly organization: number | null;
+  readonly email: string | null;
+  readonly role: Role | null;
+  /** The person who gets a new password. */
+  readonly person: number | null;
+  readonly createdAtMs: number;
+  /** Null: it is valid until it is used. */
+  readonly expiresAtMs: number | null;
+  /** Null for the command line. */
+  readonly invitedBy: string | null;
+}
 
 interface Invitation {
   readonly organization: number;

@@ -6,15 +6,6 @@
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { personActor, serviceItself } from "../ports/audit.ts";
 import {
-  type LoginStore,
-  type NewPerson,
-  type Person,
-  type Session,
-  sessionMs,
-  verifiedEmail,
-  withFallbackEmail,
-} from "../ports/members.ts";
-import {
   claimedNote,
   emailLostNote,
   joinedNote,
@@ -25,7 +16,7 @@ import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, greatest, skipLocked, storeLocks } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
 import { exists, integer, RowOf, run, select, type Work } from "./engine/sql.ts";
-import { deletePasswordLinks, findLink, lockLink } from "./invite-links.ts";
+import { deletePasswordLinks, findLink, type LinkKind, lockLink } from "./invite-links.ts";
 import {
   findMember,
   findPerson,
@@ -33,13 +24,30 @@ import {
   isEmailTaken,
   join,
   lockPerson,
+  type NewPerson,
   noteEverywhere,
+  type Person,
   personWithEmail,
   refuseFullOrganization,
   refusePersonEverywhere,
   updatePerson,
+  verifiedEmail,
+  withFallbackEmail,
 } from "./member-rows.ts";
+import { sessionMs } from "./members.ts";
 import { isThere, lockOrganization } from "./organization-rows.ts";
+
+export interface Session {
+  readonly id: number;
+  readonly person: Person;
+  /** The last recorded use. */
+  readonly usedAtMs: number;
+}
+
+/** An e-mail in the normal form by which people are found: without spaces around, in small letters. */
+export function loginEmail(email: string): string {
+  return email.trim().normalize("NFC").toLowerCase();
+}
 
 type Joining = { readonly id: number } | Omit<NewPerson, "email">;
 
@@ -50,10 +58,12 @@ const sessionRow = new RowOf<{ readonly id: number; readonly person: number; rea
 });
 const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
 
-/** The store of logins. */
-export function loginStore(engine: Engine): LoginStore {
+/** The store of logins. The calls of the process that serves team members. */
+export function loginStore(engine: Engine) {
   return { ...usedLinks(engine), ...sessions(engine) };
 }
+
+export type LoginStore = ReturnType<typeof loginStore>;
 
 /** Deletes sessions and links that have expired. Rows that another node has locked are skipped. */
 export function* tidyLogins(nowMs: number): Work<void> {
@@ -65,13 +75,26 @@ export function* tidyLogins(nowMs: number): Work<void> {
       SELECT id FROM invite_links WHERE expires_at_ms <= ${nowMs} ${skipLocked})`;
 }
 
-function usedLinks(engine: Engine): Pick<LoginStore, "link" | "claim" | "accept" | "resetPassword"> {
+function usedLinks(engine: Engine) {
   return {
-    link: (kind, sha256, nowMs) => engine.alone(findLink(kind, sha256, nowMs)),
-    claim: (sha256, person, nowMs) => engine.transaction((audit) => claim(audit, sha256, person, nowMs)),
-    accept: (sha256, who, nowMs) => engine.transaction((audit) => accept(audit, sha256, who, nowMs)),
+    /** The valid link with this hash. */
+    link: (kind: LinkKind, sha256: string, nowMs: number) => engine.alone(findLink(kind, sha256, nowMs)),
+    /** Creates the first person, as the owner of every organization without one, and uses up the link.
+     * @returns undefined when the link is not valid any more, or there already is a person. */
+    claim: (sha256: string, person: NewPerson, nowMs: number) =>
+      engine.transaction((audit) => claim(audit, sha256, person, nowMs)),
+    /** Makes a known or a new person a member. Uses up the link. The link verifies the e-mail. A new person
+     * gets it even if another person has chosen it without a proof: see `withFallbackEmail`.
+     * @returns undefined when the link is not valid any more, or the person became known or unknown
+     * meanwhile.
+     * @throws Refusal when there are too many members, or the person is in too many organizations. Then the
+     * link stays */
+    accept: (sha256: string, who: { readonly id: number } | Omit<NewPerson, "email">, nowMs: number) =>
+      engine.transaction((audit) => accept(audit, sha256, who, nowMs)),
 
-    resetPassword: (sha256, passwordHash, nowMs) =>
+    /** Sets a new password, ends all of the person's sessions, and uses up the link.
+     * @returns undefined when the link is not valid any more. */
+    resetPassword: (sha256: string, passwordHash: string, nowMs: number) =>
       engine.transaction(function* (audit) {
         const { person } = (yield* findLink("password", sha256, nowMs)) ?? {};
         const before = person ? yield* lockPerson(person) : undefined;
@@ -87,9 +110,9 @@ function usedLinks(engine: Engine): Pick<LoginStore, "link" | "claim" | "accept"
   };
 }
 
-function sessions(engine: Engine): Omit<LoginStore, "link" | "claim" | "accept" | "resetPassword"> {
+function sessions(engine: Engine) {
   return {
-    begin: (person, sha256, nowMs) =>
+    begin: (person: number, sha256: string, nowMs: number) =>
       engine.transaction(function* () {
         if ((yield* lockPerson(person)) === undefined) throw noAccount();
         yield* run`
@@ -101,24 +124,28 @@ function sessions(engine: Engine): Omit<LoginStore, "link" | "claim" | "accept" 
             ORDER BY used_at_ms DESC, id DESC LIMIT ${peopleLimits.sessionsPerPerson})`;
       }),
 
-    session: (sha256, nowMs) => engine.alone(findSession(sha256, nowMs)),
+    /** The valid session with this hash. */
+    session: (sha256: string, nowMs: number) => engine.alone(findSession(sha256, nowMs)),
 
-    used: async (id, nowMs) => {
+    /** Records a use of the session. If the person has too many sessions, the least recently used ones
+     * end. */
+    used: async (id: number, nowMs: number) => {
       await engine.alone(
         run`UPDATE login_sessions SET used_at_ms = ${greatest}(used_at_ms, ${nowMs}) WHERE id = ${id}`,
       );
     },
 
-    end: async (id) => {
+    end: async (id: number) => {
       await engine.alone(run`DELETE FROM login_sessions WHERE id = ${id}`);
     },
 
-    endAll: (person) =>
+    endAll: (person: number) =>
       engine.transaction(function* () {
         yield* lockPerson(person);
         yield* endSessions(person);
       }),
 
+    /** Ends the sessions of all people, and revokes all links. */
     endEverything: () =>
       engine.transaction(function* () {
         yield* run`DELETE FROM login_sessions`;

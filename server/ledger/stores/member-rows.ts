@@ -1,12 +1,8 @@
-/**
- * The rows of people and memberships. A transaction that changes the members of an organization locks the
- * organization's row first. A transaction that changes a person locks the person's row after that. Its later
- * reads of these rows cannot change before its commit.
- */
+import { peopleLimits } from "../../../contract/member-limits.ts";
+import { Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { Member, Person } from "../ports/members.ts";
-import { refuseEverywhere, refuseFull } from "../rules/member-notes.ts";
+
 import type { AuditLog } from "./engine/audit-log.ts";
 import { forNoKeyUpdate } from "./engine/dialect.ts";
 import {
@@ -23,6 +19,76 @@ import {
   type Work,
   word,
 } from "./engine/sql.ts";
+import type { Organization } from "./organization-rows.ts";
+
+export interface Person {
+  readonly id: number;
+  /** In its normal form: see `loginEmail`. */
+  readonly email: string;
+  readonly name: string;
+  /** argon2id, with its parameters and salt. */
+  readonly passwordHash: string;
+  readonly createdAtMs: number;
+  /** Whether the e-mail came from a claim link, an invitation or the command line. False if the person
+   * changed it, and for people of 0.1.0. */
+  readonly isEmailVerified: boolean;
+  /** The e-mail before the person changed it. The person gets it back when another person verifies the
+   * present one. */
+  readonly fallbackEmail: string | null;
+}
+
+/** The fields of a person whose e-mail a link has verified. */
+export const verifiedEmail = { isEmailVerified: true, fallbackEmail: null } as const;
+
+/** The person with the e-mail that they chose themselves. */
+export function withChosenEmail(person: Person, email: string): Person {
+  if (email === person.email) return person;
+  const fallback = person.fallbackEmail ?? person.email;
+  return { ...person, email, isEmailVerified: false, fallbackEmail: fallback === email ? null : fallback };
+}
+
+/** The person with the e-mail from before the present one, which belongs to another person. Undefined if
+ * there is no earlier one. Then they keep the present one. */
+export function withFallbackEmail(person: Person): Person | undefined {
+  const { fallbackEmail: email } = person;
+  return email === null ? undefined : { ...person, email, fallbackEmail: null, isEmailVerified: false };
+}
+
+export type NewPerson = Pick<Person, "email" | "name" | "passwordHash">;
+
+/** A person's membership of an organization. */
+export interface Membership {
+  readonly organization: Organization;
+  readonly role: Role;
+}
+
+/** An organization's member. */
+export interface Member {
+  /** The person's id. */
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly joinedAtMs: number;
+  /** With a precision of an hour. */
+  readonly lastSeenAtMs: number | null;
+}
+
+/** @param members the number of an organization's members
+ * @throws Refusal when the limit is reached */
+function refuseFull(members: number): void {
+  const { membersPerOrganization: most } = peopleLimits;
+  if (members < most) return;
+  throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
+}
+
+/** @param organizations the number of a person's organizations
+ * @throws Refusal when the limit is reached */
+function refuseEverywhere(organizations: number): void {
+  const { organizationsPerPerson: most } = peopleLimits;
+  if (organizations < most) return;
+  throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
+}
 
 const personRow = new RowOf<Person>({
   id: integer(),

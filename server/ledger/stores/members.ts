@@ -1,23 +1,16 @@
-/** People, and their memberships of organizations. Every change and its entry in the audit log are one
- * commit. */
+/**
+ * Team members: people, their memberships of organizations, their sessions, and the links by which they sign
+ * up or set a password. Secrets (session ids, codes in links) are 256 random bits, and only their SHA-256 is
+ * kept.
+ */
 
+import { createHash, randomBytes } from "node:crypto";
 import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import type { Role } from "../../../contract/roles.ts";
+import type { Feature } from "../feature.ts";
 import type { Actor } from "../ports/audit.ts";
-import {
-  type Member,
-  type MemberStore,
-  type Membership,
-  maxClaimLinks,
-  type NewPerson,
-  type Person,
-  seenEveryMs,
-  withChosenEmail,
-  withFallbackEmail,
-} from "../ports/members.ts";
-import type { Organization } from "../ports/organizations.ts";
 import {
   emailTaken,
   invitationRevokedNote,
@@ -37,7 +30,6 @@ import {
   tooManyInvitations,
 } from "../rules/member-notes.ts";
 import { unassignAlertsOf } from "./actions/alerts.ts";
-import { unassignTasksOf } from "./actions/tasks.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -70,19 +62,45 @@ import {
   isEmailTaken,
   join,
   lockPerson,
+  type Member,
+  type Membership,
+  type NewPerson,
   noteEverywhere,
+  type Person,
   personWithEmail,
   refuseFullOrganization,
   refusePersonEverywhere,
   updatePerson,
+  withChosenEmail,
+  withFallbackEmail,
 } from "./member-rows.ts";
 import {
   isThere,
   lockKnownOrganization,
   lockOrganization,
+  type NewOrganization,
+  type Organization,
   organizationColumns,
 } from "./organization-rows.ts";
 import { insertOrganization } from "./organizations.ts";
+
+/** The life of a session from its begin. Use does not extend it. */
+export const sessionMs = peopleLimits.sessionDays * 86_400_000;
+/** A member's last visit is written down at most this often. */
+const seenEveryMs = 3_600_000;
+/** Every start of an unclaimed service prints a link. This many of the newest links are valid. */
+const maxClaimLinks = 10;
+
+/** A code for a link or a session: 256 random bits. The ledger keeps only the hash. */
+export function newCode(): { readonly code: string; readonly sha256: string } {
+  const code = randomBytes(32).toString("base64url");
+  return { code, sha256: hashCode(code) };
+}
+
+/** The hash by which a code is stored and found: SHA-256, in hexadecimal digits. */
+export function hashCode(code: string): string {
+  return createHash("sha256").update(code).digest("hex");
+}
 
 type Place = Organization & Pick<Member, "role" | "lastSeenAtMs">;
 
@@ -96,18 +114,29 @@ const invited = new RowOf<{ readonly email: string; readonly role: Role }>({ ema
 const noteOfInvitation = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
 const keyId = new RowOf<{ readonly id: number }>({ id: integer() });
 
-/** The store of members. */
-export function memberStore(engine: Engine): MemberStore {
-  return { ...profiles(engine), ...memberships(engine), ...memberChanges(engine), ...links(engine) };
+/** The store of members. The calls that the command line may use, too. */
+export function memberStore(engine: Engine, features: readonly Feature[]) {
+  return {
+    ...profiles(engine),
+    ...memberships(engine),
+    ...memberChanges(engine, features),
+    ...links(engine),
+  };
 }
 
-function profiles(engine: Engine): Pick<MemberStore, "isClaimed" | "find" | "withEmail" | "change"> {
-  return {
-    isClaimed: () => engine.alone(exists`FROM people`),
-    find: (id) => engine.alone(findPerson(id)),
-    withEmail: (email) => engine.alone(personWithEmail(email)),
+export type MemberStore = ReturnType<typeof memberStore>;
 
-    change: (id, change, by, nowMs, verifiedHash) =>
+function profiles(engine: Engine) {
+  return {
+    /** Whether there is any person. */
+    isClaimed: () => engine.alone(exists`FROM people`),
+    find: (id: number) => engine.alone(findPerson(id)),
+    withEmail: (email: string) => engine.alone(personWithEmail(email)),
+
+    /** Changes the given fields. The person's other organizations get an entry in their audit logs. It does
+     * not verify an e-mail. @param verifiedHash of the password that was sent with the change
+     * @throws Refusal when another person has the e-mail, or the password was changed meanwhile */
+    change: (id: number, change: Partial<NewPerson>, by: Actor, nowMs: number, verifiedHash?: string) =>
       engine.transaction(function* (audit) {
         const before = yield* lockPerson(id);
         if (before === undefined) throw noAccount();
@@ -121,20 +150,22 @@ function profiles(engine: Engine): Pick<MemberStore, "isClaimed" | "find" | "wit
   };
 }
 
-function memberships(
-  engine: Engine,
-): Pick<MemberStore, "membershipsOf" | "membership" | "createOrganization" | "list"> {
+function memberships(engine: Engine) {
   return {
-    membershipsOf: async (person) => {
+    /** In the order of the organizations' names. */
+    membershipsOf: async (person: number) => {
       const places = await engine.alone(select(place)`${ofPlaces} WHERE person = ${person} AND ${isThere}`);
       return places
         .map(membershipOf)
         .toSorted((a, b) => (a.organization.name < b.organization.name ? -1 : 1));
     },
 
-    membership: (person, organization, nowMs) => engine.alone(seenMembership(person, organization, nowMs)),
+    /** The person's membership of this organization, and records the visit. Undefined if there is none. */
+    membership: (person: number, organization: number, nowMs: number) =>
+      engine.alone(seenMembership(person, organization, nowMs)),
 
-    createOrganization: (wanted, by, nowMs) =>
+    /** A new organization with the person as its owner. @throws Refusal when its name is taken. */
+    createOrganization: (wanted: NewOrganization, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         const owner = by.person?.id ?? 0;
         if ((yield* lockPerson(owner)) === undefined) throw noAccount();
@@ -145,13 +176,15 @@ function memberships(
         return organization;
       }),
 
-    list: (organization) => engine.alone(findMembers(organization)),
+    list: (organization: number) => engine.alone(findMembers(organization)),
   };
 }
 
-function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole" | "remove"> {
+function memberChanges(engine: Engine, features: readonly Feature[]) {
   return {
-    makeOwner: (organization, person, by, nowMs) =>
+    /** Makes a person an owner at once, with or without an earlier membership.
+     * @throws Refusal when there are too many members, or the person is in too many organizations */
+    makeOwner: (organization: number, person: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         const member = yield* findMember(organization, person);
@@ -167,7 +200,9 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         yield* audit.note(organization, madeOwnerNote(owner), by, nowMs);
       }),
 
-    setRole: (organization, person, role, by, nowMs) =>
+    /** @returns undefined when the person is no member. @throws Refusal when there would be no owner any
+     * more. */
+    setRole: (organization: number, person: number, role: Role, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findMember(organization, person);
@@ -176,7 +211,11 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         return { ...before, role };
       }),
 
-    remove: (organization, person, by, nowMs, keysTo = null) =>
+    /** Removes a member, and revokes the read keys that the member made, or moves them to an owner.
+     * @param keysTo the owner's id
+     * @returns undefined when the person is no member.
+     * @throws Refusal when there would be no owner any more, or `keysTo` is none of the other owners. */
+    remove: (organization: number, person: number, by: Actor, nowMs: number, keysTo: number | null = null) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findMember(organization, person);
@@ -188,28 +227,33 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         // The removed person could return with an invitation that they made for themselves.
         yield* deleteInvitationsBy(organization, person);
         const ids = yield* leaveKeys(organization, person, nowMs, keysTo);
-        const tasks = yield* unassignTasksOf(organization, before);
-        const alerts = yield* unassignAlertsOf(organization, person);
-        const left = { ids, to: keysTo, tasks, alerts };
+        const freed: Record<string, number> = {};
+        for (const [what, free] of features.flatMap(({ freeAfterMember = {} }) =>
+          Object.entries(freeAfterMember),
+        )) {
+          freed[what] = yield* free(organization, before);
+        }
+        freed.alert = yield* unassignAlertsOf(organization, person);
+        const left = { ids, to: keysTo, freed };
         yield* audit.note(organization, removedNote(before, left, by), by, nowMs);
         return before;
       }),
   };
 }
 
-type Links =
-  | "invitations"
-  | "invite"
-  | "invitationsOfDay"
-  | "revokeInvitation"
-  | "addPasswordLink"
-  | "addClaimLink";
-
-function links(engine: Engine): Pick<MemberStore, Links> {
+function links(engine: Engine) {
   return {
-    invitations: (organization, nowMs) => engine.alone(findInvitations(organization, nowMs)),
+    /** The organization's invitations that can still be accepted. */
+    invitations: (organization: number, nowMs: number) => engine.alone(findInvitations(organization, nowMs)),
 
-    invite: (invitation, by, nowMs) =>
+    /** Creates an invitation. It replaces an earlier one to the same e-mail. @returns its id.
+     * @throws Refusal when the e-mail is a member's, or there are too many invitations or members.
+     * @throws ApiError when the person has made too many within a day */
+    invite: (
+      invitation: { organization: number; email: string; role: Role; sha256: string; expiresAtMs: number },
+      by: Actor,
+      nowMs: number,
+    ) =>
       engine.transaction(function* (audit) {
         const { organization, email, role } = invitation;
         yield* refuseInvitation(organization, email, nowMs);
@@ -221,12 +265,14 @@ function links(engine: Engine): Pick<MemberStore, Links> {
         return id;
       }),
 
-    invitationsOfDay: async (email, nowMs) => {
+    /** The invitations to this e-mail within a day, of all organizations, also those that are revoked. */
+    invitationsOfDay: async (email: string, nowMs: number) => {
       const made = await engine.alone(select(noteOfInvitation)`${madeWithinDay(nowMs)}`);
       return made.filter(({ detail }) => detail.email === email).length;
     },
 
-    revokeInvitation: (organization, invitation, by, nowMs) =>
+    /** @returns false when the organization has no such invitation. */
+    revokeInvitation: (organization: number, invitation: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         const [gone] = yield* returning(invited)`
           DELETE FROM invite_links
@@ -236,7 +282,12 @@ function links(engine: Engine): Pick<MemberStore, Links> {
         return true;
       }),
 
-    addPasswordLink: ({ person, sha256, expiresAtMs }, by, nowMs) =>
+    /** Creates a link with which the person sets a new password. It replaces an earlier link. */
+    addPasswordLink: (
+      { person, sha256, expiresAtMs }: { person: number; sha256: string; expiresAtMs: number },
+      by: Actor,
+      nowMs: number,
+    ) =>
       engine.transaction(function* (audit) {
         const member = yield* lockPerson(person);
         if (member === undefined) throw noAccount();
@@ -247,7 +298,8 @@ function links(engine: Engine): Pick<MemberStore, Links> {
         yield* noteEverywhere(audit, person, passwordLinkNote(member), by, nowMs);
       }),
 
-    addClaimLink: (sha256, nowMs) =>
+    /** Creates a link with which the first person signs up. The newest `maxClaimLinks` are valid. */
+    addClaimLink: (sha256: string, nowMs: number) =>
       engine.transaction(function* () {
         yield* advisoryLock(storeLocks.claim);
         yield* run`INSERT INTO invite_links (kind, sha256, created_at_ms) VALUES ('claim', ${sha256}, ${nowMs})`;

@@ -1,15 +1,24 @@
-/** Organizations: names are unique, and a new timezone requests a rebuild of the days in the warehouse. */
+/** Organizations as the ledger keeps them, and their changes. */
+
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
+import type { Actor } from "../ports/audit.ts";
 import type { RebuildBegun } from "../ports/health.ts";
-import type { NewOrganization } from "../ports/members.ts";
-import type { Organization, Organizations } from "../ports/organizations.ts";
 import { organizationCreatedNote } from "../rules/member-notes.ts";
-import { noOrganization, organizationChangedNote } from "../rules/organization-notes.ts";
 import { greatest, isTaken } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
 import { integer, nullable, RowOf, returning, run, select, text, type Work } from "./engine/sql.ts";
-import { findOrganization, isThere, lockKnownOrganization, organizationRow } from "./organization-rows.ts";
+import {
+  findOrganization,
+  isThere,
+  lockKnownOrganization,
+  type NewOrganization,
+  noOrganization,
+  type Organization,
+  type OrganizationChange,
+  organizationChangedNote,
+  organizationRow,
+} from "./organization-rows.ts";
 
 const organizationId = new RowOf<Pick<Organization, "id">>({ id: integer() });
 const rebuild = new RowOf<RebuildBegun>({ timezone: text(), askedAtMs: integer("rebuild_asked_at_ms") });
@@ -17,21 +26,26 @@ const pendingSince = new RowOf<{ readonly atMs: number | null }>({
   atMs: nullable(integer("rebuild_asked_at_ms")),
 });
 
-/** The store of organizations. */
-export function organizationStore(engine: Engine, clock: () => number): Organizations {
+/** The store of organizations. A change by a team member or the command line and its entry in the audit log
+ * are one commit. */
+export function organizationStore(engine: Engine, clock: () => number) {
   return {
     list: () => engine.alone(select(organizationRow)`FROM organizations WHERE ${isThere} ORDER BY id`),
 
-    find: (id) => engine.alone(findOrganization(id)),
+    /** Undefined if there is none with this id. */
+    find: (id: number) => engine.alone(findOrganization(id)),
 
-    create: (wanted, by) =>
+    /** @throws Refusal when the name is taken. */
+    create: (wanted: { name: string; timezone: string; nowMs: number }, by: Actor) =>
       engine.transaction(function* (audit) {
         const created = yield* insertOrganization(wanted);
         yield* audit.note(created.id, organizationCreatedNote(created), by, wanted.nowMs);
         return created;
       }),
 
-    set: (id, change, by, nowMs) =>
+    /** Changes the given fields. A new timezone marks the organization for a rebuild of its days.
+     * @throws Refusal when the new name is taken or the organization does not exist. */
+    set: (id: number, change: OrganizationChange, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         const before = yield* lockKnownOrganization(id);
         const after = { ...before, ...change };
@@ -42,7 +56,8 @@ export function organizationStore(engine: Engine, clock: () => number): Organiza
         return after;
       }),
 
-    eventsDropped: async (id, beforeDay) => {
+    /** Records that raw events before this day will be deleted. Called before the first deletion. */
+    eventsDropped: async (id: number, beforeDay: number) => {
       await engine.alone(
         run`UPDATE organizations SET events_from_day = ${greatest}(coalesce(events_from_day, ${beforeDay}), ${beforeDay})
           WHERE id = ${id}`,
@@ -50,6 +65,8 @@ export function organizationStore(engine: Engine, clock: () => number): Organiza
     },
   };
 }
+
+export type Organizations = ReturnType<typeof organizationStore>;
 
 /** The rebuilds after changes of timezones. */
 export class Rebuilds {

@@ -1,16 +1,76 @@
-/** Stores outages that were declared by hand. */
-import type { DeclaredOutage, OutageStore } from "../ports/settings.ts";
-import {
-  checkedOutage,
-  maxDeclaredOutages,
-  noOutage,
-  outageAddedNote,
-  outageRemovedNote,
-  tooManyOutages,
-} from "../rules/declared-outages.ts";
+/** The limits of declared outages, and their entries in the audit log. Both databases use them. */
+import { Refusal } from "../../../contract/refusal.ts";
+import { formatDay } from "../../calendar/days.ts";
+import type { Actor, AuditNote } from "../ports/audit.ts";
 import type { Engine } from "./engine/engine.ts";
 import { integer, RowOf, returning, returningOne, select } from "./engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
+
+/** Most declared outages of an organization. */
+const maxDeclaredOutages = 100;
+const maxOutageDays = 366;
+
+/** The days as they can be stored. @throws Refusal */
+function checkedOutage({ fromDay, toDay }: OutageDays): OutageDays {
+  if (toDay < fromDay) {
+    throw new Refusal(
+      `An outage ends on its first day or later: ${formatDay(toDay)} is before ${formatDay(fromDay)}.`,
+    );
+  }
+  if (toDay - fromDay >= maxOutageDays) {
+    throw new Refusal(`An outage has at most ${maxOutageDays} days: declare a longer one in parts.`);
+  }
+  return { fromDay, toDay };
+}
+
+/** The entry of an outage that was declared. */
+function outageAddedNote(outage: DeclaredOutage): AuditNote {
+  return {
+    action: "outage.added",
+    summary: `Declared an outage: ${daysInWords(outage)}`,
+    detail: detailOf(outage),
+  };
+}
+
+/** The entry of an outage that was removed. */
+function outageRemovedNote(outage: DeclaredOutage): AuditNote {
+  return {
+    action: "outage.removed",
+    summary: `Removed a declared outage: ${daysInWords(outage)}`,
+    detail: detailOf(outage),
+  };
+}
+
+function daysInWords({ fromDay, toDay }: OutageDays): string {
+  return fromDay === toDay ? formatDay(fromDay) : `${formatDay(fromDay)} to ${formatDay(toDay)}`;
+}
+
+function detailOf({ id, fromDay, toDay }: DeclaredOutage) {
+  return { id, firstDay: formatDay(fromDay), lastDay: formatDay(toDay) };
+}
+
+/** The error for one outage too many. */
+function tooManyOutages(): Refusal {
+  return new Refusal(
+    `There are ${maxDeclaredOutages} declared outages already: remove one before you add another.`,
+  );
+}
+
+/** The error for an unknown outage. */
+function noOutage(id: number): Refusal {
+  return new Refusal(`There is no declared outage with the id ${id}: rekindle outage list shows them.`);
+}
+
+/** Days since 1970-01-01 in the organization's timezone, both included. */
+export interface OutageDays {
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+export interface DeclaredOutage extends OutageDays {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
 
 const storedOutage = new RowOf<DeclaredOutage>({
   id: integer(),
@@ -19,12 +79,18 @@ const storedOutage = new RowOf<DeclaredOutage>({
   createdAtMs: integer(),
 });
 
-/** The store of declared outages. */
-export function outageStore(engine: Engine): OutageStore {
+/** The store of declared outages. Outages that were declared by hand: days on which data collection had
+ * stopped, which no count of days of scores contains. Every change and its entry in the audit log are one
+ * commit. */
+export function outageStore(engine: Engine) {
   return {
-    list: (organization) => engine.alone(outagesOf(organization)),
+    /** In the order of days. */
+    list: (organization: number) => engine.alone(outagesOf(organization)),
 
-    add: async (organization, days, by, nowMs) => {
+    /** Declares an outage. @returns the outage with its id. One of the same days is returned unchanged.
+     * @throws Refusal when the days are in the wrong order or too many, there are too many outages, or there
+     * is no such organization. */
+    add: async (organization: number, days: OutageDays, by: Actor, nowMs: number) => {
       const { fromDay, toDay } = checkedOutage(days);
       return engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
@@ -40,7 +106,8 @@ export function outageStore(engine: Engine): OutageStore {
       });
     },
 
-    remove: (organization, id, by, nowMs) =>
+    /** @throws Refusal when the organization has no outage with this id. */
+    remove: (organization: number, id: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const [removed] = yield* returning(storedOutage)`
@@ -50,6 +117,8 @@ export function outageStore(engine: Engine): OutageStore {
       }),
   };
 }
+
+export type OutageStore = ReturnType<typeof outageStore>;
 
 function outagesOf(organization: number) {
   return select(storedOutage)`

@@ -1,14 +1,10 @@
-/** Stores counts of sources: a row for each hour with items, and one for each source. */
-import { sourceLimits } from "../../../contract/sources.ts";
+/**
+ * Counts of the items of each source of an organization, by hour. They show a source's rhythm and its
+ * silence. No acknowledged data depends on these counts: a killed process may lose those of the last seconds.
+ */
+import { type SenderName, type SourceOutcome, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
-import {
-  type CountedHour,
-  type SourceHour,
-  type SourceItems,
-  type SourceStore,
-  type SourceTotals,
-  sourceRetiredNote,
-} from "../ports/sources.ts";
+import type { Actor, AuditNote } from "../ports/audit.ts";
 import { forNoKeyUpdate, greatest, least, records, skipLocked } from "./engine/dialect.ts";
 import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
 import {
@@ -24,6 +20,49 @@ import {
   word,
 } from "./engine/sql.ts";
 import { isThere, lockOrganization } from "./organization-rows.ts";
+
+/** Numbers of items by outcome. */
+export type SourceItems = Readonly<Record<SourceOutcome, number>>;
+
+/** The items of a source in one hour. */
+export interface SourceHour extends SourceItems {
+  readonly source: SenderName;
+  /** Hours since 1970-01-01, UTC. */
+  readonly utcHour: number;
+}
+
+/** An addition to the counts: those of one hour, or of a part of it. */
+export interface CountedHour extends SourceHour {
+  readonly organization: number;
+  /** The arrival of the first item. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** The arrival of the first item that was not rejected. Null if all were rejected. */
+  readonly firstHeardMs: number | null;
+  readonly lastHeardMs: number | null;
+}
+
+/** The totals of a source since its first item. */
+export interface SourceTotals extends SourceItems {
+  readonly source: SenderName;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** The arrival of the first item that was not rejected. A source with only rejected items counts as
+   * silent. */
+  readonly firstHeardMs: number | null;
+  readonly lastHeardMs: number | null;
+  /** The time at which a member marked it as removed. Its next accepted item clears this. */
+  readonly retiredAtMs: number | null;
+}
+
+/** The entry of a source that was marked as removed. */
+function sourceRetiredNote(source: SenderName): AuditNote {
+  return {
+    action: "source.retired",
+    summary: `Retired the source ${source}: nobody waits for it until it sends again`,
+    detail: { source },
+  };
+}
 
 const outcomes = ["accepted", "held", "duplicate", "rejected", "ignored"] as const;
 
@@ -47,18 +86,23 @@ const hour = new RowOf<SourceHour>({ source: word(), utcHour: integer(), ...item
 const retired = new RowOf<{ readonly atMs: number | null }>({ atMs: nullable(integer("retired_at_ms")) });
 
 /** The store of sources' counts. */
-export function sourceStore(engine: Engine): SourceStore {
+export function sourceStore(engine: Engine) {
   return {
-    add: (counted, written = () => undefined) =>
+    /** Adds counts in several commits. @param written gets the number of lines in each commit, in their
+     * order */
+    add: (counted: readonly CountedHour[], written: (lines: number) => void = () => undefined) =>
       inParts(engine, counted, async (hours) => {
         await engine.transaction(() => add(hours));
         written(hours.length);
       }),
 
-    totals: (organization) =>
+    /** The totals of every source, in the order of their names. */
+    totals: (organization: number) =>
       engine.alone(select(totals)`FROM sources WHERE organization = ${organization} ORDER BY source`),
 
-    hours: async (organization, fromUtcHour) => {
+    /** The hours of all sources from this hour on, oldest first. Hours without items are left out. Kept for 8
+     * weeks. */
+    hours: async (organization: number, fromUtcHour: number) => {
       await engine.countsFlushed();
       return engine.alone(
         select(hour)`FROM source_hours WHERE organization = ${organization} AND utc_hour >= ${fromUtcHour}
@@ -66,7 +110,10 @@ export function sourceStore(engine: Engine): SourceStore {
       );
     },
 
-    retire: (organization, source, by, nowMs) =>
+    /** Marks a source as removed, if it is not marked yet. The mark and its entry in the audit log are one
+     * commit.
+     * @returns the time of the mark. Undefined if the source never sent an item */
+    retire: (organization: number, source: SenderName, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const ofSource = part`organization = ${organization} AND source = ${source}`;
@@ -79,6 +126,8 @@ export function sourceStore(engine: Engine): SourceStore {
       }),
   };
 }
+
+export type SourceStore = ReturnType<typeof sourceStore>;
 
 /** Deletes the hours that are older than 8 weeks. */
 export function tidySources(engine: Engine, nowMs: number): Promise<void> {

@@ -1,4 +1,6 @@
 /** All stores that are written once for both engines. */
+
+import type { Feature, FeatureStores } from "../feature.ts";
 import type { AlertStore } from "../ports/actions/alerts.ts";
 import type { DeliveryStore } from "../ports/actions/deliveries.ts";
 import type { DestinationStore } from "../ports/actions/destinations.ts";
@@ -6,60 +8,46 @@ import type { PersonDataStore } from "../ports/actions/person-data.ts";
 import type { AlertRuleStore } from "../ports/actions/rule-settings.ts";
 import type { RuleDecisions } from "../ports/actions/rules.ts";
 import type { SegmentStore } from "../ports/actions/segments.ts";
-import type { NoteStore, TaskStore } from "../ports/actions/work.ts";
-import type { WorkTimeline } from "../ports/actions/work-timeline.ts";
 import type { AuditStore } from "../ports/audit.ts";
-import type { Credentials } from "../ports/credentials.ts";
-import type { ExclusionStore } from "../ports/exclusions.ts";
-import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
-import type { HeldEventStore } from "../ports/held-events.ts";
-import type { Imports } from "../ports/imports.ts";
+import type { LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
 import type { DayCount } from "../ports/inbox.ts";
-import type { LoginStore, MemberStore } from "../ports/members.ts";
-import type { Organizations } from "../ports/organizations.ts";
-import type { RejectedEventStore } from "../ports/rejected-events.ts";
-import type { OutageStore, SettingsStore } from "../ports/settings.ts";
-import type { IdentityStore, SourceSettingsStore } from "../ports/source-settings.ts";
-import type { SourceStore } from "../ports/sources.ts";
-import type { ViewStore } from "../ports/views.ts";
-import type { WarningStore } from "../ports/warnings.ts";
 import { Hourly } from "../rules/hourly.ts";
-import { noOrganization } from "../rules/organization-notes.ts";
 import { ruleDecisions } from "./actions/alert-decisions.ts";
 import { tidyAlerts } from "./actions/alert-rows.ts";
 import { alertRuleStore } from "./actions/alert-rules.ts";
 import { alertStore } from "./actions/alerts.ts";
-import { noteStore } from "./actions/notes.ts";
 import { personDataStore } from "./actions/person-data.ts";
 import { finishRuleDeletions } from "./actions/rule-deletions.ts";
 import { segmentStore } from "./actions/segments.ts";
 import { deliveryStore, tidyDeliveries } from "./actions/sending/deliveries.ts";
 import { destinationStore } from "./actions/sending/destinations.ts";
-import { taskStore } from "./actions/tasks.ts";
-import { workTimeline } from "./actions/work-timeline.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { lastBulkLoadAtMs, noteBulkLoad } from "./bulk-loads.ts";
-import { checkStore } from "./checks.ts";
-import { credentialStore } from "./credentials.ts";
+import { type CheckStore, checkStore } from "./checks.ts";
+import { type Credentials, credentialStore } from "./credentials.ts";
 import type { Engine, InboxWriter } from "./engine/engine.ts";
 import { dayCountsOf, populationsOf } from "./events/counts.ts";
-import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
-import { rejectedEventStore } from "./events/rejected-events.ts";
-import { exclusionStore } from "./exclusions.ts";
-import { identityStore } from "./identities.ts";
-import { importedRows, importStore } from "./imports.ts";
-import { loginStore, tidyLogins } from "./logins.ts";
-import { memberStore } from "./members.ts";
-import { organizationStore, Rebuilds } from "./organizations.ts";
-import { outageStore } from "./outages.ts";
-import { settingsStore } from "./settings.ts";
-import { sourceSettingsStore } from "./source-settings.ts";
-import { sourceStore, tidySources } from "./sources.ts";
-import { viewStore } from "./views.ts";
-import { tidyWarnings, warningStore } from "./warnings.ts";
+import { type HeldEventStore, heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
+import { type RejectedEventStore, rejectedEventStore } from "./events/rejected-events.ts";
+import { type ExclusionStore, exclusionStore } from "./exclusions.ts";
+import { type IdentityStore, identityStore } from "./identities.ts";
+import { type Imports, importedRows, importStore } from "./imports.ts";
+import { type LoginStore, loginStore, tidyLogins } from "./logins.ts";
+import { type MemberStore, memberStore } from "./members.ts";
+import { noOrganization } from "./organization-rows.ts";
+import { type Organizations, organizationStore, Rebuilds } from "./organizations.ts";
+import { type OutageStore, outageStore } from "./outages.ts";
+import { type SettingsStore, settingsStore } from "./settings.ts";
+import { type SourceSettingsStore, sourceSettingsStore } from "./source-settings.ts";
+import { type SourceStore, sourceStore, tidySources } from "./sources.ts";
+import { tidyWarnings, type WarningStore, warningStore } from "./warnings.ts";
+
+export interface LedgerStores extends FeatureStores {}
 
 /** The stores of a ledger, the same for both engines. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above.
 export abstract class LedgerStores {
+  readonly features: readonly Feature[];
   readonly organizations: Organizations;
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
@@ -72,15 +60,11 @@ export abstract class LedgerStores {
   readonly audit: AuditStore;
   readonly members: MemberStore;
   readonly logins: LoginStore;
-  readonly views: ViewStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
   readonly alertRules: AlertRuleStore;
   readonly ruleDecisions: RuleDecisions;
   readonly alerts: AlertStore;
-  readonly notes: NoteStore;
-  readonly tasks: TaskStore;
-  readonly workTimeline: WorkTimeline;
   readonly personData: PersonDataStore;
   readonly segments: SegmentStore;
   readonly sources: SourceStore;
@@ -92,7 +76,9 @@ export abstract class LedgerStores {
   readonly #engine: Engine;
   readonly #inbox: InboxWriter;
 
-  constructor(engine: Engine, clock: () => number, inbox: InboxWriter) {
+  constructor(engine: Engine, clock: () => number, inbox: InboxWriter, features: readonly Feature[]) {
+    this.features = features;
+    Object.assign(this, ...features.map(({ stores }) => stores(engine)));
     this.organizations = organizationStore(engine, clock);
     this.tokens = credentialStore(engine, "tokens");
     this.readKeys = credentialStore(engine, "read_keys");
@@ -103,17 +89,13 @@ export abstract class LedgerStores {
     this.imports = importStore(engine);
     this.settings = settingsStore(engine);
     this.audit = auditStore(engine);
-    this.members = memberStore(engine);
+    this.members = memberStore(engine, features);
     this.logins = loginStore(engine);
-    this.views = viewStore(engine);
     this.destinations = destinationStore(engine);
     this.deliveries = deliveryStore(engine);
     this.alertRules = alertRuleStore(engine);
     this.ruleDecisions = ruleDecisions(engine);
     this.alerts = alertStore(engine);
-    this.notes = noteStore(engine);
-    this.tasks = taskStore(engine);
-    this.workTimeline = workTimeline(engine);
     this.personData = personDataStore(engine);
     this.segments = segmentStore(engine);
     this.sources = sourceStore(engine);

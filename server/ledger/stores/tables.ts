@@ -14,6 +14,17 @@ export interface TableTypes {
   readonly keyed: string;
 }
 
+/** How a move from SQLite to PostgreSQL copies a table. */
+export interface MovedTable {
+  readonly name: string;
+  /** Columns whose text is `storable`. */
+  readonly encoded?: readonly string[];
+  /** Columns that PostgreSQL does not have. */
+  readonly without?: readonly string[];
+  /** Columns that SQLite does not have. */
+  readonly with?: Readonly<Record<string, number>>;
+}
+
 export const sqliteTypes: TableTypes = {
   id: "INTEGER PRIMARY KEY AUTOINCREMENT",
   integer: "INTEGER",
@@ -93,24 +104,6 @@ export function peopleAndAudit({ id, integer, text, ordered, end, keyed }: Table
   )${end};
   CREATE INDEX audit_log_of_organization ON audit_log (organization, id);
   CREATE INDEX audit_log_by_time ON audit_log (at_ms);
-`;
-}
-
-/** Saved views. */
-export function viewsTable({ id, integer, text, ordered, end }: TableTypes): string {
-  return `
-  CREATE TABLE views (
-    id ${id},
-    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    page ${ordered} NOT NULL,
-    name ${ordered} NOT NULL,
-    query ${text} NOT NULL,
-    created_by ${integer} REFERENCES people (id) ON DELETE SET NULL,
-    created_at_ms ${integer} NOT NULL,
-    updated_at_ms ${integer} NOT NULL,
-    UNIQUE (organization, page, name)
-  )${end};
-  CREATE INDEX views_of_person ON views (created_by);
 `;
 }
 

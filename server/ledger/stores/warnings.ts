@@ -1,13 +1,9 @@
-/** Stores ingestion warnings: a row for each organization, UTC day, kind, endpoint and detail. */
+/** Ingestion warnings: problems of requests, counted by day. No acknowledged data depends on them: a killed
+ * process may lose the counts of the last seconds. */
+
+import type { warningKinds } from "../../../contract/api/api.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import { personKinds } from "../ports/held-events.ts";
-import {
-  type IngestionWarning,
-  maxWarningDetails,
-  UnwritableWarnings,
-  type WarningStore,
-  warningsKeptDays,
-} from "../ports/warnings.ts";
+import { personKinds } from "../rules/held-events.ts";
 import { personText } from "../rules/person-text.ts";
 import { tombstoneOf } from "../rules/user-rows.ts";
 import {
@@ -23,6 +19,66 @@ import {
 import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
 import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
 import { isThere } from "./organization-rows.ts";
+
+/** The ingestion warnings about items that were dropped or could not be attached, and about links that were
+ * not stored. */
+export type HeldEventWarningKind = "held_full" | "held_expired" | "held_refused" | "links_full";
+
+/** The warning about items that were dropped or could not be attached, or about links that were not stored.
+ * @param message the reason */
+export function heldEventWarning(
+  organization: number,
+  kind: HeldEventWarningKind,
+  count: number,
+  nowMs: number,
+  message: string | null = null,
+): IngestionWarning {
+  return {
+    organization,
+    count,
+    utcDay: Math.floor(nowMs / msPerDay),
+    firstSeenMs: nowMs,
+    lastSeenMs: nowMs,
+    kind,
+    endpoint: "sources",
+    detail: message,
+    message,
+    userId: null,
+  };
+}
+
+/** Most rows of an organization and a day. Further details are counted in one row for all others. */
+const maxWarningDetails = 1_000;
+const warningsKeptDays = 30;
+
+/** The answer to `unknown_key`, `event_in_future` and `duplicate` is 201. Requests with `…_left_out` and
+ * `…_ignored` were stored without some fields. Items with `held_…` were dropped later. A link with
+ * `links_full` was not stored. All others were rejected. */
+export type WarningKind = (typeof warningKinds)[number];
+
+/** Warnings that are counted together: one line of the list. */
+export interface IngestionWarning {
+  readonly organization: number;
+  /** Days since 1970-01-01, UTC. */
+  readonly utcDay: number;
+  readonly kind: WarningKind;
+  /** The last part of the request's path, for example `identify` or `track`. Or the source. */
+  readonly endpoint: string;
+  /** The key, the event's name or the message's beginning. Null for all further ones, once there are too
+   * many. */
+  readonly detail: string | null;
+  readonly count: number;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  /** The latest error message to a sender. Null if the request was accepted. */
+  readonly message: string | null;
+  /** The latest user's id, if it could be read. Never the id of an erased user who was not identified
+   * again. */
+  readonly userId: string | null;
+}
+
+/** Some warnings can never be written and were left out. All others are stored. */
+export class UnwritableWarnings extends Error {}
 
 /** Replaces null, which cannot be part of the key. No detail equals it, because no detail has half a
  * surrogate pair. */
@@ -65,9 +121,13 @@ const countOfDay = new RowOf<Day & { readonly count: number }>({
 });
 
 /** The store of warnings. */
-export function warningStore(engine: Engine): WarningStore {
+export function warningStore(engine: Engine) {
   return {
-    add: async (counted, written = () => undefined) => {
+    /** Adds counts to the stored ones, without the ids of erased people: a late count must not store the id
+     * again. Above 1,000 details of an organization and day, new ones are counted without their detail.
+     * @param written gets the number of lines in each of several commits, in their order
+     * @throws UnwritableWarnings */
+    add: async (counted: readonly IngestionWarning[], written: (lines: number) => void = () => undefined) => {
       const refused: unknown[] = [];
       await inParts(engine, counted, async (warnings) => {
         refused.push(...(await addAllBut(engine, warnings, written)));
@@ -78,7 +138,8 @@ export function warningStore(engine: Engine): WarningStore {
       });
     },
 
-    list: async (organization, limit, kind) => {
+    /** Newest first. @param kind only warnings of this kind. Default: all kinds */
+    list: async (organization: number, limit: number, kind?: WarningKind) => {
       await engine.countsFlushed();
       return engine.alone(
         select(warning)`FROM ingestion_warnings
@@ -88,6 +149,8 @@ export function warningStore(engine: Engine): WarningStore {
     },
   };
 }
+
+export type WarningStore = ReturnType<typeof warningStore>;
 
 /** Deletes warnings that are older than 30 days. */
 export function tidyWarnings(engine: Engine, nowMs: number): Promise<void> {

@@ -6,7 +6,7 @@ import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour, type Zone } from "../../calendar/zone.ts";
 import type { DayCount } from "../../ledger/ports/inbox.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { SourceHour, SourceTotals } from "../../ledger/ports/sources.ts";
+import type { SourceHour, SourceTotals } from "../../ledger/stores/sources.ts";
 import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
 
 /** The organization of the sources: days and hours of the week are in its zone. */

@@ -4,7 +4,7 @@
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import { type SettingDifference, settingDifferences } from "../../ledger/ports/settings.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/stores/settings.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { settingsWithoutScores } from "../scores/settings.ts";

@@ -4,7 +4,7 @@
  * tenure for at least 7 days, risks had the same bands whatever the base rate, and outages counted as idle
  * days.
  */
-import { currentSettings, type StoredSettings } from "../../ledger/ports/settings.ts";
+import { currentSettings, type StoredSettings } from "../../ledger/stores/settings.ts";
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
 import { type ChurnModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { OutcomeCounts } from "../churn/departures.ts";

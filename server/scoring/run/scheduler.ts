@@ -10,7 +10,7 @@
 import { formatDay } from "../../calendar/days.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { Retries } from "../../process/retries.ts";
 import { every, type Time } from "../../process/time.ts";
 import type { Logger } from "../../telemetry/log.ts";

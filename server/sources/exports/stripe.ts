@@ -14,7 +14,7 @@
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress } from "../../intake/admission/admit-event.ts";
 import type { SourcedItem } from "../../intake/admission/sourced.ts";
-import { addressId } from "../../ledger/ports/held-events.ts";
+import { addressId } from "../../ledger/rules/held-events.ts";
 import { billingTrack, type CustomerFacts } from "../billing/facts.ts";
 import { fieldOf, instantOf, numberOf, secondsOf, textOf } from "../billing/fields.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";

@@ -1,11 +1,12 @@
 /** Rows of the ledger about one person, as objects of the copy of everything about the person. */
 import { formatDay } from "../../calendar/days.ts";
+import type { ExportedRows } from "../../ledger/feature.ts";
 import type { PersonDelivery } from "../../ledger/ports/actions/person-data.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import { alertLine, noteLine, taskLine } from "./work-export.ts";
+import { alertLine } from "./work-export.ts";
 
 /** Rows that are read together. A rejected row may have a megabyte, and a message has up to 20 kB. */
-const page = { rejected: 50, audit: 500, notes: 200, alerts: 200, messages: 100 } as const;
+const page = { rejected: 50, audit: 500, alerts: 200, messages: 100 } as const;
 
 export interface OfPerson {
   readonly ledger: SharedLedger;
@@ -16,23 +17,6 @@ export interface OfPerson {
 }
 
 type Pages = AsyncGenerator<readonly object[]>;
-
-/** Notes, the newest first. */
-export async function* notesOf({ ledger, organization, userId }: OfPerson): Pages {
-  const entity = { kind: "user", id: userId } as const;
-  for (let before: number | undefined; ; ) {
-    const notes = await ledger.notes.ofEntity(organization, entity, { limit: page.notes, before });
-    yield notes.map((note) => noteLine(note).line);
-    before = notes.at(-1)?.id;
-    if (notes.length < page.notes) return;
-  }
-}
-
-/** Tasks. */
-export async function* tasksOf({ ledger, organization, userId }: OfPerson): Pages {
-  const tasks = await ledger.tasks.ofEntity(organization, { kind: "user", id: userId });
-  yield tasks.map((task) => taskLine(task).line);
-}
 
 /** Alerts about the person, those of controls among them, as in the export of alerts. */
 export async function* alertsOf({ ledger, organization, userId }: OfPerson): Pages {
@@ -46,6 +30,13 @@ export async function* alertsOf({ ledger, organization, userId }: OfPerson): Pag
     yield alerts.map((alert) => alertLine(alert).line);
     after = alerts.at(-1)?.id ?? after;
     if (alerts.length < page.alerts) return;
+  }
+}
+
+/** Rows of a feature about the person. */
+export async function* rowsOf(rows: ExportedRows, { ledger, organization, userId }: OfPerson): Pages {
+  for await (const page of rows.ofUser(ledger, organization, { kind: "user", id: userId })) {
+    yield page.map(({ line }) => line);
   }
 }
 

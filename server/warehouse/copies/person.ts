@@ -25,9 +25,8 @@ import {
   holdOutEntriesOf,
   instant,
   messagesOf,
-  notesOf,
   rejectedOf,
-  tasksOf,
+  rowsOf,
 } from "./person-rows.ts";
 
 export interface PersonRequest {
@@ -58,14 +57,16 @@ export async function* exportPerson(
   const user = found?.user.number ?? 0;
   await ledger.audit.add({ organization, actor: by, atMs: nowMs, ...personExportedNote(user) });
   const ofPerson = { ledger, organization, user, userId };
+  const exported = ledger.features.flatMap(({ exports = [] }) => exports);
   yield* document({
     userId,
     exportedAt: instant(nowMs),
     ...identitySections(found, identity),
     exclusions: await exclusionsOf(ledger, organization, found, userId),
     ...(found === undefined ? {} : await warehouseSections(warehouse, organization, user)),
-    notes: found === undefined ? [] : lines(notesOf(ofPerson)),
-    tasks: found === undefined ? [] : lines(tasksOf(ofPerson)),
+    ...Object.fromEntries(
+      exported.map((rows) => [rows.name, found === undefined ? [] : lines(rowsOf(rows, ofPerson))]),
+    ),
     segments: found === undefined ? [] : await ledger.segments.ofUser(organization, user),
     alerts: found === undefined ? [] : lines(alertsOf(ofPerson)),
     alertStates: found === undefined ? [] : lines(alertStatesOf(ofPerson)),

@@ -3,7 +3,7 @@
  * current users and rules. A single insert replaces the bitmap before. 0.2 s for a million users, and 0.4 to
  * 0.8 s more for each common trait that is compared with a number.
  */
-import type { ExclusionRule, ExclusionRules } from "../../ledger/ports/exclusions.ts";
+import type { ExclusionRule, ExclusionRules } from "../../ledger/stores/exclusions.ts";
 import type { Parameter, Warehouse } from "../engine/warehouse.ts";
 
 /** Computes the excluded users and returns their number. Includes every batch of users that was loaded before

@@ -3,9 +3,9 @@
  * in its timezone, when few events come. A missed night is made up for.
  */
 import { Zone } from "../../calendar/zone.ts";
-import type { CheckResult } from "../../ledger/ports/health.ts";
 import type { SharedLedger } from "../../ledger/ports/ledger.ts";
-import type { Organization } from "../../ledger/ports/organizations.ts";
+import type { CheckResult } from "../../ledger/stores/checks.ts";
+import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Time } from "../../process/time.ts";
 import type { Logger } from "../../telemetry/log.ts";
 

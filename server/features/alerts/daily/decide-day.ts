@@ -2,7 +2,7 @@
  * rule in chunks. */
 
 import type { Watermark } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
 import { insideByRules } from "../rules/as-before.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";

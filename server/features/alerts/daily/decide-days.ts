@@ -5,7 +5,7 @@
  */
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { RuleToDecide } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { isOfScores, isOfSegment, lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { hadOutage } from "../rules/past-segments.ts";

@@ -10,7 +10,7 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";

@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import { chunkAlerts, type RuleToDecide, type Watermark } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";

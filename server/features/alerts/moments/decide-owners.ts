@@ -1,7 +1,7 @@
 /** Decides rules about the last owner of an account. */
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { RuleToDecide, Watermark } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";

@@ -6,7 +6,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts";

@@ -1,7 +1,7 @@
 /** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../../contract/actions/rules.ts";
 import type { RuleToDecide } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { decideDays } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";
 import { decideBillingMoments } from "../moments/decide-billing.ts";

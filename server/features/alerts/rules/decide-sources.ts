@@ -7,7 +7,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { chunkOf } from "../moments/firing.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import { rowOf, stateOf } from "./states.ts";

@@ -6,7 +6,7 @@ import type {
   Watermark,
 } from "../../../ledger/ports/actions/rules.ts";
 import type { ErasedAccounts } from "../../../ledger/ports/erasures.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../../scoring/data-quality/source-watch.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";

@@ -3,7 +3,7 @@
 import type { RuleCondition } from "../../../../contract/actions/rules.ts";
 import { type EntitySet, numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
 import type { RuleVersion } from "../../../ledger/ports/actions/rules.ts";
-import type { Organization } from "../../../ledger/ports/organizations.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
 import type { Reading } from "./step.ts";

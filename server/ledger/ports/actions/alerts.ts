@@ -7,8 +7,6 @@ import type {
   AlertVerdict,
 } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import type { Actor, AuditNote } from "../audit.ts";
-import type { RuleEntity } from "./rule-entities.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,
@@ -16,7 +14,9 @@ import {
   type NamedEntity,
   type NamedPerson,
   numberOf,
-} from "./work.ts";
+} from "../../stores/entity-rows.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import type { RuleEntity } from "./rule-entities.ts";
 
 /** The entity of an alert. */
 export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };

@@ -12,10 +12,10 @@ import type {
 } from "../../../../contract/actions/rules.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { EntityInMessages } from "../../stores/entity-rows.ts";
 import type { OutgoingMessage } from "./deliveries.ts";
 import type { HoldOut, KnownArms } from "./hold-outs.ts";
 import { keyOfEntity, type RuleEntity } from "./rule-entities.ts";
-import type { EntityInMessages } from "./work.ts";
 
 /** The version of a rule that is decided. A change of condition or scope makes the next version. */
 export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | "condition" | "exemptions"> {

@@ -3,6 +3,7 @@
  * edited. The node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
+import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import {
   alertRuleDays,
   alertsByDay,
@@ -15,7 +16,7 @@ import {
 } from "../../stores/actions/tables/alert-tables.ts";
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
-import { callsSetAsideTable, workTables } from "../../stores/actions/tables/work-tables.ts";
+import { callsSetAsideTable } from "../../stores/actions/tables/work-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
@@ -29,7 +30,6 @@ import {
   sourceSettingsTable,
   sourcesTables,
   toldOwners,
-  viewsTable,
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
@@ -47,8 +47,8 @@ import { advisoryLocks } from "./locks.ts";
 import { inTransaction } from "./transaction.ts";
 
 const ingestion = organizationsAndCredentials + usersAndAccounts + inbox + messageIds + heldEventTables;
-const peopleAndSettings =
-  [peopleAndAudit, viewsTable, settingsTable, sourcesTables, sourceSettingsTable]
+const peopleSettingsAndSources =
+  [peopleAndAudit, settingsTable, sourcesTables, sourceSettingsTable]
     .map((tables) => tables(postgresTypes))
     .join("") + identities;
 
@@ -93,8 +93,8 @@ const accountAttributes = `
 export type Migration = string | ((tx: Tx) => Promise<void>);
 
 /** The steps, in order. */
-export const migrations: readonly Migration[] = [
-  ingestion + operation + erasures + peopleAndSettings + nodes,
+const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)[])[] = [
+  [ingestion + operation + erasures + peopleSettingsAndSources + nodes, ofFeature("saved-views")],
   identity,
   accountTimes,
   addEmailKeys,
@@ -107,7 +107,7 @@ export const migrations: readonly Migration[] = [
   lastingMessageIdsTable(postgresTypes),
   accountAttributes,
   destinationsTables(postgresTypes),
-  workTables(postgresTypes),
+  ofFeature("notes-and-tasks"),
   segmentTables(postgresTypes),
   alertTables(postgresTypes),
   emailsOfDestinations,
@@ -135,14 +135,25 @@ export async function ledgerIdentity(queries: Queries): Promise<string> {
 }
 
 /** The number of steps of this code. */
-export const knownForm = migrations.length;
+export const knownForm = steps.length;
+
+/** The steps, in order, with those of features. */
+export function migrations(features: readonly Feature[]): readonly Migration[] {
+  const textOf = (step: string | FeatureStep) =>
+    typeof step === "string" ? step : stepOf(features, step, postgresTypes);
+  return steps.map((step) => {
+    if (typeof step === "function") return step;
+    if (typeof step === "string" || "feature" in step) return textOf(step);
+    return step.map(textOf).join("");
+  });
+}
 
 /**
  * Migrates the database to the form of this code, in one transaction.
  * @param upto the number of steps after the call
  * @throws Refusal when the database was written by newer code.
  */
-export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {
+export async function migrate(sql: Sql, features: readonly Feature[], upto = knownForm): Promise<void> {
   await inTransaction(sql, async (tx) => {
     // A step over many rows takes long, and so does the wait for the node that runs it.
     tx.connection.waitWithoutLimit();
@@ -153,13 +164,13 @@ export async function migrate(sql: Sql, upto = migrations.length): Promise<void>
     await tx`INSERT INTO ledger_form VALUES (1, 0) ON CONFLICT DO NOTHING`;
     const [form] = await tx<{ steps: number }[]>`SELECT steps FROM ledger_form`;
     const done = form?.steps ?? 0;
-    if (done > migrations.length) {
+    if (done > knownForm) {
       throw new Refusal(
         `The ledger in PostgreSQL was written by a newer Rekindle (its form is ${done}, this one knows ` +
-          `${migrations.length}). Start the newer version again, or restore a backup made before the upgrade.`,
+          `${knownForm}). Start the newer version again, or restore a backup made before the upgrade.`,
       );
     }
-    for (const step of migrations.slice(done, upto)) {
+    for (const step of migrations(features).slice(done, upto)) {
       await (typeof step === "string" ? tx.unsafe(step) : step(tx));
     }
     if (done < upto) await tx`UPDATE ledger_form SET steps = ${upto}`;

@@ -1,6 +1,7 @@
 /** The look-ups of a decision for held events, links and names of events. Each function is one statement. */
-import type { HeldEvent, PersonId, PersonLink } from "../../ports/held-events.ts";
+
 import type { KnownUser } from "../../ports/transact.ts";
+import type { HeldEvent, PersonId, PersonLink } from "../../rules/held-events.ts";
 import { personOf } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";

@@ -6,10 +6,10 @@
  * locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
-import { type HeldEventWrites, heldEventWarning, type PersonKey } from "../../ports/held-events.ts";
-import type { IngestionWarning } from "../../ports/warnings.ts";
+import type { HeldEventWrites, PersonKey } from "../../rules/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import { forgetIdsOfDropped } from "../../stores/events/lasting-ids.ts";
+import { heldEventWarning, type IngestionWarning } from "../../stores/warnings.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { runOn } from "../client/store-engine.ts";

@@ -9,7 +9,7 @@
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/zone.ts";
 import type { User } from "../../ports/entities.ts";
-import { addressId, type PersonKey, type PersonLink } from "../../ports/held-events.ts";
+import { addressId, type PersonKey, type PersonLink } from "../../rules/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";

@@ -13,9 +13,11 @@
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
 import { systemTime } from "../../../process/time.ts";
+import type { Feature } from "../../feature.ts";
 import { uuidOf } from "../../rules/message-id-hash.ts";
 import { MovingOut } from "../../sqlite/engine/moving-out.ts";
 import { openSqliteLedger } from "../../sqlite/engine/open.ts";
+import type { MovedTable } from "../../stores/tables.ts";
 import { openPool, refuseUnfitServer, type Sql, type Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import { ledgerIdentity, migrate } from "../client/migrations.ts";
@@ -44,6 +46,7 @@ export interface MoveOptions {
   readonly file: string;
   /** The address of an empty database of PostgreSQL. No node uses it. */
   readonly url: string;
+  readonly features: readonly Feature[];
   readonly clock?: () => number;
   readonly progress?: (progress: MoveProgress) => void;
   /** Called when all tables are copied and compared, right before the commit. */
@@ -60,17 +63,18 @@ export interface MoveOptions {
 export async function moveIntoPostgres({
   file,
   url,
+  features,
   clock = systemTime.nowMs,
   progress = () => undefined,
   beforeCommit = async () => undefined,
 }: MoveOptions): Promise<Readonly<Record<string, number>>> {
-  await prepareSource(file, clock);
+  await prepareSource(file, clock, features);
   const source = new MovingOut(file);
   try {
     return await onServer(url, async (sql) => {
-      await migrate(sql);
+      await migrate(sql, features);
       return inTransaction(sql, async (tx) => {
-        const moved = await moveAll(tx, source, clock(), progress);
+        const moved = await moveAll(tx, source, movedTables(features), clock(), progress);
         await beginMoved(tx);
         await beforeCommit();
         return moved;
@@ -106,12 +110,12 @@ export function finishMoveIn(url: string): Promise<void> {
 
 /** Creates the tables before the move. @returns the ledger's identity
  * @throws Refusal when the server is not supported, or the ledger in PostgreSQL is not empty or in use */
-export function refuseFilledLedger(url: string): Promise<string> {
+export function refuseFilledLedger(url: string, features: readonly Feature[]): Promise<string> {
   return onServer(url, async (sql) => {
-    await migrate(sql);
+    await migrate(sql, features);
     await inTransaction(sql, async (tx) => {
       await refuseInUse(tx);
-      await refuseFilled(tx);
+      await refuseFilled(tx, movedTables(features));
     });
     return ledgerIdentity(sql);
   });
@@ -119,10 +123,10 @@ export function refuseFilledLedger(url: string): Promise<string> {
 
 /** Runs the ledger's migrations and writes its journal into its tables.
  * @throws Refusal when there is no ledger, or rows wait */
-async function prepareSource(file: string, clock: () => number): Promise<void> {
+async function prepareSource(file: string, clock: () => number, features: readonly Feature[]): Promise<void> {
   if (!existsSync(file))
     throw new Refusal(`There is no ledger at ${file}: set DATA_DIR to the installation's.`);
-  const ledger = await openSqliteLedger({ file, clock });
+  const ledger = await openSqliteLedger({ file, clock, features });
   try {
     const { rows } = await ledger.inbox.backlog();
     if (rows === 0) return;
@@ -137,6 +141,7 @@ async function prepareSource(file: string, clock: () => number): Promise<void> {
 async function moveAll(
   tx: Tx,
   source: MovingOut,
+  tables: readonly MovedTable[],
   nowMs: number,
   progress: (progress: MoveProgress) => void,
 ): Promise<Record<string, number>> {
@@ -146,10 +151,10 @@ async function moveAll(
   await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;
   await lockInbox(tx, inboxPatienceMs);
   await refuseInUse(tx);
-  await refuseFilled(tx);
-  refuseUnknownTables(source);
+  await refuseFilled(tx, tables);
+  refuseUnknownTables(source, tables);
   const moved: Record<string, number> = {};
-  for (const table of movedTables) {
+  for (const table of tables) {
     const of = source.count(table.name);
     const report = (rows: number) => progress({ table: table.name, rows, of });
     moved[table.name] = await moveTable(tx, source, table, report);
@@ -158,7 +163,7 @@ async function moveAll(
   // The first node pauses destinations: their place is another now.
   await tx`DELETE FROM ledger_place`;
   moved.message_ids = await moveMessageIds(tx, source, nowMs, progress);
-  await continueNumbers(tx, source);
+  await continueNumbers(tx, source, tables);
   // The first statements need plans with the sizes of the tables.
   await tx`ANALYZE`;
   return moved;
@@ -174,9 +179,9 @@ async function refuseInUse(tx: Tx): Promise<void> {
   }
 }
 
-async function refuseFilled(tx: Tx): Promise<void> {
+async function refuseFilled(tx: Tx, tables: readonly MovedTable[]): Promise<void> {
   const segments = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments`;
-  const names = [...movedTables.map(({ name }) => name), ...segments.map(({ segment }) => tableOf(segment))];
+  const names = [...tables.map(({ name }) => name), ...segments.map(({ segment }) => tableOf(segment))];
   for (const name of [...names, "message_ids", "frozen_batches"]) {
     const [any] = await tx`SELECT FROM ${tx(name)} LIMIT 1`;
     if (any === undefined) continue;
@@ -187,13 +192,11 @@ async function refuseFilled(tx: Tx): Promise<void> {
 }
 
 /** A table that a later version adds must be moved, too. */
-function refuseUnknownTables(source: MovingOut): void {
-  const known = new Set([...movedTables.map(({ name }) => name), ...otherTables]);
+function refuseUnknownTables(source: MovingOut, tables: readonly MovedTable[]): void {
+  const known = new Set([...tables.map(({ name }) => name), ...otherTables]);
   const unknown = source.tables().filter((name) => !known.has(name));
   if (unknown.length > 0)
-    throw new Error(
-      `${unknown.join(", ")}: no rule says how to move it into PostgreSQL. Add it to moved-tables.ts.`,
-    );
+    throw new Error(`${unknown.join(", ")}: no feature says how to move it into PostgreSQL.`);
 }
 
 async function moveErasureKey(tx: Tx, source: MovingOut): Promise<void> {
@@ -233,11 +236,11 @@ async function moveMessageIds(
 }
 
 /** Continues all numbers after the highest one in SQLite. */
-async function continueNumbers(tx: Tx, source: MovingOut): Promise<void> {
+async function continueNumbers(tx: Tx, source: MovingOut, tables: readonly MovedTable[]): Promise<void> {
   const identities = await tx<{ name: string; column: string }[]>`
     SELECT table_name AS name, column_name AS "column" FROM information_schema.columns
     WHERE table_schema = current_schema() AND is_identity = 'YES'
-      AND table_name = ANY (${movedTables.map(({ name }) => name)}::text[])`;
+      AND table_name = ANY (${tables.map(({ name }) => name)}::text[])`;
   for (const { name, column } of identities) {
     await tx`
       SELECT setval(pg_get_serial_sequence(${name}, ${column}), last) FROM (

@@ -1,9 +1,9 @@
 /** Copies the rows of a table from SQLite to PostgreSQL, and compares counts and sums of both sides. */
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { MovingOut, StoredRow, StoredValue } from "../../sqlite/engine/moving-out.ts";
+import type { MovedTable } from "../../stores/tables.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import { storable } from "../client/text.ts";
-import type { MovedTable } from "./moved-tables.ts";
 
 /** Limits of one statement. */
 const sentAtOnce = { rows: 5_000, characters: 4 * 1024 * 1024 };

@@ -4,18 +4,11 @@
  * columns that differ.
  */
 
-export interface MovedTable {
-  readonly name: string;
-  /** Columns whose text is `storable`. */
-  readonly encoded?: readonly string[];
-  /** Columns that PostgreSQL does not have. */
-  readonly without?: readonly string[];
-  /** Columns that SQLite does not have. */
-  readonly with?: Readonly<Record<string, number>>;
-}
+import type { Feature } from "../../feature.ts";
+import type { MovedTable } from "../../stores/tables.ts";
 
 /** The order is such that a row refers only to rows that are copied before it. */
-export const movedTables: readonly MovedTable[] = [
+const ownTables: readonly MovedTable[] = [
   { name: "organizations", encoded: ["name"] },
   { name: "tokens", encoded: ["name"] },
   { name: "read_keys", encoded: ["name"] },
@@ -39,7 +32,6 @@ export const movedTables: readonly MovedTable[] = [
   { name: "login_sessions" },
   { name: "invite_links", encoded: ["email"] },
   { name: "audit_log", encoded: ["person_name", "summary"] },
-  { name: "views", encoded: ["name", "query"] },
   { name: "held_events", encoded: ["person", "account_id", "body"] },
   { name: "held_event_people", encoded: ["person"] },
   { name: "held_event_totals", without: ["people"] },
@@ -51,9 +43,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "lasting_message_ids" },
   { name: "destinations", encoded: ["name", "address", "stopped_because"] },
   { name: "deliveries", encoded: ["message_id", "body", "said"] },
-  { name: "notes", encoded: ["text"] },
   { name: "calls_set_aside" },
-  { name: "tasks", encoded: ["title", "former_assignee"] },
   { name: "segments", encoded: ["name"] },
   { name: "segment_blocks" },
   { name: "alert_rules", encoded: ["name"] },
@@ -67,6 +57,11 @@ export const movedTables: readonly MovedTable[] = [
   { name: "hold_out_entries" },
   { name: "delivery_entities" },
 ];
+
+/** All tables that are copied, in their order: the ledger's own, then those of features. */
+export function movedTables(features: readonly Feature[]): readonly MovedTable[] {
+  return [...ownTables, ...features.flatMap(({ tables }) => tables)];
+}
 
 /** Tables that move-in.ts moves with code of its own. */
 export const otherTables: readonly string[] = [

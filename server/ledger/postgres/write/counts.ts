@@ -1,7 +1,7 @@
 /** Counts with which `doctor` compares the warehouse: see sqlite/write/counts.ts. transact.ts writes them. */
 
 import type { DayCount } from "../../ports/inbox.ts";
-import type { VersionRows } from "../../ports/rejected-events.ts";
+import type { VersionRows } from "../../rules/rejected-event-facts.ts";
 import type { Tx } from "../client/connect.ts";
 
 /** Adds to the days in the caller's transaction, or subtracts negative numbers.

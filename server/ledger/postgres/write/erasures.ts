@@ -4,6 +4,7 @@
  *
  * Invariant: when an erasure begins, no transaction is writing rows, so that no row of the user follows it.
  */
+import type { Feature } from "../../feature.ts";
 import type { Erasure } from "../../ports/erasures.ts";
 import type { Engine } from "../../stores/engine/engine.ts";
 import { part } from "../../stores/engine/sql.ts";
@@ -18,8 +19,8 @@ import { whileNoneWrites } from "./alone.ts";
 export class PostgresErasures extends ErasureStore {
   readonly #sql: Sql;
 
-  constructor(sql: Sql, engine: Engine, clock: () => number) {
-    super(engine, clock);
+  constructor(sql: Sql, engine: Engine, clock: () => number, features: readonly Feature[]) {
+    super(engine, clock, features);
     this.#sql = sql;
   }
 

@@ -4,8 +4,8 @@
  * recorded look-ups run in one round trip, and the decision runs again (see transact.ts).
  */
 import type { Account, User } from "../../ports/entities.ts";
-import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../rules/held-events.ts";
 import { type LastingId, lastingIdOf, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";

@@ -8,15 +8,14 @@
  * organization.
  */
 import { FairTurns } from "../../../process/fair-turns.ts";
-import { isAddressId, type PersonKey } from "../../ports/held-events.ts";
 import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../ports/transact.ts";
-import type { IngestionWarning } from "../../ports/warnings.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import { emailKey } from "../../rules/email-key.ts";
+import { isAddressId, type PersonKey } from "../../rules/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { AuditLog } from "../../stores/engine/audit-log.ts";
 import { advanceImport } from "../../stores/imports.ts";
-import { addWarnings } from "../../stores/warnings.ts";
+import { addWarnings, type IngestionWarning } from "../../stores/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { runOn } from "../client/store-engine.ts";

@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import {
   alertRuleDays,
   alertsByDay,
@@ -20,7 +21,7 @@ import {
 } from "../../stores/actions/tables/alert-tables.ts";
 import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
 import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
-import { callsSetAsideTable, workTables } from "../../stores/actions/tables/work-tables.ts";
+import { callsSetAsideTable } from "../../stores/actions/tables/work-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
@@ -34,7 +35,6 @@ import {
   sourcesTables,
   sqliteTypes,
   toldOwners,
-  viewsTable,
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { inboxOfMoreTables } from "../admin/more-warehouse-tables.ts";
@@ -239,8 +239,8 @@ const accountAttributes = `
   ALTER TABLE populations ADD COLUMN account_version_row_sum INTEGER NOT NULL DEFAULT 0;
 ${inboxOfMoreTables}`;
 
-/** SQL, or a function for changes that SQL cannot make. */
-type Migration = string | ((db: Database) => void);
+/** SQL, a function for changes that SQL cannot make, or a step of a feature. */
+type Migration = string | ((db: Database) => void) | FeatureStep;
 
 const migrations: readonly Migration[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
@@ -252,7 +252,7 @@ const migrations: readonly Migration[] = [
   settingsTable(sqliteTypes),
   rebuildOfAll,
   peopleAndAudit(sqliteTypes),
-  viewsTable(sqliteTypes),
+  ofFeature("saved-views"),
   heldEventTables,
   sourcesTables(sqliteTypes),
   sourceSettingsTable(sqliteTypes) + usersByEmail,
@@ -268,7 +268,7 @@ const migrations: readonly Migration[] = [
   lastingMessageIdsTable(sqliteTypes),
   accountAttributes,
   destinationsTables(sqliteTypes),
-  workTables(sqliteTypes),
+  ofFeature("notes-and-tasks"),
   segmentTables(sqliteTypes),
   alertTables(sqliteTypes),
   emailsOfDestinations,
@@ -296,7 +296,7 @@ export const ledgerMigrations = migrations.length;
  * @param upto the number of migrations after the call
  * @throws Refusal when the database was written by newer code.
  */
-export function migrate(db: Database, upto = migrations.length): void {
+export function migrate(db: Database, features: readonly Feature[], upto = migrations.length): void {
   const done = db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
   if (done > migrations.length) {
     throw new Refusal(
@@ -307,8 +307,8 @@ export function migrate(db: Database, upto = migrations.length): void {
   for (let step = done; step < upto; step++) {
     inTransaction(db, () => {
       const migration = migrations[step] ?? "";
-      if (typeof migration === "string") db.run(migration);
-      else migration(db);
+      if (typeof migration === "function") migration(db);
+      else db.run(typeof migration === "string" ? migration : stepOf(features, migration, sqliteTypes));
       db.run(`PRAGMA user_version = ${step + 1}`);
     });
   }

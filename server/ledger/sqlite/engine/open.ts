@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
 import { systemTime } from "../../../process/time.ts";
+import type { Feature } from "../../feature.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
 import { SqliteHeldEvents } from "../identity/held-events.ts";
@@ -44,6 +45,7 @@ export interface SqliteLedgerOptions {
   /** The most links of one organization to users who are not identified. */
   readonly maxWaitingLinks?: number;
   readonly clock?: () => number;
+  readonly features: readonly Feature[];
 }
 
 const defaults = {
@@ -65,11 +67,11 @@ const defaults = {
  * message ids of the last day are missing, or a restore into its folder was not finished.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, clock, ...sizes } = { ...defaults, ...options };
+  const { file, clock, features, ...sizes } = { ...defaults, ...options };
   refuseUnfinishedRestore(dirname(file));
   let db: Database | undefined;
   try {
-    db = openDatabase(file);
+    db = openDatabase(file, features);
     const log = WriteAheadLog.open(db, file);
     const engine = new SqliteEngine(db);
     const store = {
@@ -90,14 +92,14 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       ...store,
       journal: await Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store),
     };
-    return new SqliteLedger(db, parts, sizes, clock);
+    return new SqliteLedger(db, parts, sizes, clock, features);
   } catch (error) {
     db?.close();
     throw openingTrouble(file, error) ?? error;
   }
 }
 
-function openDatabase(file: string): Database {
+function openDatabase(file: string, features: readonly Feature[]): Database {
   const db = new Database(file, { create: true, strict: true });
   try {
     db.run("PRAGMA busy_timeout = 5000");
@@ -114,7 +116,7 @@ function openDatabase(file: string): Database {
     db.run("PRAGMA wal_autocheckpoint = 16384");
     db.run(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
     db.run("PRAGMA cache_size = -32768");
-    migrate(db);
+    migrate(db, features);
     return db;
   } catch (error) {
     db.close();

@@ -3,7 +3,7 @@
  * 10,000 names 2.5 ms. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
-import type { EventLabel } from "../../ports/held-events.ts";
+import type { EventLabel } from "../../rules/held-events.ts";
 
 function prepare(db: Database) {
   return {

@@ -1,7 +1,7 @@
 /** Stores held events, with totals of each person and organization. All calls run inside the caller's
  * transaction. */
 import type { Database } from "bun:sqlite";
-import type { HeldEvent, PersonKey } from "../../ports/held-events.ts";
+import type { HeldEvent, PersonKey } from "../../rules/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 
 /** A row that will be deleted. */

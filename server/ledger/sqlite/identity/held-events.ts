@@ -6,17 +6,10 @@
  */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
-import {
-  addressId,
-  type EventLabel,
-  type HeldEventWarningKind,
-  type HeldEventWrites,
-  heldEventWarning,
-  type PersonKey,
-} from "../../ports/held-events.ts";
+import { addressId, type EventLabel, type HeldEventWrites, type PersonKey } from "../../rules/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import { forgetIdsOfDropped } from "../../stores/events/lasting-ids.ts";
-import { addWarnings } from "../../stores/warnings.ts";
+import { addWarnings, type HeldEventWarningKind, heldEventWarning } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { EventLabels } from "./event-labels.ts";

@@ -1,5 +1,6 @@
 /** Links from ids to users, and the number of links that wait for their user to be identified. All calls run
  * inside the caller's transaction. */
+
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/zone.ts";
@@ -9,7 +10,7 @@ import {
   type PersonId,
   type PersonKey,
   type PersonLink,
-} from "../../ports/held-events.ts";
+} from "../../rules/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 

@@ -5,8 +5,8 @@
  */
 import type { Database } from "bun:sqlite";
 import type { DayCount } from "../../ports/inbox.ts";
-import type { VersionRows } from "../../ports/rejected-events.ts";
 import type { AddedPopulations } from "../../rules/added-populations.ts";
+import type { VersionRows } from "../../rules/rejected-event-facts.ts";
 
 function prepare(db: Database) {
   return {

@@ -4,6 +4,7 @@
  * rows within a page).
  */
 import type { Database } from "bun:sqlite";
+import type { Feature } from "../../feature.ts";
 import type { Erasure } from "../../ports/erasures.ts";
 import { RowsOf } from "../../rules/user-rows.ts";
 import { texts } from "../../stores/engine/dialect.ts";
@@ -25,8 +26,14 @@ export class SqliteErasures extends ErasureStore {
   readonly #inboxTidy: InboxTidy;
   readonly #bodies: ReturnType<typeof prepareBodies>;
 
-  constructor(db: Database, parts: Parts, inboxTidy: InboxTidy, clock: () => number) {
-    super(parts.engine, clock);
+  constructor(
+    db: Database,
+    parts: Parts,
+    inboxTidy: InboxTidy,
+    clock: () => number,
+    features: readonly Feature[],
+  ) {
+    super(parts.engine, clock, features);
     this.#parts = parts;
     this.#inboxTidy = inboxTidy;
     this.#bodies = prepareBodies(db);

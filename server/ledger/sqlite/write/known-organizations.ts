@@ -1,6 +1,6 @@
 /** A cache of existing organizations. Every transaction uses it for each of its organizations. */
-import type { Organization } from "../../ports/organizations.ts";
-import { findOrganization } from "../../stores/organization-rows.ts";
+
+import { findOrganization, type Organization } from "../../stores/organization-rows.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 
 export class KnownOrganizations {

@@ -1,8 +1,8 @@
 /** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round
  * trip. */
 import type { Account, User } from "../../ports/entities.ts";
-import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../rules/held-events.ts";
 import { type LastingId, lastingIdOf, type MessageIdHash } from "../../rules/message-id-hash.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { SqliteHeldEvents } from "../identity/held-events.ts";

@@ -4,7 +4,7 @@
  * of this ledger. Ids are short and guessable, so a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
-import type { PersonKey } from "../../ports/held-events.ts";
+import type { PersonKey } from "../../rules/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 

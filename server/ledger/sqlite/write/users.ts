@@ -2,9 +2,9 @@
 import type { Database } from "bun:sqlite";
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
 import type { User } from "../../ports/entities.ts";
-import { maxUsersWithEmail } from "../../ports/source-settings.ts";
 import type { KnownUser } from "../../ports/transact.ts";
 import { emailKey } from "../../rules/email-key.ts";
+import { maxUsersWithEmail } from "../../stores/identities.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 
 /** To read these takes about 2 ms. */

@@ -30,6 +30,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
+import { findNamed } from "../entity-rows.ts";
 import { lockOrganization } from "../organization-rows.ts";
 import {
   addAlerts,
@@ -54,7 +55,6 @@ import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
 import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./sending/deliveries.ts";
 import { findNamedInMessages, leaveMessages } from "./sending/waiting-messages.ts";
 import { isKept } from "./which-alerts.ts";
-import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
   readonly sequence: number;

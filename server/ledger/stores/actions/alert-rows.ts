@@ -12,7 +12,6 @@ import {
   type OpenMoment,
   type UnsentAlert,
 } from "../../ports/actions/rules.ts";
-import type { EntityNumbers } from "../../ports/actions/work.ts";
 import { records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
@@ -29,6 +28,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
+import type { EntityNumbers } from "../entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 import { leaveMessages } from "./sending/waiting-messages.ts";

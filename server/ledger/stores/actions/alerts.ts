@@ -17,7 +17,6 @@ import {
   type WorkOnCall,
 } from "../../ports/actions/alerts.ts";
 import type { PersonCall } from "../../ports/actions/person-data.ts";
-import type { EntityRef } from "../../ports/actions/work.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
 import { ids, onSqlite } from "../engine/dialect.ts";
@@ -38,12 +37,9 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
-import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
-import { entityOfNumbers } from "./alert-states.ts";
-import { findControls } from "./hold-outs.ts";
-import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 import {
   type EntityOfRow,
+  type EntityRef,
   entityColumns,
   entityOf,
   isAmongEach,
@@ -52,7 +48,11 @@ import {
   namedEntity,
   namedPerson,
   refuseStranger,
-} from "./work-rows.ts";
+} from "../entity-rows.ts";
+import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import { entityOfNumbers } from "./alert-states.ts";
+import { findControls } from "./hold-outs.ts";
+import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 
 interface AlertRow
   extends EntityOfRow,

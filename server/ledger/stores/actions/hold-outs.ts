@@ -5,7 +5,6 @@ import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions
 import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
-import type { EntityNumbers } from "../../ports/actions/work.ts";
 import { forUpdate, greatest, ids, records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
@@ -25,6 +24,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
+import type { EntityNumbers } from "../entity-rows.ts";
 import { deletedRules, isKept } from "./which-alerts.ts";
 
 /** An experiment of a rule. */

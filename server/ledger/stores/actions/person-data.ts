@@ -7,7 +7,7 @@ import type {
   PersonDelivery,
   PersonHoldOutEntry,
 } from "../../ports/actions/person-data.ts";
-import { addressId, type HeldEvent, type PersonId } from "../../ports/held-events.ts";
+import { addressId, type HeldEvent, type PersonId } from "../../rules/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { findEntries } from "../audit.ts";
 import { positionIn, texts } from "../engine/dialect.ts";

@@ -1,12 +1,12 @@
 /** The first commit of an erasure: all rows of a user or an account off the inbox. */
+import type { Feature } from "../../feature.ts";
 import type { Erasure } from "../../ports/erasures.ts";
-import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { emailKey } from "../../rules/email-key.ts";
+import { addressId, type PersonId } from "../../rules/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 import { deleteAlertsOf } from "../actions/alert-rows.ts";
 import { leaveSegments } from "../actions/segment-members.ts";
-import { deleteWorkOf } from "../actions/work-rows.ts";
 import { greatest, onPostgres, texts } from "../engine/dialect.ts";
 import {
   exists,
@@ -20,6 +20,7 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
+import type { EntityNumbers } from "../entity-rows.ts";
 import { forgetPeople, linkedTo, removeAccount } from "../events/held-event-rows.ts";
 import { forgetExclusion } from "../exclusions.ts";
 import { erasureKey, forgetWarningsOf } from "../warnings.ts";
@@ -45,6 +46,7 @@ interface Deletion {
   readonly atMs: number;
   /** A condition that all members of the account meet. */
   readonly among: Fragment;
+  readonly features: readonly Feature[];
 }
 
 const numbered = { number: integer(), version: integer() };
@@ -83,9 +85,7 @@ export function* deleteUser(deletion: Deletion, userId: string, withAccount: boo
     UPDATE populations SET users = users - 1, user_versions = user_versions - ${user.version}
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "user", userId);
-  yield* deleteWorkOf(organization, { user: user.number, account: 0 });
-  yield* leaveSegments(organization, { user: user.number, account: 0 });
-  yield* deleteAlertsOf(organization, { user: user.number, account: 0 });
+  yield* deleteRowsAbout(deletion, { user: user.number, account: 0 });
   const hmac = tombstoneOf(key, organization, userId);
   const erased = { organization, user: user.number, account: 0, members: 0, versions: 0, hmac };
   const own = accountId === undefined ? undefined : yield* deleteAccount(deletion, accountId);
@@ -94,7 +94,8 @@ export function* deleteUser(deletion: Deletion, userId: string, withAccount: boo
 
 /** Deletes an account, or removes one that was never stored from held events. Leaves a tombstone if there was
  * any data. */
-export function* deleteAccount({ organization, atMs, among }: Deletion, accountId: string): Work<Deleted> {
+export function* deleteAccount(deletion: Deletion, accountId: string): Work<Deleted> {
+  const { organization, atMs, among } = deletion;
   const [account] = yield* returning(accountRow)`
     DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${accountId}`;
   const held = yield* removeAccount(organization, accountId);
@@ -110,11 +111,19 @@ export function* deleteAccount({ organization, atMs, among }: Deletion, accountI
     UPDATE populations SET accounts = accounts - 1, account_versions = account_versions - ${account.version}
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "account", accountId);
-  yield* deleteWorkOf(organization, { user: 0, account: account.number });
-  yield* leaveSegments(organization, { user: 0, account: account.number });
-  yield* deleteAlertsOf(organization, { user: 0, account: account.number });
+  yield* deleteRowsAbout(deletion, { user: 0, account: account.number });
   const erased = { organization, user: 0, account: account.number, members, versions: account.version, hmac };
   return { isAnything: true, names: [], erased: [erased] };
+}
+
+/** Deletes what alerts, segments and features have about a user or an account. */
+function* deleteRowsAbout({ organization, features }: Deletion, entity: EntityNumbers): Work<void> {
+  yield* run`
+    DELETE FROM calls_set_aside WHERE organization = ${organization} AND user_number = ${entity.user}
+      AND account_number = ${entity.account}`;
+  yield* leaveSegments(organization, entity);
+  yield* deleteAlertsOf(organization, entity);
+  for (const { erase } of features) if (erase !== undefined) yield* erase(organization, entity);
 }
 
 function* accountOfOnlyMember({ organization, among }: Deletion, userId: string): Work<string | undefined> {

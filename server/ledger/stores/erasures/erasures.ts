@@ -3,6 +3,7 @@
  * tombstones. The second changes day counts and rejected events. Last, the engine deletes the rows of its
  * inbox.
  */
+import type { Feature } from "../../feature.ts";
 import { type Actor, serviceItself } from "../../ports/audit.ts";
 import {
   type AskedErasure,
@@ -83,10 +84,12 @@ const accountsRow = new RowOf<ErasedAccounts>({
 export abstract class ErasureStore implements Erasures {
   protected readonly engine: Engine;
   protected readonly clock: () => number;
+  readonly #features: readonly Feature[];
 
-  constructor(engine: Engine, clock: () => number) {
+  constructor(engine: Engine, clock: () => number, features: readonly Feature[]) {
     this.engine = engine;
     this.clock = clock;
+    this.#features = features;
   }
 
   /** Deletes and records in one transaction. While it runs, no other transaction writes rows, so that no row
@@ -109,7 +112,8 @@ export abstract class ErasureStore implements Erasures {
     const atMs = this.clock();
     const begun = await this.beginWith(organization, {
       account: () => accountOfUser(organization, withAccount ? userId : undefined),
-      delete: (among) => deleteUser({ organization, atMs, among }, userId, withAccount),
+      delete: (among) =>
+        deleteUser({ organization, atMs, among, features: this.#features }, userId, withAccount),
       record: (deleted, end) => this.#record(deleted, end, by, atMs),
     });
     const [erasure, ofAccount] = begun?.erasures ?? [];
@@ -131,7 +135,7 @@ export abstract class ErasureStore implements Erasures {
     const atMs = this.clock();
     const begun = await this.beginWith(organization, {
       account: () => accountNumber(organization, accountId),
-      delete: (among) => deleteAccount({ organization, atMs, among }, accountId),
+      delete: (among) => deleteAccount({ organization, atMs, among, features: this.#features }, accountId),
       record: (deleted, end) => this.#record(deleted, end, by, atMs),
     });
     return begun?.erasures[0];

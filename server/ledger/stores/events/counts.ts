@@ -2,7 +2,7 @@
  * caller's transaction. */
 import type { Populations } from "../../ports/health.ts";
 import type { DayCount } from "../../ports/inbox.ts";
-import type { VersionRows } from "../../ports/rejected-events.ts";
+import type { VersionRows } from "../../rules/rejected-event-facts.ts";
 import { records } from "../engine/dialect.ts";
 import { integer, nullable, perEngine, RowOf, run, select, type Work } from "../engine/sql.ts";
 

@@ -4,7 +4,8 @@
  *
  * Invariant: on PostgreSQL the transaction holds the organization's row of `populations` (see locks.ts).
  */
-import { bodyWithoutAccount, type PersonId } from "../../ports/held-events.ts";
+
+import { bodyWithoutAccount, type PersonId } from "../../rules/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { onSqlite, records, texts } from "../engine/dialect.ts";
 import {

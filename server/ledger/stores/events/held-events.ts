@@ -1,15 +1,22 @@
-/** Reads held events, links between ids and names of events off the request path, and deletes old ones.
- * Requests write them: see `identity/` of each engine. */
+/**
+ * Held items of connected sources (`held` in names and tables). Their people are not identified yet. An item
+ * is held under the id that was sent, until an identify or an alias names the person. Then the item is
+ * attached to the user, and the id is linked to the user. Later items are the user's at once.
+ *
+ * A user's id and a visitor's id with the same text are two ids. The reason: a user's id can be guessed. A
+ * sender that uses it as a visitor's id must not get the items held under it. An identified user is not
+ * linked. The target of a link is a user, identified or not, and is not linked itself. Items are held only
+ * under ids that are neither identified nor linked.
+ */
+
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/zone.ts";
 import {
   type HeldEventCounts,
-  type HeldEventStore,
-  heldEventWarning,
   maxPeopleWithHeldEvents,
   noHeldEvents,
-  type PersonWithHeldEvents,
-} from "../../ports/held-events.ts";
+  type PersonId,
+} from "../../rules/held-events.ts";
 import { personOf } from "../../rules/person-text.ts";
 import { byIndex, forUpdate, texts } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -25,8 +32,14 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
-import { addWarnings } from "../warnings.ts";
+import { addWarnings, heldEventWarning } from "../warnings.ts";
 import { dropOldest, dropReceivedBefore, expireLinks } from "./held-event-rows.ts";
+
+export interface PersonWithHeldEvents extends PersonId {
+  readonly items: number;
+  readonly oldestAtMs: number;
+  readonly newestAtMs: number;
+}
 
 /** A link that was not written for this time may be deleted. */
 const keptMs = limits.heldEventDays * msPerDay;
@@ -82,9 +95,9 @@ const dueRow = new RowOf<Due>({
 const lockedRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
 
 /** The store of held events. */
-export function heldEventStore(engine: Engine): HeldEventStore {
+export function heldEventStore(engine: Engine) {
   return {
-    counts: async (organization) => {
+    counts: async (organization: number) => {
       const [counts] = await engine.alone(
         select(countsRow)`FROM (
           SELECT organization, items, bytes, dropped_full, dropped_expired, links, ${people} AS people
@@ -93,7 +106,8 @@ export function heldEventStore(engine: Engine): HeldEventStore {
       return counts ?? noHeldEvents;
     },
 
-    people: async (organization, limit) => {
+    /** Sorted by their number of items, highest first. @param limit at most 1,000 */
+    people: async (organization: number, limit: number) => {
       const found = await engine.alone(
         select(personRow)`FROM held_event_people AS most WHERE organization = ${organization}
           ORDER BY items DESC, person LIMIT ${Math.min(limit, maxPeopleWithHeldEvents)}`,
@@ -101,7 +115,8 @@ export function heldEventStore(engine: Engine): HeldEventStore {
       return found.map(({ person, ...held }) => ({ ...personOf(person), ...held }));
     },
 
-    labels: async (organization, events) => {
+    /** For each of these events that was sent under another name: that name. */
+    labels: async (organization: number, events: readonly string[]) => {
       const found = await engine.alone(
         select(labelRow)`
           FROM event_labels WHERE organization = ${organization} AND event IN (SELECT text FROM ${texts(events)})`,
@@ -110,6 +125,8 @@ export function heldEventStore(engine: Engine): HeldEventStore {
     },
   };
 }
+
+export type HeldEventStore = ReturnType<typeof heldEventStore>;
 
 /** Drops events that were held for 30 days, and the oldest ones of an organization with more than `maxBytes`.
  * Deletes links to users that were neither identified nor named for 30 days. */

@@ -2,7 +2,6 @@
  * from them. On PostgreSQL a transaction that changes the table holds its lock until the commit, so that no
  * row is read twice. Such changes are rare. */
 import type { RejectedEvent } from "../../ports/inbox.ts";
-import type { StoredRejectedEvent } from "../../ports/rejected-events.ts";
 import {
   bytesOfRow,
   type CountedRow,
@@ -11,6 +10,7 @@ import {
   type RejectedEventRow,
   refuseFull,
   rowWithoutAccount,
+  type StoredRejectedEvent,
 } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
 import { ids as idsAsRows, positionIn, records } from "../engine/dialect.ts";

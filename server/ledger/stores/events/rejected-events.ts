@@ -1,21 +1,21 @@
-/** Lists rejected events, sends them again, and drops them. `finish` of the inbox adds them, in the commit
- * that finishes their batch (rejected-event-rows.ts). */
+/** Rejected events, which tables and names call rejected events: rows that were acknowledged and that the
+ * warehouse rejected. They are kept until a member sends them again or drops them. */
+
+import type { Actor } from "../../ports/audit.ts";
 import type { DayCount, InboxRows } from "../../ports/inbox.ts";
-import type {
-  MissingRows,
-  NumberedVersion,
-  RejectedEventSelection,
-  RejectedEventStore,
-  VersionRows,
-} from "../../ports/rejected-events.ts";
 import { RejectedEventEntries, type RejectedEventEntry } from "../../rules/rejected-event-entries.ts";
 import {
   countsOf,
+  type MissingRows,
+  type NumberedVersion,
   noRejectedEvent,
   type RejectedEventRow,
+  type RejectedEventSelection,
   ResentEvents,
   takenAway,
+  type VersionRows,
   versionsOf,
+  type WhoseRejectedEvents,
   withinBytes,
 } from "../../rules/rejected-event-facts.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
@@ -68,20 +68,25 @@ type Step = (
   take: () => Work<readonly RejectedEventRow[]>,
 ) => Work<{ readonly taken: readonly RejectedEventRow[]; readonly added: readonly InboxRows[] }>;
 
-/** The store of rejected events. */
-export function rejectedEventStore(engine: Engine, inbox: InboxWriter): RejectedEventStore {
+/** The store of rejected events. Changes are made in several commits. Each organization's log has one entry
+ * of a change: see rejected-event-entries.ts. */
+export function rejectedEventStore(engine: Engine, inbox: InboxWriter) {
   const resent = new ResentEvents();
   return {
-    list: ({ organization = 0 }, limit) =>
+    /** The newest first. */
+    list: ({ organization = 0 }: WhoseRejectedEvents, limit: number) =>
       engine.alone(
         select(storedRow)`
           FROM rejected_events WHERE ${ofOrganization(organization)} ORDER BY id DESC LIMIT ${limit}`,
       ),
 
-    count: ({ organization = 0 }) =>
+    count: ({ organization = 0 }: WhoseRejectedEvents) =>
       engine.alone(count`FROM rejected_events WHERE ${ofOrganization(organization)}`),
 
-    retry: (selection, by, nowMs) =>
+    /** Puts rows into the inbox again. Events get their day in the present timezone. The same commit deletes
+     * a row from the rejected events and adds it to the inbox. @returns their number. @throws Refusal for an
+     * unknown id. */
+    retry: (selection: RejectedEventSelection, by: Actor, nowMs: number) =>
       changeInSteps(
         engine,
         inbox,
@@ -97,7 +102,10 @@ export function rejectedEventStore(engine: Engine, inbox: InboxWriter): Rejected
         },
       ),
 
-    drop: (selection, by, nowMs) =>
+    /** Deletes rows permanently, and subtracts them from the counts of acknowledged rows. @returns their
+     * number.
+     * @throws Refusal for an unknown id. */
+    drop: (selection: RejectedEventSelection, by: Actor, nowMs: number) =>
       changeInSteps(
         engine,
         inbox,
@@ -110,9 +118,11 @@ export function rejectedEventStore(engine: Engine, inbox: InboxWriter): Rejected
         },
       ),
 
-    missing: (organization) => engine.snapshot(findMissing(organization)),
+    missing: (organization: number) => engine.snapshot(findMissing(organization)),
   };
 }
+
+export type RejectedEventStore = ReturnType<typeof rejectedEventStore>;
 
 /** Deletes the selected rows in steps. Each step is one commit with its entries of the audit log.
  * @returns the number of rows */

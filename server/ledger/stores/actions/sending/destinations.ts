@@ -27,7 +27,6 @@ import {
   unsubscribed,
 } from "../../../ports/actions/destinations.ts";
 import { type Actor, serviceItself } from "../../../ports/audit.ts";
-import { hashCode, newCode } from "../../../ports/members.ts";
 import type { AuditLog } from "../../engine/audit-log.ts";
 import { forUpdate } from "../../engine/dialect.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -44,6 +43,7 @@ import {
   text,
   type Work,
 } from "../../engine/sql.ts";
+import { hashCode, newCode } from "../../members.ts";
 import { lockKnownOrganization, lockOrganization } from "../../organization-rows.ts";
 import { takeOverRules } from "../alert-decisions.ts";
 import { holdPending } from "./deliveries.ts";

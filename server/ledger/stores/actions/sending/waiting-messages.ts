@@ -2,9 +2,9 @@
 import { keyOfEntity } from "../../../ports/actions/rule-entities.ts";
 import type { NamedInMessages } from "../../../ports/actions/rules.ts";
 import { withoutEntities } from "../../../ports/actions/run-messages.ts";
-import type { EntityNumbers } from "../../../ports/actions/work.ts";
 import { forUpdate } from "../../engine/dialect.ts";
 import { integer, part, RowOf, run, select, text, type Work } from "../../engine/sql.ts";
+import type { EntityNumbers } from "../../entity-rows.ts";
 import { entityOfNumbers } from "../alert-states.ts";
 
 interface WaitingRow {

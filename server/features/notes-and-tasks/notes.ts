@@ -1,12 +1,8 @@
 /** Stores notes. */
-import {
-  type EntityNumbers,
-  type Note,
-  type NoteStore,
-  noteNote,
-  refuseTooManyNotes,
-} from "../../ports/actions/work.ts";
-import type { Engine } from "../engine/engine.ts";
+
+import { workLimits } from "../../../contract/actions/work.ts";
+import type { Actor, AuditNote } from "../../ledger/ports/audit.ts";
+import type { Engine } from "../../ledger/stores/engine/engine.ts";
 import {
   count,
   type Fragment,
@@ -19,17 +15,54 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
-import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+} from "../../ledger/stores/engine/sql.ts";
 import {
+  type EntityNumbers,
   type EntityOfRow,
+  type EntityRef,
   entityColumns,
   entityOf,
   isOfEntity,
   lockEntity,
+  type NamedEntity,
+  type NamedPerson,
   namedEntity,
   namedPerson,
-} from "./work-rows.ts";
+  numberOf,
+  tooManyOfThem,
+} from "../../ledger/stores/entity-rows.ts";
+import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
+
+export interface Note {
+  readonly id: number;
+  readonly entity: NamedEntity;
+  readonly text: string;
+  /** Null for the command line. */
+  readonly createdBy: NamedPerson | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+type NoteAction = "note.created" | "note.changed" | "note.deleted";
+
+const verbs = { "note.created": "Added", "note.changed": "Changed", "note.deleted": "Deleted" } as const;
+
+/** The entry of a change of a note. It has no text and names nobody: an erasure could not delete them in the
+ * log. */
+function noteNote(action: NoteAction, id: number, entity: EntityNumbers): AuditNote {
+  return {
+    action,
+    summary: `${verbs[action]} a note on ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { note: id, ...numberOf(entity) },
+  };
+}
+
+/** @throws Refusal when there are as many notes as there may be */
+function refuseTooManyNotes(ofEntity: number, ofOrganization: number): void {
+  const { notesPerEntity, notesPerOrganization } = workLimits;
+  if (ofEntity >= notesPerEntity) throw tooManyOfThem(`${notesPerEntity} notes here`);
+  if (ofOrganization >= notesPerOrganization) throw tooManyOfThem(`${notesPerOrganization} notes`);
+}
 
 interface NoteRow extends EntityOfRow, Pick<Note, "id" | "text" | "createdAtMs" | "updatedAtMs"> {
   readonly creatorId: number | null;
@@ -48,10 +81,15 @@ const noteRow = new RowOf<NoteRow>({
 const idRow = new RowOf<Pick<Note, "id">>({ id: integer() });
 const joined = part`FROM notes ${entityOf("notes")} LEFT JOIN people ON people.id = notes.created_by`;
 
-/** The store of notes. */
-export function noteStore(engine: Engine): NoteStore {
+/** The store of notes. Every change and its entry in the audit log are one commit. */
+export function noteStore(engine: Engine) {
   return {
-    ofEntity: (organization, entity, { limit, before }) =>
+    /** Of one user or account, the newest first. @param before only older ones than this note */
+    ofEntity: (
+      organization: number,
+      entity: EntityRef,
+      { limit, before }: { readonly limit: number; readonly before?: number | undefined },
+    ) =>
       engine.alone(
         findNotes(part`
           WHERE ${isOfEntity(organization, "notes", entity)}
@@ -59,13 +97,15 @@ export function noteStore(engine: Engine): NoteStore {
           ORDER BY notes.id DESC LIMIT ${limit}`),
       ),
 
-    all: (organization, after, limit) =>
+    /** All of the organization, in the order of their ids. @param after only ids above it */
+    all: (organization: number, after: number, limit: number) =>
       engine.alone(
         findNotes(part`
           WHERE notes.organization = ${organization} AND notes.id > ${after} ORDER BY notes.id LIMIT ${limit}`),
       ),
 
-    add: (organization, entity, textOfNote, by, nowMs) =>
+    /** @returns undefined when there is no such user or account. @throws Refusal when there are too many */
+    add: (organization: number, entity: EntityRef, textOfNote: string, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         const numbers = yield* lockEntity(organization, entity);
@@ -79,7 +119,8 @@ export function noteStore(engine: Engine): NoteStore {
         return (yield* findRow(organization, id))?.note;
       }),
 
-    change: (organization, id, textOfNote, by, nowMs) =>
+    /** @returns undefined when the organization has no such note */
+    change: (organization: number, id: number, textOfNote: string, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findRow(organization, id);
@@ -89,7 +130,8 @@ export function noteStore(engine: Engine): NoteStore {
         return { ...before.note, text: textOfNote, updatedAtMs: nowMs };
       }),
 
-    remove: (organization, id, by, nowMs) =>
+    /** @returns false when the organization has no such note */
+    remove: (organization: number, id: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findRow(organization, id);
@@ -100,6 +142,8 @@ export function noteStore(engine: Engine): NoteStore {
       }),
   };
 }
+
+export type NoteStore = ReturnType<typeof noteStore>;
 
 /** Notes. @param which the end of the statement, from WHERE on */
 export function* findNotes(which: Fragment): Work<readonly Note[]> {

@@ -1,16 +1,8 @@
-/** Stores tasks. */
-import {
-  type EntityNumbers,
-  type OpenTask,
-  refuseTooManyTasks,
-  type Task,
-  type TaskChange,
-  type TaskFilter,
-  type TaskStore,
-  taskNote,
-} from "../../ports/actions/work.ts";
-import type { Actor } from "../../ports/audit.ts";
-import type { Engine } from "../engine/engine.ts";
+/** Notes and tasks of team members about users and accounts. */
+
+import { type TaskList, workLimits } from "../../../contract/actions/work.ts";
+import type { Actor, AuditNote } from "../../ledger/ports/audit.ts";
+import type { Engine } from "../../ledger/stores/engine/engine.ts";
 import {
   count,
   type Fragment,
@@ -23,10 +15,12 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
-import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+} from "../../ledger/stores/engine/sql.ts";
 import {
+  type EntitiesByNumber,
+  type EntityNumbers,
   type EntityOfRow,
+  type EntityRef,
   entityColumns,
   entityOf,
   findEntities,
@@ -34,10 +28,85 @@ import {
   isAmongEach,
   isOfEntity,
   lockEntity,
+  type NamedEntity,
+  type NamedPerson,
   namedEntity,
   namedPerson,
+  numberOf,
   refuseStranger,
-} from "./work-rows.ts";
+  tooManyOfThem,
+} from "../../ledger/stores/entity-rows.ts";
+import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
+
+export interface Task {
+  readonly id: number;
+  readonly entity: NamedEntity;
+  readonly title: string;
+  /** Days since 1970-01-01, of the organization's timezone. Null: any day. */
+  readonly dueDay: number | null;
+  readonly assignee: NamedPerson | null;
+  /** The name of the last assignee, who is no team member any more. Null once it is assigned again. */
+  readonly formerAssignee: string | null;
+  readonly createdBy: NamedPerson | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Null: it is open. */
+  readonly doneAtMs: number | null;
+  readonly doneBy: NamedPerson | null;
+}
+
+export interface NewTask {
+  readonly title: string;
+  readonly dueDay: number | null;
+  /** The person's id. */
+  readonly assignee: number | null;
+}
+
+export type TaskChange = Partial<NewTask & { readonly isDone: boolean }>;
+
+/** An open task of a user or an account. */
+export interface OpenTask extends EntityNumbers, Pick<Task, "title" | "dueDay"> {}
+
+export interface TaskFilter {
+  readonly list: TaskList;
+  /** Today in the organization's timezone. */
+  readonly today: number;
+  /** A person's id, or null for tasks of nobody. */
+  readonly assignee?: number | null | undefined;
+}
+
+export interface TaskQuestion extends TaskFilter {
+  /** Only tasks for these users and accounts. */
+  readonly among?: EntitiesByNumber | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type TaskAction = "task.created" | "task.changed" | "task.deleted";
+
+/** The entry of a change of a task, as with notes. @param fields the names of those that changed */
+function taskNote(
+  action: TaskAction,
+  id: number,
+  entity: EntityNumbers,
+  fields?: readonly string[],
+): AuditNote {
+  const what = fields === undefined ? "a task" : `${fields.join(", ")} of a task`;
+  return {
+    action,
+    summary: `${verbs[action]} ${what} for ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { task: id, ...numberOf(entity), ...(fields !== undefined && { fields }) },
+  };
+}
+
+const verbs = { "task.created": "Added", "task.changed": "Changed", "task.deleted": "Deleted" } as const;
+
+/** @throws Refusal when there are as many tasks as there may be */
+function refuseTooManyTasks(ofEntity: number, open: number): void {
+  const { tasksPerEntity, openTasksPerOrganization } = workLimits;
+  if (ofEntity >= tasksPerEntity) throw tooManyOfThem(`${tasksPerEntity} tasks here`);
+  if (open >= openTasksPerOrganization) throw tooManyOfThem(`${openTasksPerOrganization} open tasks`);
+}
 
 interface TaskRow
   extends EntityOfRow,
@@ -80,14 +149,18 @@ const joined = part`FROM tasks ${entityOf("tasks")}
 const byDay = part`due_day IS NULL, due_day, tasks.id`;
 const latestFirst = part`done_at_ms DESC, tasks.id DESC`;
 
-/** The store of tasks. */
-export function taskStore(engine: Engine): TaskStore {
+/** The store of tasks. Every change and its entry in the audit log are one commit. */
+export function taskStore(engine: Engine) {
   return { ...taskLists(engine), ...taskChanges(engine) };
 }
 
-function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEntity" | "openOf" | "all"> {
+export type TaskStore = ReturnType<typeof taskStore>;
+
+function taskLists(engine: Engine) {
   return {
-    list: (organization, question) =>
+    /** Across all users and accounts. Open tasks by their day, those without one last; done ones, the latest
+     * first. */
+    list: (organization: number, question: TaskQuestion) =>
       engine.snapshot(
         (function* () {
           const { list, among, limit, offset } = question;
@@ -100,24 +173,28 @@ function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEnt
         })(),
       ),
 
-    entities: (organization, filter) =>
+    /** The users and accounts of all tasks that are asked for, each once. */
+    entities: (organization: number, filter: TaskFilter) =>
       engine.alone(
         findEntities(part`FROM tasks WHERE tasks.organization = ${organization} AND ${isAsked(filter)}`),
       ),
 
-    ofEntity: (organization, entity) =>
+    /** Of one user or account: open ones by their day, then done ones, the latest first. */
+    ofEntity: (organization: number, entity: EntityRef) =>
       engine.alone(
         findTasks(part`
           WHERE ${isOfEntity(organization, "tasks", entity)}
           ORDER BY done_at_ms IS NOT NULL, done_at_ms DESC, ${byDay}`),
       ),
 
-    openOf: (organization, among) =>
+    /** The open tasks of some users and accounts, by their day, those without one last. */
+    openOf: (organization: number, among: EntitiesByNumber) =>
       engine.alone(select(openRow)`
         FROM tasks WHERE ${isAmongEach("tasks", organization, among)} AND done_at_ms IS NULL
         ORDER BY due_day IS NULL, due_day, id`),
 
-    all: (organization, after, limit) =>
+    /** As with notes. */
+    all: (organization: number, after: number, limit: number) =>
       engine.alone(
         findTasks(part`
           WHERE tasks.organization = ${organization} AND tasks.id > ${after} ORDER BY tasks.id LIMIT ${limit}`),
@@ -125,9 +202,17 @@ function taskLists(engine: Engine): Pick<TaskStore, "list" | "entities" | "ofEnt
   };
 }
 
-function taskChanges(engine: Engine): Pick<TaskStore, "add" | "change" | "remove"> {
+function taskChanges(engine: Engine) {
   return {
-    add: (organization, entity, { title, dueDay, assignee }, by, nowMs) =>
+    /** @returns undefined when there is no such user or account
+     * @throws Refusal when there are too many, or the assignee is no team member */
+    add: (
+      organization: number,
+      entity: EntityRef,
+      { title, dueDay, assignee }: NewTask,
+      by: Actor,
+      nowMs: number,
+    ) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         const numbers = yield* lockEntity(organization, entity);
@@ -143,7 +228,9 @@ function taskChanges(engine: Engine): Pick<TaskStore, "add" | "change" | "remove
         return (yield* findRow(organization, id))?.task;
       }),
 
-    change: (organization, id, change, by, nowMs) =>
+    /** @returns undefined when the organization has no such task. @throws Refusal when the assignee is no
+     * team member */
+    change: (organization: number, id: number, change: TaskChange, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findRow(organization, id);
@@ -159,7 +246,8 @@ function taskChanges(engine: Engine): Pick<TaskStore, "add" | "change" | "remove
         return (yield* findRow(organization, id))?.task;
       }),
 
-    remove: (organization, id, by, nowMs) =>
+    /** @returns false when the organization has no such task */
+    remove: (organization: number, id: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const before = yield* findRow(organization, id);
@@ -255,13 +343,12 @@ function* refuseMore(organization: number, { user, account }: EntityNumbers, isR
   refuseTooManyTasks(ofEntity, yield* count`${ofOrganization} AND done_at_ms IS NULL`);
 }
 
-/** The organization has to be locked, so that the person stays a member until the commit. */
 /** Leaves the open tasks of a person who is removed without an assignee. @returns how many there are */
-export function unassignTasksOf(
+export function* unassignTasksOf(
   organization: number,
   { id, name }: { readonly id: number; readonly name: string },
-) {
-  return run`
+): Work<number> {
+  return yield* run`
     UPDATE tasks SET assignee = NULL, former_assignee = ${name}
     WHERE organization = ${organization} AND assignee = ${id} AND done_at_ms IS NULL`;
 }

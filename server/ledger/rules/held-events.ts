@@ -1,18 +1,6 @@
-/**
- * Held items of connected sources (`held` in names and tables). Their people are not identified yet. An item
- * is held under the id that was sent, until an identify or an alias names the person. Then the item is
- * attached to the user, and the id is linked to the user. Later items are the user's at once.
- *
- * A user's id and a visitor's id with the same text are two ids. The reason: a user's id can be guessed. A
- * sender that uses it as a visitor's id must not get the items held under it. An identified user is not
- * linked. The target of a link is a user, identified or not, and is not linked itself. Items are held only
- * under ids that are neither identified nor linked.
- */
 import { limits } from "../../../contract/limits.ts";
-import { msPerDay } from "../../calendar/zone.ts";
-import { emailKey } from "../rules/email-key.ts";
-import { propertiesWithoutPayer } from "../rules/payer-in-properties.ts";
-import type { IngestionWarning } from "./warnings.ts";
+import { emailKey } from "./email-key.ts";
+import { propertiesWithoutPayer } from "./payer-in-properties.ts";
 
 /** An id is a user's or a visitor's. */
 export const personKinds = ["user", "visitor"] as const;
@@ -137,46 +125,5 @@ export const noHeldEvents: HeldEventCounts = {
   links: 0,
 };
 
-/** The ingestion warnings about items that were dropped or could not be attached, and about links that were
- * not stored. */
-export type HeldEventWarningKind = "held_full" | "held_expired" | "held_refused" | "links_full";
-
-/** The warning about items that were dropped or could not be attached, or about links that were not stored.
- * @param message the reason */
-export function heldEventWarning(
-  organization: number,
-  kind: HeldEventWarningKind,
-  count: number,
-  nowMs: number,
-  message: string | null = null,
-): IngestionWarning {
-  return {
-    organization,
-    count,
-    utcDay: Math.floor(nowMs / msPerDay),
-    firstSeenMs: nowMs,
-    lastSeenMs: nowMs,
-    kind,
-    endpoint: "sources",
-    detail: message,
-    message,
-    userId: null,
-  };
-}
-
 /** The list ends after this many. */
 export const maxPeopleWithHeldEvents = 1_000;
-
-export interface PersonWithHeldEvents extends PersonId {
-  readonly items: number;
-  readonly oldestAtMs: number;
-  readonly newestAtMs: number;
-}
-
-export interface HeldEventStore {
-  counts(organization: number): Promise<HeldEventCounts>;
-  /** Sorted by their number of items, highest first. @param limit at most 1,000 */
-  people(organization: number, limit: number): Promise<readonly PersonWithHeldEvents[]>;
-  /** For each of these events that was sent under another name: that name. */
-  labels(organization: number, events: readonly string[]): Promise<Readonly<Record<string, string>>>;
-}

@@ -1,17 +1,11 @@
 /** Common parts of notes and tasks: the columns of their entities and people, and the look-up of an
  * entity. */
-import type { JsonObject } from "../../../../contract/json.ts";
-import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
-import {
-  type EntitiesByNumber,
-  type EntityInMessages,
-  type EntityNumbers,
-  type EntityRef,
-  type NamedEntity,
-  type NamedPerson,
-  noTeamMember,
-} from "../../ports/actions/work.ts";
-import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
+
+import type { JsonObject } from "../../../contract/json.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import { keyOfEntity, type RuleEntity } from "../ports/actions/rule-entities.ts";
+
+import { forKeyShare, ids as idsAsRows, records } from "./engine/dialect.ts";
 import {
   exists,
   type Fragment,
@@ -20,12 +14,56 @@ import {
   nullable,
   part,
   RowOf,
-  run,
   select,
   sqlText,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "./engine/sql.ts";
+
+/** A user or an account, by the id that the company gave it. */
+export interface EntityRef {
+  readonly kind: "user" | "account";
+  readonly id: string;
+}
+
+/** A user or an account with its label in lists: name, else e-mail address, else id. */
+export interface NamedEntity extends EntityRef {
+  readonly label: string;
+}
+
+/** A user or an account as messages name it. Its label is no e-mail address. */
+export interface EntityInMessages extends NamedEntity {
+  /** Null for an account, and for a user without one. */
+  readonly email: string | null;
+}
+
+/** A team member, also one who left the organization. */
+export interface NamedPerson {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Users and accounts by their numbers. */
+export interface EntitiesByNumber {
+  readonly users: readonly number[];
+  readonly accounts: readonly number[];
+}
+
+/** The number of a user or an account: the other one is 0. */
+export interface EntityNumbers {
+  readonly user: number;
+  readonly account: number;
+}
+
+/** The number of an entity, as entries of the log have it. */
+export function numberOf({ user, account }: EntityNumbers) {
+  return user > 0 ? { user } : { account };
+}
+
+/** The error when a task is to be done by a person who is no team member. */
+function noTeamMember(): Refusal {
+  return new Refusal("assignee is not valid: send the id of a team member, or null.");
+}
 
 /** The columns of an entity, in statements that join it with `entityOf`. */
 export const entityColumns = {
@@ -189,11 +227,18 @@ export function* refuseStranger(organization: number, person: number | null): Wo
   if (!isMember) throw noTeamMember();
 }
 
-/** Deletes the notes and tasks of an erased user or account, and that a call was set aside. */
-export function* deleteWorkOf(organization: number, { user, account }: EntityNumbers): Work<void> {
-  for (const table of ["notes", "tasks", "calls_set_aside"]) {
-    yield* run`
-      DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${user}
-        AND account_number = ${account}`;
-  }
+/** The refusal of one row too many. @param which the number and what it counts: `200 notes here` */
+export function tooManyOfThem(which: string): Refusal {
+  return new Refusal(`There are ${which} already: delete one before you add another.`);
+}
+
+/** The first columns of an exported row: its id, and whom it is about. */
+export function exportedEntity({ id, entity }: { readonly id: number; readonly entity: EntityRef }) {
+  const isUser = entity.kind === "user";
+  return { id, userId: isUser ? entity.id : null, accountId: isUser ? null : entity.id };
+}
+
+/** The name of a person; null for nobody. */
+export function nameOf(person: NamedPerson | null): string | null {
+  return person?.name ?? null;
 }
