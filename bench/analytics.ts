@@ -17,7 +17,7 @@ import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
 import { cellsQuery } from "../server/scoring/queries/cell-query.ts";
 import { read } from "../server/scoring/queries/query.ts";
-import { snapshotFor } from "../server/scoring/snapshots/stored.ts";
+import { snapshotFor } from "../server/scoring/queries/stored-snapshots.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { loadHistory, weeklyRetention } from "./history/history.ts";
 import { rawRetention } from "./history/raw-retention.ts";

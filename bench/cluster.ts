@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../server/features/features.ts";
-import { settingUp } from "../server/ledger/ports/audit.ts";
+import { settingUp } from "../server/ledger/audit.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";

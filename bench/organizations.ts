@@ -13,7 +13,7 @@ import { Zone } from "../server/calendar/zone.ts";
 import { features } from "../server/features/features.ts";
 import { GroupCommit } from "../server/intake/commit/group-commit.ts";
 import type { Admitted } from "../server/intake/decide/requests.ts";
-import { settingUp } from "../server/ledger/ports/audit.ts";
+import { settingUp } from "../server/ledger/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { median } from "./load/alternate.ts";

@@ -1,6 +1,6 @@
 /** Commands that work on one organization, or on all of them. */
 
-import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
+import type { SharedLedger } from "../server/ledger/ledger.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { Unreachable } from "../server/process/control.ts";
 import { organizationNamed } from "./installation.ts";

@@ -10,7 +10,7 @@ import { remoteLedger } from "../server/between/remote/shared-ledger.ts";
 import { refuseMoved } from "../server/cluster/moved.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
 import { features } from "../server/features/features.ts";
-import type { Ledger, SharedLedger } from "../server/ledger/ports/ledger.ts";
+import type { Ledger, SharedLedger } from "../server/ledger/ledger.ts";
 import type { ClusterNode } from "../server/ledger/postgres/cluster/node.ts";
 import { ledgerFile } from "../server/ledger/sqlite/engine/ledger-file.ts";
 import { refuseUnfinishedRestore } from "../server/ledger/sqlite/engine/restoring.ts";

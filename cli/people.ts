@@ -2,8 +2,8 @@
 import { limits } from "../contract/limits.ts";
 import { isMailAddress } from "../contract/names.ts";
 import { Refusal } from "../contract/refusal.ts";
-import { commandLine } from "../server/ledger/ports/audit.ts";
-import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
+import { commandLine } from "../server/ledger/audit.ts";
+import type { SharedLedger } from "../server/ledger/ledger.ts";
 import { loginEmail } from "../server/ledger/stores/logins.ts";
 import type { Person } from "../server/ledger/stores/member-rows.ts";
 import { invite } from "../server/members/invitations.ts";

@@ -1,7 +1,7 @@
 /** Segments by the names that commands give. */
 import { Refusal } from "../contract/refusal.ts";
+import type { SharedLedger } from "../server/ledger/ledger.ts";
 import type { Segment } from "../server/ledger/ports/actions/segments.ts";
-import type { SharedLedger } from "../server/ledger/ports/ledger.ts";
 import { withOrganization } from "./installation.ts";
 
 /** @param organization its id @throws Refusal when there is no such segment */

@@ -15,8 +15,8 @@ describe("imports go one way", () => {
     wrongImports(example(from, `import { a } from "${specifier}";`));
 
   const wrong: readonly (readonly [string, string])[] = [
-    ["server/ledger/ports/ledger.ts", "../../intake/intake.ts"],
-    ["server/ledger/ports/ledger.ts", "../sqlite/engine/open.ts"],
+    ["server/ledger/ledger.ts", "../../intake/intake.ts"],
+    ["server/ledger/ledger.ts", "../sqlite/engine/open.ts"],
     ["server/ledger/rules/warehouse-rows.ts", "../sqlite/write/users.ts"],
     ["server/ledger/sqlite/ledger.ts", "../postgres/client/pool.ts"],
     ["server/intake/track.ts", "../analytics/retention/retention.ts"],
@@ -31,7 +31,7 @@ describe("imports go one way", () => {
     ["server/intake/track.ts", "../../test/server.ts"],
     ["dashboard/page.tsx", "../server/config.ts"],
     ["cli/main.ts", "../dashboard/page.tsx"],
-    ["server/ledger/ports/ledger.ts", "../../cellar/cellar.ts"],
+    ["server/ledger/ledger.ts", "../../cellar/cellar.ts"],
     ["server/scoring/run/scoring.ts", "../../../simulation/simulation.ts"],
     ["simulation/simulation.ts", "../server/config.ts"],
   ];

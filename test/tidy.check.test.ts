@@ -32,7 +32,7 @@ const pureGlobs = [
   "simulation/**",
   "server/scoring/{statistics,churn,scores}/**",
   "server/scoring/data-quality/rhythm.ts",
-  "server/revenue/{subscriptions,figures}/**",
+  "server/revenue/**",
 ];
 
 /** The helper itself, and tests that kill at moments of chance. */

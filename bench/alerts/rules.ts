@@ -7,7 +7,7 @@ import { msPerDay } from "../../server/calendar/zone.ts";
 import { RuleDecider } from "../../server/features/alerts/rule-decider.ts";
 import { features } from "../../server/features/features.ts";
 import { segmentsForRules } from "../../server/features/segments/for-alerts.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";

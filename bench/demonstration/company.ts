@@ -2,8 +2,8 @@
  * from, without a server. */
 import { isBillingEvent } from "../../contract/billing/events.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
-import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { billingInstants, type SubscriptionLog, standingAt } from "../../server/scoring/scores/billing.ts";
 import { cellOf, type DayEvent, featuresOf, maxCountPerDay } from "../../server/scoring/scores/features.ts";

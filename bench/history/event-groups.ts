@@ -1,6 +1,6 @@
 /** Groups of track rows as intake hands them to a ledger: real rows with message ids that are UUIDs, one
  * commit a group. */
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { inboxRows, messageOf, needs, writes } from "../../test/ledger/writes.ts";
 

@@ -1,6 +1,6 @@
 /** An inbox whose rows are made when the loader reads them, so that a benchmark fills a warehouse as the
  * product does. */
-import type { FrozenBatch, Inbox, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import type { FrozenBatch, Inbox, WarehouseTable } from "../../server/ledger/inbox.ts";
 import { currentSchema } from "../../server/ledger/rules/warehouse-rows.ts";
 
 export interface GeneratedRow {

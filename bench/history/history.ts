@@ -10,7 +10,7 @@
 import type { JsonObject } from "../../contract/json.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Account, User } from "../../server/ledger/ports/entities.ts";
+import type { Account, User } from "../../server/ledger/entities.ts";
 import { accountRow, eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { systemTime } from "../../server/process/time.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

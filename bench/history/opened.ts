@@ -1,7 +1,7 @@
 /** Ledger, loader and upkeep of a data folder in this process, as the service has them. */
 
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { createProjectToken } from "../../server/ledger/stores/credentials.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { callerHeaders } from "../../server/http/api/analysis-api.ts";
-import { readKeyActor } from "../../server/ledger/ports/audit.ts";
+import { readKeyActor } from "../../server/ledger/audit.ts";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { WarehouseSize } from "../../server/warehouse/schema/size.ts";

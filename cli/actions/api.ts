@@ -9,7 +9,7 @@ import type { RouteAnswer, RouteBody, RouteName } from "../../contract/api/route
 import { answerCommand } from "../../server/features/command-api.ts";
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { fetchSocket, type Peer } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";

@@ -15,7 +15,7 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { explainInvalid } from "../../contract/explain.ts";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withFigures } from "../figures/ask.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";

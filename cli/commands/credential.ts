@@ -4,8 +4,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { type TokenScope, tokenScopes } from "../../contract/members.ts";
 import { isName } from "../../contract/names.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
-import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import {
   type Credential,
   createProjectToken,

@@ -1,7 +1,7 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
 import { type ClusterConfig, readConfig } from "../../server/config.ts";
-import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { CheckResult } from "../../server/ledger/stores/checks.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { Probed } from "../../server/process/probed.ts";

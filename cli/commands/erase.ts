@@ -1,7 +1,7 @@
 /** `rekindle erase user | account | list` */
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { withAnalysis } from "../analysis.ts";
 import { type OfOrganization, organizationNamed, withOrganization } from "../installation.ts";
 import { instant, printTable } from "../print.ts";

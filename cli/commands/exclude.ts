@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { ExclusionRule } from "../../server/ledger/stores/exclusions.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withOrganization } from "../installation.ts";

@@ -2,7 +2,7 @@
 import { Argument, Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { features } from "../../server/features/features.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { CallFailed } from "../../server/process/control.ts";
 import { messageOf } from "../../server/process/message-of.ts";
 import type { AnalysisService } from "../../server/warehouse/analysis.ts";

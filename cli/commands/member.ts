@@ -3,7 +3,7 @@
 import { Command, Option } from "commander";
 import { type Role, roles } from "../../contract/roles.ts";
 import type { Config } from "../../server/config.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/invitations.ts";
 import type { Time } from "../../server/process/time.ts";
 import { invitationMail, passwordMail } from "../../server/sending/link-mails.ts";

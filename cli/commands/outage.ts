@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withOrganization } from "../installation.ts";
 import { dateIn, readId } from "../numbers.ts";

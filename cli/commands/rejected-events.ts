@@ -2,8 +2,8 @@
 
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
-import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Time } from "../../server/process/time.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";

@@ -5,7 +5,7 @@ import type { SentChurnTarget } from "../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../contract/api/health-traits.ts";
 import type { RiskBounds } from "../../contract/api/risk-bands.ts";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { Time } from "../../server/process/time.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";

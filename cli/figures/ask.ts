@@ -5,7 +5,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";
 import { answerAnalysis } from "../../server/between/analysis-routes.ts";
 import { headersOfCaller } from "../../server/http/api/analysis-api.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { CallFailed } from "../../server/process/control.ts";
 import { systemTime } from "../../server/process/time.ts";

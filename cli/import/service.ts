@@ -5,7 +5,7 @@ import { type ImportService, remoteImporter } from "../../server/between/remote/
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { Installation } from "../installation.ts";
 

@@ -7,7 +7,7 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { startingHeader } from "../http/port/answers.ts";
-import type { LiveNode } from "../ledger/ports/nodes.ts";
+import type { LiveNode } from "../ledger/nodes.ts";
 import { nodePeer, type Peer, Unreachable } from "../process/control.ts";
 import { every } from "../process/time.ts";
 

@@ -10,7 +10,7 @@ import { OrganizationReader } from "../features/notices/organization-now.ts";
 import { Poller } from "../features/poller.ts";
 import { segmentsForKeeper, segmentsForRules } from "../features/segments/for-alerts.ts";
 import { SegmentKeeper } from "../features/segments/segment-keeper.ts";
-import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Time } from "../process/time.ts";
 import { SourceWatch } from "../scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../scoring/run/scheduler.ts";

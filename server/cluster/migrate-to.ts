@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { Refusal } from "../../contract/refusal.ts";
 import { features } from "../features/features.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import {
   finishMoveIn,

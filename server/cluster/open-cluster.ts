@@ -3,7 +3,7 @@
 import { Refusal } from "../../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "../config.ts";
 import { features } from "../features/features.ts";
-import type { NodeRole } from "../ledger/ports/nodes.ts";
+import type { NodeRole } from "../ledger/nodes.ts";
 import { ClusterNode } from "../ledger/postgres/cluster/node.ts";
 import { openPostgresLedger, type PostgresLedger } from "../ledger/postgres/ledger.ts";
 import { messageOf } from "../process/message-of.ts";

@@ -15,7 +15,7 @@ import type { IntakeParts } from "../http/api/intake-api.ts";
 import { checkedBody, checkedQuery } from "../http/api/request.ts";
 import { notFound, refused } from "../http/port/answers.ts";
 import { RouteTable } from "../http/port/route-table.ts";
-import { commandLine } from "../ledger/ports/audit.ts";
+import { commandLine } from "../ledger/audit.ts";
 import { roleRights } from "../members/rights.ts";
 import { alertRuleHandlers } from "./alerts/rule-handlers.ts";
 import { destinationHandlers } from "./destinations/handlers.ts";

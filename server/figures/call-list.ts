@@ -2,7 +2,7 @@
 import { type CallRow, readCallList } from "../analytics/calls/call-list.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import { dayOrNull } from "./rows.ts";
-import { bothWithin } from "./segments/evaluation.ts";
+import { bothWithin } from "./segment-evaluation.ts";
 
 export const callListHandlers = {
   "GET /api/call-list": async (context) => {

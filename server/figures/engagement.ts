@@ -18,8 +18,8 @@ import { lastDay, today, usersQuestion, weekStart } from "../http/api/days.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
 import { withLabels } from "./event-labels.ts";
 import { withSpan } from "./rows.ts";
-import { warehouseWithin } from "./segments/evaluation.ts";
-import type { SelectionContext } from "./segments/selection.ts";
+import { warehouseWithin } from "./segment-evaluation.ts";
+import type { SelectionContext } from "./segment-selection.ts";
 
 export const engagementHandlers = {
   "GET /api/active-users": async (context) => {

@@ -19,4 +19,4 @@ export async function withLabels<Row extends { readonly event: string }>(
   }));
 }
 
-import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";

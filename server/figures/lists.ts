@@ -25,11 +25,11 @@ import type { OfRun } from "../scoring/queries/lists/reading.ts";
 import { usualChange } from "../scoring/queries/lists/usual-change.ts";
 import { controlField, controlsOf } from "./controls.ts";
 import { ownerFields } from "./owners.ts";
-import { type Billing, listedBilling } from "./revenue/payers.ts";
+import { type Billing, listedBilling } from "./payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { leadsWithRisk, type Run } from "./score-context.ts";
-import { setsOfList } from "./segments/evaluation.ts";
-import { accountsSelection, usersSelection } from "./segments/selection.ts";
+import { setsOfList } from "./segment-evaluation.ts";
+import { accountsSelection, usersSelection } from "./segment-selection.ts";
 
 type Users = ApiContext<"GET /api/users">;
 type Accounts = ApiContext<"GET /api/accounts">;

@@ -18,7 +18,7 @@ import { healthByWeek } from "../scoring/queries/lists/health-by-week.ts";
 import { movementBetween } from "../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import { controlsOf } from "./controls.ts";
-import { billingOf } from "./revenue/payers.ts";
+import { billingOf } from "./payers.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
 import {
   activityOrderOfRun,
@@ -30,8 +30,8 @@ import {
   scoreContext,
   settingsOf,
 } from "./score-context.ts";
-import { bothWithin, warehouseWithin } from "./segments/evaluation.ts";
-import type { Within } from "./segments/within.ts";
+import { bothWithin, warehouseWithin } from "./segment-evaluation.ts";
+import type { Within } from "./segment-within.ts";
 
 const weekDays = 7;
 /** Half a year of weeks. The newest week is compared with their changes. */

@@ -16,8 +16,8 @@ import { type Period, periodsLater, startOfPeriod } from "../calendar/period-sta
 import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "../http/api/days.ts";
 import { dayOrNull } from "./rows.ts";
-import { segmentAnswer } from "./segments/answer.ts";
-import { warehouseWithin } from "./segments/evaluation.ts";
+import { segmentAnswer } from "./segment-answer.ts";
+import { warehouseWithin } from "./segment-evaluation.ts";
 
 type Query = RouteQuery<"GET /api/retention">;
 type CellQuery = RouteQuery<"POST /api/retention/segment">;

@@ -8,7 +8,7 @@ import type { UserListRow } from "../analytics/entities/user-list.ts";
 import { formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import { fieldsOfPages } from "../intake/decide/page-marks.ts";
-import type { FieldTimestamps } from "../ledger/ports/entities.ts";
+import type { FieldTimestamps } from "../ledger/entities.ts";
 import type { StoredExclusionRule } from "../ledger/stores/exclusions.ts";
 import { riskBandOf } from "../scoring/scores/risk-scale.ts";
 import { verdictOf } from "../scoring/scores/verdict.ts";

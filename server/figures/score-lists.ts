@@ -17,7 +17,7 @@ import {
 import { controlField, controlsOf } from "./controls.ts";
 import { comparedRisk } from "./rows.ts";
 import { baseRateOf, bothRuns, limitsOf, riskScaleOfRun, type ScoreContext } from "./score-context.ts";
-import { warehouseWithin } from "./segments/evaluation.ts";
+import { warehouseWithin } from "./segment-evaluation.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 

@@ -10,7 +10,7 @@ import { formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import { today } from "../http/api/days.ts";
-import type { UserAndAccount } from "../ledger/ports/entities.ts";
+import type { UserAndAccount } from "../ledger/entities.ts";
 import { controlField, controlsOf } from "./controls.ts";
 import { withLabels } from "./event-labels.ts";
 import { ownerDetail, ownersOfOrganization } from "./owners.ts";

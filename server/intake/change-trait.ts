@@ -4,10 +4,10 @@
  * others. The entry of the audit log is in the same commit.
  */
 import type { Zone } from "../calendar/zone.ts";
-import type { Actor, AuditNote } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
-import type { Stored, Writes } from "../ledger/ports/transact.ts";
+import type { Actor, AuditNote } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { EntityNumbers, EntityRef } from "../ledger/stores/entity-rows.ts";
+import type { Stored, Writes } from "../ledger/transact.ts";
 import type { Invalid } from "./admission/json.ts";
 import { decide } from "./decide/decide.ts";
 import { asWriteOutcome, type Decidable, NeedsOf, type Outcome } from "./decide/requests.ts";

@@ -7,9 +7,9 @@
 import { errorMessages } from "../../contract/errors.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../calendar/zone.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
-import type { Stored, Writes } from "../ledger/ports/transact.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { ImportRecord, RejectedRow } from "../ledger/stores/imports.ts";
+import type { Stored, Writes } from "../ledger/transact.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";

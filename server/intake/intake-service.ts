@@ -2,7 +2,7 @@
 import { errorMessages } from "../../contract/errors.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { admitBatch, type ParsedBatch } from "./admission/batch.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody, type Turn } from "./admission/json.ts";

@@ -3,10 +3,10 @@
  * the audit log is in the same commit.
  */
 import type { JsonObject } from "../../contract/json.ts";
-import type { Actor, AuditNote } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
-import type { Writes } from "../ledger/ports/transact.ts";
+import type { Actor, AuditNote } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { EntityNumbers } from "../ledger/stores/entity-rows.ts";
+import type { Writes } from "../ledger/transact.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
 import { decide } from "./decide/decide.ts";

@@ -4,10 +4,10 @@
  * migrations, moves, erasures and exports need not know any by name.
  */
 
-import type { Engine } from "./stores/engine/engine.ts";
-import type { Work } from "./stores/engine/sql.ts";
+import type { Engine } from "./engine/engine.ts";
+import type { Work } from "./engine/sql.ts";
+import type { MovedTable, TableTypes } from "./engine/tables.ts";
 import type { EntityNumbers, EntityRef } from "./stores/entity-rows.ts";
-import type { MovedTable, TableTypes } from "./stores/tables.ts";
 
 /** The stores of features, by their names in the ledger. Each feature declares its own here. */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it where their stores are.

@@ -2,8 +2,8 @@
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type { Role } from "../../contract/roles.ts";
-import type { Actor } from "../ledger/ports/audit.ts";
-import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { Actor } from "../ledger/audit.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
 import { loginEmail } from "../ledger/stores/logins.ts";
 import { newCode } from "../ledger/stores/members.ts";
 

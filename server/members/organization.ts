@@ -4,8 +4,8 @@ import { peopleLimits } from "../../contract/member-limits.ts";
 import { noSuch, Refusal } from "../../contract/refusal.ts";
 import { formatDay } from "../calendar/days.ts";
 import { Zone, zoneNamed } from "../calendar/zone.ts";
-import type { Actor, AuditPage } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Actor, AuditPage } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/stores/credentials.ts";
 import { itemsPerSecond, type Organization } from "../ledger/stores/organization-rows.ts";
 

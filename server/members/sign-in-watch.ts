@@ -1,8 +1,8 @@
 /** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that
  * a person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
-import { type AuditNote, serviceItself } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import { type AuditNote, serviceItself } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Person } from "../ledger/stores/member-rows.ts";
 import { setNewest } from "../process/set-newest.ts";
 import type { Logger } from "../telemetry/log.ts";

@@ -6,8 +6,8 @@
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
-import { personActor } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import { personActor } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Link, LinkKind } from "../ledger/stores/invite-links.ts";
 import { loginEmail, type Session } from "../ledger/stores/logins.ts";
 import { type Person, withFallbackEmail } from "../ledger/stores/member-rows.ts";

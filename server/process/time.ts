@@ -12,7 +12,7 @@
  *   items are forgotten (live-items.ts).
  * - ledger/postgres/client/connect.ts: `clock_timestamp()` is the time of loads, which all nodes share.
  * - ledger/postgres/write/message-ids.ts, ledger/sqlite/message-ids/message-id-kinds.ts and
- *   ledger/sqlite/identity/held-event-tables.ts: when a migration ran (`clock_timestamp()`, `unixepoch()`).
+ *   ledger/sqlite/migrations/held-event-tables.ts: when a migration ran (`clock_timestamp()`, `unixepoch()`).
  * - ledger/postgres/move/unfinished-move.ts: when a move began, for administrators.
  * - warehouse/schema/migrations.ts and ledger-identity.ts: `now64()` dates a migration and the ledger's mark,
  *   for administrators.

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import { features } from "../features/features.ts";
 import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
-import { ledgerMigrations } from "../ledger/sqlite/engine/migrations.ts";
 import { openSqliteLedger } from "../ledger/sqlite/engine/open.ts";
 import {
   beginRestore,
@@ -16,6 +15,7 @@ import {
   refuseInstallation,
   undoRestore,
 } from "../ledger/sqlite/engine/restoring.ts";
+import { ledgerMigrations } from "../ledger/sqlite/migrations/migrations.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { syncTree } from "../process/files.ts";
 import { takeLock } from "../process/lock.ts";

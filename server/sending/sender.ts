@@ -4,8 +4,9 @@
  * id. So each message arrives at least once. A webhook that got a message gets the next ones at once, others
  * within a second.
  */
+
+import type { Ledger } from "../ledger/ledger.ts";
 import type { ClaimedDelivery, TriedDelivery } from "../ledger/ports/actions/deliveries.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Mail } from "./mail.ts";
 import { type MessageBody, mailOf } from "./message-body.ts";

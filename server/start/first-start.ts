@@ -3,8 +3,8 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { Config } from "../config.ts";
-import { settingUp } from "../ledger/ports/audit.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import { settingUp } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { createProjectToken } from "../ledger/stores/credentials.ts";
 import { newCode } from "../ledger/stores/members.ts";
 

@@ -1,7 +1,7 @@
 /** Intake's work beside the requests. */
 
 import type { Intake } from "../intake/intake-service.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { every, type Time } from "../process/time.ts";
 import type { Outbox } from "../sending/outbox.ts";
 import type { Logger } from "../telemetry/log.ts";

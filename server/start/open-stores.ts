@@ -5,7 +5,7 @@ import { AnalysisNodes } from "../between/analysis-nodes.ts";
 import { refuseMoved } from "../cluster/moved.ts";
 import type { Config } from "../config.ts";
 import { features } from "../features/features.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
 import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger, type SqliteLedgerOptions } from "../ledger/sqlite/engine/open.ts";

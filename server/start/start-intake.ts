@@ -23,7 +23,7 @@ import { minFreeDiskBytes } from "../intake/commit/room.ts";
 import { Importer } from "../intake/importer.ts";
 import { Intake } from "../intake/intake-service.ts";
 import { LiveView } from "../intake/watch/live.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
 import { secretPrefix } from "../ledger/stores/credentials.ts";
 import { itemsPerSecond, type Organization } from "../ledger/stores/organization-rows.ts";

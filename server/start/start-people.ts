@@ -12,7 +12,7 @@ import type { PageHost } from "../http/port/page-host.ts";
 import type { ReadKeys } from "../http/port/read-keys.ts";
 import type { Intake } from "../intake/intake-service.ts";
 import type { LiveView } from "../intake/watch/live.ts";
-import type { Ledger } from "../ledger/ports/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { SignIn } from "../members/sign-in.ts";
 import { SignInWatch } from "../members/sign-in-watch.ts";
 import type { Peer } from "../process/control.ts";

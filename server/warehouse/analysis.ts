@@ -7,8 +7,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
-import type { AccountReceipt, AskedErasure, ErasureReceipt } from "../ledger/ports/erasures.ts";
-import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { AccountReceipt, AskedErasure, ErasureReceipt } from "../ledger/erasures.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Time } from "../process/time.ts";

@@ -4,8 +4,8 @@
  */
 
 import { Refusal } from "../../contract/refusal.ts";
-import type { AccountReceipt, Erasure, ErasureReceipt } from "../ledger/ports/erasures.ts";
-import type { SharedLedger } from "../ledger/ports/ledger.ts";
+import type { AccountReceipt, Erasure, ErasureReceipt } from "../ledger/erasures.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";

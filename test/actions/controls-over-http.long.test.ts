@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
-import type { SharedLedger } from "../../server/ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";

@@ -12,7 +12,7 @@ import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import { features } from "../../server/features/features.ts";
 import { noticesFor, type OrganizationNow } from "../../server/features/notices/notices.ts";
 import { openApiDocument } from "../../server/http/docs/openapi.ts";
-import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { newOutbox } from "../../server/sending/outbox.ts";
 import { testMessage } from "../../server/sending/test-message.ts";

@@ -6,6 +6,7 @@ import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts"
 import { decideContinuousRules, decideDailyRules } from "../../server/features/alerts/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
 import type { EntityWorth } from "../../server/features/alerts/rules/worth.ts";
+import type { ErasedAccounts } from "../../server/ledger/erasures.ts";
 import type {
   ClosedAlert,
   DecisionChunk,
@@ -14,7 +15,6 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ports/actions/rules.ts";
-import type { ErasedAccounts } from "../../server/ledger/ports/erasures.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { isPastImported, lateEventsOfPast } from "../../server/scoring/run/changed-days.ts";

@@ -1,7 +1,7 @@
 /** Previews of conditions on the churn risk: over days that had none, and under other limits of risk
  * bands. */
 import { expect, test } from "bun:test";
-import { previewSentences } from "../../dashboard/pages/settings/alert-rules/words.ts";
+import { previewSentences } from "../../dashboard/pages/alerts/words.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { previewRule } from "../../server/features/alerts/rules/preview.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";

@@ -6,7 +6,7 @@ import { segmentLimits } from "../../contract/actions/segments.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";

@@ -5,7 +5,7 @@ import { ownerIn, ownersOf } from "../../server/analytics/entities/owners.ts";
 import { userCount, userNumbers, usersNumbered } from "../../server/analytics/entities/user-list.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { lastPaid } from "../../server/analytics/revenue/last-paid.ts";
-import { conversionAt } from "../../server/revenue/figures/rates.ts";
+import { conversionAt } from "../../server/revenue/rates.ts";
 import { churnedLately } from "../../server/scoring/queries/lists/churned-lately.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomChanges, randomDetails, store } from "./revenue-support.ts";

@@ -1,5 +1,5 @@
 /** Random histories of subscriptions, as rows of the warehouse and as the pure figures read them. */
-import type { MrrChange } from "../../server/revenue/figures/balances.ts";
+import type { MrrChange } from "../../server/revenue/balances.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { subscriptions } from "../../server/warehouse/schema/billing-tables.ts";
 import type { Random } from "../../simulation/random.ts";

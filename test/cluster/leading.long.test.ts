@@ -1,7 +1,7 @@
 /** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows, and a change of
  * it between two chunks of a rule. */
 import { afterAll, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";

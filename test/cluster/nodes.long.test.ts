@@ -1,7 +1,7 @@
 /** Two intake nodes and two analysis nodes on one PostgreSQL and one ClickHouse: what they know of each
  * other. */
 import { afterAll, expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { joined } from "../people/support.ts";

@@ -1,7 +1,7 @@
 /** A webhook that waits for PostgreSQL while it is translated, and what changes in the meantime. */
 import { afterAll, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { tableOf } from "../../server/ledger/postgres/inbox/inbox-segments.ts";

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { systemTime } from "../../server/process/time.ts";

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);

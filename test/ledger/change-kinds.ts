@@ -1,6 +1,6 @@
 /** How a method of the ledger is classed: see changes.ts. */
 import type { AuditAction } from "../../contract/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** A change whose ground is prepared, to be made now. */

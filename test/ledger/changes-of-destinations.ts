@@ -1,5 +1,5 @@
 /** The methods of the ledger about destinations and deliveries, with their kinds. */
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import { type Kinds, read, service } from "./change-kinds.ts";
 import { changesOf, rowStores } from "./rows-of-stores.ts";
 

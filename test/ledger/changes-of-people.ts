@@ -1,5 +1,5 @@
 /** The methods of the ledger about people: see changes.ts. */
-import { commandLine as by, personActor } from "../../server/ledger/ports/audit.ts";
+import { commandLine as by, personActor } from "../../server/ledger/audit.ts";
 import type { Person } from "../../server/ledger/stores/member-rows.ts";
 import { type Ground, type Kinds, logOf, read, service } from "./change-kinds.ts";
 import { changesOf, rowStores } from "./rows-of-stores.ts";

@@ -1,6 +1,6 @@
 /** Every method of the ledger, with its kind. It is a read, a write by the service itself, or a change in the
  * audit log. */
-import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";

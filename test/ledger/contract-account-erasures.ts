@@ -1,7 +1,7 @@
 /** The part of the contract about erasures of accounts. */
 import { expect, test } from "bun:test";
-import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { readKeyActor, settingUp } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { accountRow, accountVersionRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

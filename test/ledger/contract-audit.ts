@@ -1,6 +1,6 @@
 /** The part of the contract about the audit log: pages, what is cut, and how long entries are kept. */
 import { describe, expect, test } from "bun:test";
-import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import { commandLine, personActor } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

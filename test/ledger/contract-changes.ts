@@ -1,7 +1,7 @@
 /** The part of the contract about changes and their entries in the audit log: both are one commit. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import type { Beside, Fault } from "./beside.ts";
 import type { Change } from "./change-kinds.ts";
 import { changes } from "./changes.ts";

@@ -1,6 +1,6 @@
 /** The part of the contract about deliveries of a clock that was ahead and is right again. */
 import { describe, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { callsOn, dayMs, failed } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

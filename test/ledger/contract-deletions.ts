@@ -1,6 +1,6 @@
 /** The part of the contract about deletions of organizations. */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { createProjectToken, hashSecret } from "../../server/ledger/stores/credentials.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

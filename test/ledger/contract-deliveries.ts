@@ -1,6 +1,6 @@
 /** The part of the contract about deliveries. */
 import { describe, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { callsOn, dayMs, delivered, failed, hostile } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -1,7 +1,7 @@
 /** The part of the contract about destinations. */
 import { describe, expect, test } from "bun:test";
 import { destinationLimits, ownDigestName } from "../../contract/actions/destinations.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { callsOn, dayMs, hostile } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -1,9 +1,9 @@
 /** The part of the contract about erasures. */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { User } from "../../server/ledger/ports/entities.ts";
-import type { DayCount } from "../../server/ledger/ports/inbox.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { User } from "../../server/ledger/entities.ts";
+import type { DayCount } from "../../server/ledger/inbox.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { userKey } from "../../server/ledger/rules/held-events.ts";
 import { userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

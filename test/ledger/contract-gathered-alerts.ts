@@ -1,9 +1,9 @@
 /** The part of the contract about moments: those of a day wait as one message for the morning. */
 import { describe, expect, test } from "bun:test";
 import { commitChunk, gatherWithout } from "../../server/features/alerts/commit-chunk.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { alertRule, noWorth } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, writePeople } from "./writes.ts";

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/actions/rules.ts";
 import { parseDay } from "../../server/calendar/days.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DrawnAlert, DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";

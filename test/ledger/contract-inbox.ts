@@ -1,6 +1,6 @@
 /** The part of the contract about the inbox, as the loader sees it. */
 import { expect, test } from "bun:test";
-import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
+import type { FrozenBatch } from "../../server/ledger/inbox.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { appendAlone, inboxRows } from "./writes.ts";
 

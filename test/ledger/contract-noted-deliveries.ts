@@ -1,7 +1,7 @@
 /** The part of the contract about what people are told of deliveries: in the audit log, and by mail when a
  * destination is disabled. */
 import { describe, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { callsOn } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -1,7 +1,7 @@
 /** The part of the contract about warnings, rejected events, exclusion rules and checks. */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { FrozenBatch, WarehouseTable } from "../../server/ledger/inbox.ts";
 import type { MissingRows } from "../../server/ledger/rules/rejected-event-facts.ts";
 import {
   accountVersionRow,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { Refusal } from "../../contract/refusal.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { OrganizationChange } from "../../server/ledger/stores/organization-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -2,7 +2,7 @@
  * may make. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
-import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import { type Actor, commandLine, personActor } from "../../server/ledger/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 const person = (email: string) => ({ email, name: email.split("@")[0] ?? "", passwordHash: "$argon2id$x" });

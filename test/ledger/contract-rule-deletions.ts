@@ -2,7 +2,7 @@
  * parts. */
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/actions/rules.ts";
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import { alertRule, firedAlert } from "./alert-decision.ts";
 import { ground as oneAlert } from "./contract-alert-rules.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

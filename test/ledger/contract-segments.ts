@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { SegmentKind } from "../../contract/actions/segments.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { SegmentContent } from "../../server/ledger/ports/actions/segments.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Settings } from "../../contract/settings.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { SettingsConflict } from "../../server/ledger/stores/settings.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { sourceLimits } from "../../contract/sources.ts";
 import { msPerHour } from "../../server/calendar/zone.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { CountedHour } from "../../server/ledger/stores/sources.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

@@ -2,7 +2,7 @@
  * ids. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { WebhookChange } from "../../server/ledger/stores/source-settings.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { needs, user, writes } from "./writes.ts";

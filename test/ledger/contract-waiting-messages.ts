@@ -1,8 +1,8 @@
 /** The part of the contract about users and accounts that leave messages which wait. */
 import { expect, test } from "bun:test";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import { keyOfEntity, type RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import { runText } from "../../server/ledger/ports/actions/run-messages.ts";
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { ground } from "./contract-alert-rules.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 

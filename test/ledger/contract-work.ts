@@ -11,7 +11,7 @@ import {
 } from "../../server/features/notes-and-tasks/timeline-entries.ts";
 import { changeTrait } from "../../server/intake/change-trait.ts";
 import { addMemberEvent } from "../../server/intake/member-event.ts";
-import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import { type Actor, commandLine, personActor } from "../../server/ledger/audit.ts";
 import type { EntityRef } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger, type SqliteLedgerOptions } from "../../server/ledger/sqlite/engine/open.ts";
 import { CrashPoints } from "./crash-points.ts";
 

@@ -1,8 +1,8 @@
 /** Calls on destinations and deliveries that parts of the contract share. */
 
 import type { MessageType } from "../../contract/actions/destinations.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { ClaimRoom } from "../../server/ledger/ports/actions/deliveries.ts";
-import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** Characters that a store may take for its own: none of them is lost. */

@@ -1,8 +1,8 @@
 /** A ledger with data of every kind, and everything that its interface returns. A move to another store has
  * to keep it. */
 import { Importer } from "../../server/intake/importer.ts";
-import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { alertRule, decision } from "./alert-decision.ts";

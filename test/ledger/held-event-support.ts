@@ -1,6 +1,6 @@
 /** The writes and reads that tests of held events and links share. */
 
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import {
   type HeldEvent,
   type HeldEventWrites,

@@ -4,8 +4,8 @@
  * token is stored once, and a token that comes again with other rows is a loss.
  */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { FrozenBatch, InboxRows } from "../../server/ledger/ports/inbox.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { FrozenBatch, InboxRows } from "../../server/ledger/inbox.ts";
 import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
 import { inboxRows, look, needs, user, writes } from "./writes.ts";

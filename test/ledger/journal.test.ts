@@ -5,8 +5,8 @@ import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import {
   JournalFile,

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { Beside } from "./beside.ts";
 

@@ -3,7 +3,7 @@
  * statements, restarts, and a clock that moves by hours. An id is a duplicate exactly for its 24 hours.
  */
 import { expect, test } from "bun:test";
-import type { MessageKey } from "../../server/ledger/ports/transact.ts";
+import type { MessageKey } from "../../server/ledger/transact.ts";
 import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
 import { look, messageOf, remember } from "./writes.ts";

@@ -6,15 +6,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations/migrations.ts";
 import { uuidOf } from "../../server/ledger/rules/message-id-hash.ts";
 import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { migrate as migrateSqlite } from "../../server/ledger/sqlite/engine/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { bytesOf } from "../../server/ledger/sqlite/message-ids/message-ids.ts";
+import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations/migrations.ts";
 import { PostgresServer } from "../postgres.ts";
 import { inboxRows, look, needs, remember, writes } from "./writes.ts";
 

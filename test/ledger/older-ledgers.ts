@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { migrate as migrateSqlite } from "../../server/ledger/sqlite/engine/migrations.ts";
+import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations/migrations.ts";
 import { PostgresServer } from "../postgres.ts";
 
 /** The form of then, and the statements that store its rows. */

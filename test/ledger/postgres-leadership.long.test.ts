@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
-import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";

@@ -3,15 +3,15 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
-import { OrganizationsHeld } from "../../server/ledger/ports/transact.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { FrozenBatch } from "../../server/ledger/inbox.ts";
 import { openPool, queriesOn } from "../../server/ledger/postgres/client/connect.ts";
 import {
   openPostgresLedger,
   type PostgresLedger,
   type PostgresLedgerOptions,
 } from "../../server/ledger/postgres/ledger.ts";
+import { OrganizationsHeld } from "../../server/ledger/transact.ts";
 import { PostgresServer } from "../postgres.ts";
 import { until } from "../until.ts";
 import { SilentProxy } from "./silent-proxy.ts";

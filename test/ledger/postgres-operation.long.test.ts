@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
-import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
-import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
+import type { FrozenBatch } from "../../server/ledger/inbox.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";

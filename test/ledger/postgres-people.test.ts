@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
-import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/client/connect.ts";
 import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { sendLive } from "../../server/ledger/postgres/cluster/live-items.ts";

@@ -1,7 +1,7 @@
 /** Stores of rows that belong to an organization, described by what they have in common. */
 import type { AuditAction } from "../../contract/audit.ts";
-import { commandLine as by } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import { alertRule } from "./alert-decision.ts";
 import type { Ground, Prepare } from "./change-kinds.ts";

@@ -1,8 +1,8 @@
 /** The small requests that the ledger's tests make: what they need, and a decision for each. */
-import type { Account, User } from "../../server/ledger/ports/entities.ts";
-import type { InboxRows } from "../../server/ledger/ports/inbox.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import type { Message, MessageKey, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
+import type { Account, User } from "../../server/ledger/entities.ts";
+import type { InboxRows } from "../../server/ledger/inbox.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import type { Message, MessageKey, Needs, Stored, Writes } from "../../server/ledger/transact.ts";
 
 const nothingNeeded: Needs = { known: [], users: [], accounts: [], messageIds: [], people: [], labels: [] };
 const noWrites: Omit<Writes, "nowMs"> = {

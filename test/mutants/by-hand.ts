@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "inbox ids are not AUTOINCREMENT",
-    file: "server/ledger/sqlite/engine/migrations.ts",
+    file: "server/ledger/sqlite/migrations/migrations.ts",
     from: /CREATE TABLE inbox \(\s+id INTEGER PRIMARY KEY AUTOINCREMENT/,
     to: "CREATE TABLE inbox (id INTEGER PRIMARY KEY",
     test: "test/ledger/inbox-model.long.test.ts",

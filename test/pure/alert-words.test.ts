@@ -1,6 +1,6 @@
 /** The figures of an alert in words. */
 import { expect, test } from "bun:test";
-import { type Alert, figuresOf } from "../../dashboard/parts/alert/words.ts";
+import { type Alert, figuresOf } from "../../dashboard/pages/alerts/alert-words.ts";
 
 type Rule = Parameters<typeof figuresOf>[1];
 

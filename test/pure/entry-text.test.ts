@@ -1,6 +1,6 @@
 /** Alerts, notes and tasks of a timeline, each in one line. */
 import { expect, test } from "bun:test";
-import { entryText } from "../../dashboard/entity/work/entry-text.ts";
+import { entryText } from "../../dashboard/pages/entity/entry-text.ts";
 
 test("a note is its text and its author", () => {
   expect(entryText("note", { text: "Decides in March.", by: "Ada" })).toBe("Decides in March. · by Ada");

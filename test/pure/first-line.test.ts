@@ -1,7 +1,7 @@
 /** The first line of a page about a user or an account. */
 import { expect, test } from "bun:test";
-import { type Done, firstLine, membersText } from "../../dashboard/entity/first-line-words.ts";
-import type { Score } from "../../dashboard/entity/score-text.ts";
+import { type Done, firstLine, membersText } from "../../dashboard/pages/entity/first-line-words.ts";
+import type { Score } from "../../dashboard/pages/entity/score-text.ts";
 
 const limits = { medium: 0.1, high: 0.3, cap: 0.5, byBaseRate: { medium: 0.1, high: 0.3 } };
 const day = (name: string, health: number, risk: number | null = 0.05) => ({

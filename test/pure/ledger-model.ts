@@ -1,7 +1,6 @@
 /** A ledger in memory, as simple as possible: the stored data that `decide` reads, and its writes. */
 import { limits } from "../../contract/limits.ts";
-import type { Account, User } from "../../server/ledger/ports/entities.ts";
-import type { Message, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
+import type { Account, User } from "../../server/ledger/entities.ts";
 import {
   type HeldEvent,
   type HeldEventWrites,
@@ -11,6 +10,7 @@ import {
   userKey,
   visitorKey,
 } from "../../server/ledger/rules/held-events.ts";
+import type { Message, Needs, Stored, Writes } from "../../server/ledger/transact.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
 const organizationOf = (key: string): number => JSON.parse(key)[0];

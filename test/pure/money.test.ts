@@ -2,7 +2,7 @@
  * words. */
 import { expect, test } from "bun:test";
 import { currenciesWithoutRate } from "../../contract/billing/currencies.ts";
-import { cancelingText } from "../../dashboard/entity/score-text.ts";
+import { cancelingText } from "../../dashboard/pages/entity/score-text.ts";
 import { historyText } from "../../dashboard/parts/billing/history-text.ts";
 import { moneyIn } from "../../dashboard/text/money.ts";
 

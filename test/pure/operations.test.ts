@@ -1,7 +1,7 @@
 /** Which functions another process may call, by their paths. */
 import { expect, test } from "bun:test";
 import { ledgerOperations } from "../../server/between/remote/shared-ledger.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { operationsOf, remote } from "../../server/process/control.ts";
 
 class Notes {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
-import { revenuePeriods } from "../../server/figures/revenue/periods.ts";
+import { revenuePeriods } from "../../server/figures/revenue-periods.ts";
 
 const paris = zoneOf("Europe/Paris");
 const nowMs = Date.parse("2026-11-26T10:00:00+01:00");

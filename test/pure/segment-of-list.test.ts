@@ -1,12 +1,12 @@
 /** What a list's filters are as a segment, and why some lists cannot be one. */
 import { expect, test } from "bun:test";
-import { fallChips } from "../../dashboard/parts/figure/fall-chips.ts";
 import {
   filterOfQuery,
   type ListDays,
   type ListQuery,
   reasonsAgainst,
-} from "../../dashboard/parts/segment/saved-filter.ts";
+} from "../../dashboard/pages/segments/saved-filter.ts";
+import { fallChips } from "../../dashboard/parts/figure/fall-chips.ts";
 import { refuseInvalidFilter } from "../../server/ledger/rules/segment-rules.ts";
 
 const days = { scored: "2026-11-28", today: "2026-11-28" };

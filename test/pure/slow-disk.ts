@@ -1,12 +1,7 @@
 /** A ledger in memory whose commits are synced when the test allows it. */
 import { Zone } from "../../server/calendar/zone.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
-import {
-  type Needs,
-  OrganizationsHeld,
-  type Stored,
-  type Writes,
-} from "../../server/ledger/ports/transact.ts";
+import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../server/ledger/transact.ts";
 import { turns, until } from "../until.ts";
 import { LedgerModel } from "./ledger-model.ts";
 

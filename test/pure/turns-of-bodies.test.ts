@@ -14,7 +14,7 @@ import { admitBatch, type ParsedBatch, readBatch } from "../../server/intake/adm
 import { isInvalid, isLargerThan, parseObject } from "../../server/intake/admission/json.ts";
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { turns } from "../until.ts";
 import { anyJson, arrivalIn, seeded } from "./support.ts";

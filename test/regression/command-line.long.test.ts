@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";

@@ -1,8 +1,8 @@
 /** A ledger in PostgreSQL as text, and back: the npm package of PostgreSQL has no pg_dump. */
 import { features } from "../../server/features/features.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
-import { formTable, type Migration, migrations } from "../../server/ledger/postgres/client/migrations.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import { formTable, type Migration, migrations } from "../../server/ledger/postgres/migrations/migrations.ts";
 
 export interface Dump {
   /** The migration steps that made the tables: their text, or the index of one that is a function. */

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { periodStarts } from "../../server/calendar/period-starts.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
-import { type Balances, balancesOf, type MrrChange } from "../../server/revenue/figures/balances.ts";
-import { type Movements, movementsOf, sumOfMovements } from "../../server/revenue/figures/movements.ts";
-import { conversionAt } from "../../server/revenue/figures/rates.ts";
-import { retentionBetween } from "../../server/revenue/figures/retention.ts";
-import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import { type Balances, balancesOf, type MrrChange } from "../../server/revenue/balances.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
+import { type Movements, movementsOf, sumOfMovements } from "../../server/revenue/movements.ts";
+import { conversionAt } from "../../server/revenue/rates.ts";
+import { retentionBetween } from "../../server/revenue/retention.ts";
 import { Random } from "../../simulation/random.ts";
 import { monthEdges, type Statement } from "./books.ts";
 import { rates, type Sent, simulate } from "./lives.ts";

@@ -1,13 +1,13 @@
 /** A case for each rule of a subscription's history. Times are days of 2026. */
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../contract/json.ts";
-import type { BillingEvent } from "../../server/revenue/subscriptions/billing-event.ts";
+import type { BillingEvent } from "../../server/revenue/billing-event.ts";
 import {
   changesOf,
   isUnconfirmed,
   type Payer,
   type SubscriptionChange,
-} from "../../server/revenue/subscriptions/changes.ts";
+} from "../../server/revenue/changes.ts";
 import { billing, dayMs, monthly, timeOf, told } from "./support.ts";
 
 const started = billing(0, "subscription_started", monthly);

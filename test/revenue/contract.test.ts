@@ -9,7 +9,7 @@ import {
 } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { parseEventTime } from "../../server/calendar/event-time.ts";
-import { billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
+import { billingProperties } from "../../server/revenue/billing-event.ts";
 import { utc } from "./support.ts";
 
 const isTime = (text: string) => parseEventTime(text, utc) !== undefined;

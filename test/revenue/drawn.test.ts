@@ -1,14 +1,14 @@
 /** Figures with intervals by chance: MRR at risk, and MRR that cohorts kept. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { indicesOfLargest } from "../../server/revenue/figures/drawn.ts";
-import { CohortChance, keptMrrOf } from "../../server/revenue/figures/kept-mrr.ts";
+import { indicesOfLargest } from "../../server/revenue/drawn.ts";
+import { CohortChance, keptMrrOf } from "../../server/revenue/kept-mrr.ts";
 import {
   drawnRecalibrations,
   type Exposure,
   expectedLossOf,
   revenueAtRisk,
-} from "../../server/revenue/figures/revenue-at-risk.ts";
+} from "../../server/revenue/revenue-at-risk.ts";
 import { uniformFrom } from "../../server/scoring/statistics/random.ts";
 import { Random } from "../../simulation/random.ts";
 

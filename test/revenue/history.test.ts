@@ -1,7 +1,7 @@
 /** Entries of the history of a subscription, by its changes. */
 import { expect, test } from "bun:test";
-import type { SubscriptionChange } from "../../server/revenue/subscriptions/changes.ts";
-import { historyOf } from "../../server/revenue/subscriptions/history.ts";
+import type { SubscriptionChange } from "../../server/revenue/changes.ts";
+import { historyOf } from "../../server/revenue/history.ts";
 
 const base: SubscriptionChange = {
   fromMs: 0,

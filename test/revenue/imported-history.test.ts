@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 import { exportTranslations } from "../../server/sources/exports/exports.ts";
 import { invoice, price, subscription, subscriptionItem } from "../sources/stripe-objects.ts";
 import { dayMs, utc } from "./support.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { BillingEventName } from "../../contract/billing/events.ts";
-import type { BillingEvent, BillingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import type { BillingEvent, BillingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 import { dayMs } from "./support.ts";
 
 const names: readonly BillingEventName[] = [

@@ -2,8 +2,8 @@
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
-import { type BillingEvent, billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 
 export const utc = new Zone("UTC");
 const startMs = Date.UTC(2026, 0, 1);

@@ -2,8 +2,8 @@
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { Zone } from "../../server/calendar/zone.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { billingProperties } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import { billingProperties } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import {
   billingInstants,

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { BillingEvent } from "../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../server/revenue/subscriptions/changes.ts";
+import type { BillingEvent } from "../../server/revenue/billing-event.ts";
+import { changesOf } from "../../server/revenue/changes.ts";
 import type { ChurnModel } from "../../server/scoring/churn/churn-model.ts";
 import { columnsOf } from "../../server/scoring/churn/design.ts";
 import {

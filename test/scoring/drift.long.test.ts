@@ -9,10 +9,10 @@ import { calibrationDaysOf, trainingDaysFor } from "../../server/scoring/churn/f
 import { type CellRow, cellsQuery } from "../../server/scoring/queries/cell-query.ts";
 import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/lists/churned-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
+import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { populationOf } from "../../server/scoring/run/population.ts";
 import { recordOf } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
-import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { fitPlatt } from "../../server/scoring/statistics/platt.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomFrom } from "./random.ts";

@@ -7,6 +7,7 @@ import { type FeatureRow, featuresOfRow } from "../../server/scoring/queries/fea
 import { read } from "../../server/scoring/queries/query.ts";
 import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
 import { computedEntity } from "../../server/scoring/queries/snapshot-rows.ts";
+import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { withLeft } from "../../server/scoring/queries/target-query.ts";
 import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
 import { type EngagementScale, engagementScale } from "../../server/scoring/scores/engagement.ts";
@@ -18,7 +19,6 @@ import {
   noFacts,
 } from "../../server/scoring/scores/features.ts";
 import { joinedSpans, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
-import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import {
   logDay,

@@ -13,8 +13,8 @@ import { healthByWeek } from "../../server/scoring/queries/lists/health-by-week.
 import { historyOf } from "../../server/scoring/queries/lists/reading.ts";
 import { read } from "../../server/scoring/queries/query.ts";
 import { computedRows, storedRows } from "../../server/scoring/queries/snapshot-rows.ts";
+import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { listRuns, recordOf } from "../../server/scoring/run/records.ts";
-import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { thinScores } from "../../server/warehouse/upkeep/thin-scores.ts";
 import { holdStatements } from "../durability/held-process.ts";

@@ -4,7 +4,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { answerAnalysis, type StartedAnalysis } from "../../server/between/analysis-routes.ts";
 import { remoteScoring } from "../../server/between/remote/remote-analysis.ts";
-import { OrganizationGone } from "../../server/ledger/ports/transact.ts";
+import { OrganizationGone } from "../../server/ledger/transact.ts";
 import { CallFailed } from "../../server/process/control.ts";
 import type { ScoringService } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

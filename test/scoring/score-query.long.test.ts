@@ -25,6 +25,7 @@ import {
   storedColumns,
 } from "../../server/scoring/queries/lists/stored-score.ts";
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
+import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { isMetByEnd, type Standing } from "../../server/scoring/scores/billing.ts";
 import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
 import { accountEngagementOf, engagementOf, isUnused } from "../../server/scoring/scores/engagement.ts";
@@ -33,7 +34,6 @@ import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/heal
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
-import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";

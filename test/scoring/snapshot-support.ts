@@ -1,8 +1,8 @@
 /** Reads stored snapshots for tests. */
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
 import { read } from "../../server/scoring/queries/query.ts";
+import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { recordOf } from "../../server/scoring/run/records.ts";
-import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 export type Row = Record<string, unknown> & { readonly entity: number };

@@ -8,7 +8,7 @@ import { userList } from "../../server/analytics/entities/user-list.ts";
 import { withLabels } from "../../server/figures/event-labels.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { attachFile } from "../../server/warehouse/copies/frozen-tables.ts";
 import { eraseUsers, findUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";

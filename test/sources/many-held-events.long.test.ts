@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { isOnPostgres } from "../engines.ts";
 import { filesWith } from "../erasure/support.ts";
 import { tablesWith } from "../stored.ts";

@@ -1,12 +1,8 @@
 /** Messages of Jitsu's, OpenPanel's and Mixpanel's clients, case by case. */
 import { describe, expect, test } from "bun:test";
-import { translateJitsu } from "../../server/sources/jitsu/jitsu.ts";
-import {
-  type MixpanelCall,
-  mixpanelToken,
-  translateMixpanel,
-} from "../../server/sources/mixpanel/mixpanel.ts";
-import { translateOpenpanel } from "../../server/sources/openpanel/openpanel.ts";
+import { translateJitsu } from "../../server/sources/jitsu.ts";
+import { type MixpanelCall, mixpanelToken, translateMixpanel } from "../../server/sources/mixpanel.ts";
+import { translateOpenpanel } from "../../server/sources/openpanel.ts";
 
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);
 const delivery = { receivedAtMs };

@@ -10,8 +10,8 @@
 
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { systemTime } from "../../server/process/time.ts";

@@ -1,7 +1,7 @@
 /** Random users and exclusion rules, and the matches of a rule as the documentation defines them. */
 
 import type { JsonObject } from "../../contract/json.ts";
-import type { User } from "../../server/ledger/ports/entities.ts";
+import type { User } from "../../server/ledger/entities.ts";
 import type { ExclusionRule } from "../../server/ledger/stores/exclusions.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";

@@ -5,7 +5,7 @@ import { activeUsers } from "../../server/analytics/activity/active-users.ts";
 import { counts } from "../../server/analytics/events/counts.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { User } from "../../server/ledger/ports/entities.ts";
+import type { User } from "../../server/ledger/entities.ts";
 import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { ExclusionRule } from "../../server/ledger/stores/exclusions.ts";
 import { systemTime } from "../../server/process/time.ts";

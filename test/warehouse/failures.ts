@@ -1,5 +1,5 @@
 /** A warehouse and an inbox that fail as theirs do in production. */
-import type { FrozenBatch, Inbox } from "../../server/ledger/ports/inbox.ts";
+import type { FrozenBatch, Inbox } from "../../server/ledger/inbox.ts";
 import type { FrozenRows, Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 /** The same warehouse, with an action before every insert. When the action rejects, no row is inserted. */

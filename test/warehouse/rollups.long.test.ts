@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Populations } from "../../server/ledger/ports/health.ts";
-import type { DayCount } from "../../server/ledger/ports/inbox.ts";
+import type { Populations } from "../../server/ledger/health.ts";
+import type { DayCount } from "../../server/ledger/inbox.ts";
 import { accountRow, type EventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Topology } from "../../server/warehouse/engine/topology.ts";
 import { rollups } from "../../server/warehouse/schema/billing-tables.ts";

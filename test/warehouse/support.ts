@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import type { WarehouseTable } from "../../server/ledger/inbox.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

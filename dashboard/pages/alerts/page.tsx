@@ -3,17 +3,17 @@ import type { ReactElement } from "react";
 import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
-import { AlertList } from "../../parts/alert/list.tsx";
-import { placeText } from "../../parts/alert/words.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { useMemberChoices, withChoice } from "../../parts/work/members.ts";
+import { conditionFilters } from "../segments/conditions.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
+import { useMemberChoices, withChoice } from "../tasks/members.ts";
+import { AlertList } from "./alert-list.tsx";
+import { placeText } from "./alert-words.ts";
 
 type Rules = Reads["/api/alert-rules"]["answer"]["rules"];
 

@@ -5,10 +5,10 @@ import { Freshness } from "../../parts/figure/freshness.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
+import { conditionFilters } from "../segments/conditions.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { EventLink } from "./event-names.tsx";
 
 type Adopted = Reads["/api/adoption"]["answer"]["events"][number];

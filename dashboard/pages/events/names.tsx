@@ -4,11 +4,11 @@ import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { SearchInput } from "../../parts/form/search-input.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
+import { conditionFilters } from "../segments/conditions.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { EventLink } from "./event-names.tsx";
 
 type Named = Reads["/api/events"]["answer"]["events"][number];

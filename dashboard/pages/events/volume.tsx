@@ -13,9 +13,9 @@ import {
   type Values,
 } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { conditionFilters } from "../segments/conditions.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { useEventLabels } from "./event-names.tsx";
 import { KeyField, Keys } from "./keys.tsx";
 import { Names } from "./names.tsx";

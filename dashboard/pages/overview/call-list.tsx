@@ -14,11 +14,11 @@ import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { ContactForm } from "../../parts/work/contact-form.tsx";
-import { useMemberChoices } from "../../parts/work/members.ts";
-import { TaskDialog } from "../../parts/work/task-form.tsx";
 import { counted, dayPlus, dayText, nothing } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
+import { ContactForm } from "../tasks/contact-form.tsx";
+import { useMemberChoices } from "../tasks/members.ts";
+import { TaskDialog } from "../tasks/task-form.tsx";
 import { useSegment } from "./of-segment.tsx";
 import { useWeek } from "./week.tsx";
 

@@ -1,7 +1,7 @@
 /** The choices of the overview. They are in the address. */
 import { useRead } from "../../api/query.ts";
 import { choiceFilter, flagFilter, labelledFilter, useFilters } from "../../parts/list/filters.ts";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { conditionFilters } from "../segments/conditions.ts";
 
 export type Kind = "user" | "account";
 

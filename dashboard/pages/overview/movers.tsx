@@ -6,8 +6,8 @@ import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
-import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
+import { ControlBadge } from "../tasks/control-badge.tsx";
 import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
 

@@ -1,8 +1,8 @@
 /** The segment of active users, the lifecycle and the week, which share it. */
 import type { ReactElement } from "react";
 import { useFilters } from "../../parts/list/filters.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
-import { type SegmentKind, useSegments } from "../../parts/segment/segments.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
+import { type SegmentKind, useSegments } from "../segments/segments.ts";
 import { filters } from "./filters.ts";
 
 /** Its choice, for the heading of a panel. */

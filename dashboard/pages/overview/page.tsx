@@ -10,8 +10,8 @@ import { Select } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { ListsOfSegment } from "../../parts/list/list-link.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { AccountsAtRisk } from "./accounts.tsx";
 import {
   ActivePanel,

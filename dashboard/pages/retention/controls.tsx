@@ -6,9 +6,9 @@ import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { type Choices, filters, useChoices } from "./question.ts";
 
 type NamedEvent = Pick<Reads["/api/events"]["answer"]["events"][number], "event" | "label">;

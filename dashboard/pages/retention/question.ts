@@ -11,7 +11,7 @@ import {
   useFilters,
   type Values,
 } from "../../parts/list/filters.ts";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { conditionFilters } from "../segments/conditions.ts";
 import { hasFewUsers } from "./usual-period.ts";
 
 /** Choices that are parameters of the API when they are set. */

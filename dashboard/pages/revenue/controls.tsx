@@ -3,8 +3,8 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { useToday } from "../../parts/time.tsx";
+import { SegmentPick } from "../segments/segment-pick.tsx";
 import { type Choices, filters, periodCounts, periodsOf, useChoices } from "./question.ts";
 
 type Traits = Reads["/api/traits"]["answer"]["traits"];

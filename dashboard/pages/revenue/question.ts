@@ -9,7 +9,7 @@ import {
   useFilters,
   type Values,
 } from "../../parts/list/filters.ts";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { conditionFilters } from "../segments/conditions.ts";
 
 /** Every choice of the page. Choices that are not in the address have their default. */
 export const filters = {

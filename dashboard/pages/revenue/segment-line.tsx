@@ -1,6 +1,6 @@
 /** The sentence that says which payers a segment has. */
 import type { ReactElement } from "react";
-import { type SegmentKind, useSegments } from "../../parts/segment/segments.ts";
+import { type SegmentKind, useSegments } from "../segments/segments.ts";
 import { useChoices } from "./question.ts";
 
 const payersOf: Readonly<Record<SegmentKind, string>> = {

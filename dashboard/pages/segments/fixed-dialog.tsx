@@ -6,10 +6,10 @@ import { Button } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { FormError, Input, Select, TextArea } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
-import type { Segment, SegmentKind } from "../../parts/segment/segments.ts";
 import { useTell } from "../../parts/toast.tsx";
 import { counted, numbers } from "../../text/format.ts";
 import { idsIn } from "./ids.ts";
+import type { Segment, SegmentKind } from "./segments.ts";
 
 interface DialogProps {
   /** Undefined for a new one. */

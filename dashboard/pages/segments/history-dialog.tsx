@@ -10,10 +10,10 @@ import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
-import type { Segment, SegmentKind } from "../../parts/segment/segments.ts";
 import { Empty, Figures, Loading, Problem } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { counted, dayPlus, daysBetween, dayText, instantText, numbers } from "../../text/format.ts";
+import type { Segment, SegmentKind } from "./segments.ts";
 
 type History = Reads["/api/segments/:id/history"]["answer"];
 type Changes = Reads["/api/segments/:id/changes"]["answer"];

@@ -7,12 +7,12 @@ import { Button } from "../../parts/form/button.tsx";
 import { listAddresses } from "../../parts/list/view-address.ts";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { useFilterWords } from "../../parts/segment/filter-words.ts";
-import { newSegment } from "../../parts/segment/save-segment.tsx";
-import type { Segment } from "../../parts/segment/segments.ts";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { useFilterWords } from "./filter-words.ts";
 import { FixedDialog } from "./fixed-dialog.tsx";
 import { SegmentRow } from "./row.tsx";
+import { newSegment } from "./save-segment.tsx";
+import type { Segment } from "./segments.ts";
 
 export default function SegmentsPage(): ReactElement {
   const asked = useRead("/api/segments");

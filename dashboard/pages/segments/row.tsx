@@ -8,13 +8,13 @@ import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { NameDialog } from "../../parts/form/name-dialog.tsx";
 import { listAddresses } from "../../parts/list/view-address.ts";
 import { Menu, MenuItem, MenuLine } from "../../parts/menu.tsx";
-import { addressOfFilter, fitsList } from "../../parts/segment/filter-address.ts";
-import type { Segment } from "../../parts/segment/segments.ts";
 import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { counted, nothing } from "../../text/format.ts";
+import { addressOfFilter, fitsList } from "./filter-address.ts";
 import { FixedDialog } from "./fixed-dialog.tsx";
 import { HistoryDialog } from "./history-dialog.tsx";
+import type { Segment } from "./segments.ts";
 
 interface RowProps {
   readonly segment: Segment;

@@ -3,8 +3,8 @@ import type { ReactElement } from "react";
 import { below } from "../../api/base.ts";
 import { useChange } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { EraseButton } from "../../entity/erase.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { EraseButton } from "../entity/erase.tsx";
 
 export function DeleteOrganization(): ReactElement {
   const { name } = useOrganization();

@@ -6,13 +6,13 @@ import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { conditionFilters } from "../../parts/segment/conditions.ts";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { useMemberChoices, withChoice } from "../../parts/work/members.ts";
-import { TaskRow } from "../../parts/work/task-row.tsx";
 import { counted, numbers } from "../../text/format.ts";
+import { conditionFilters } from "../segments/conditions.ts";
+import { SegmentPick } from "../segments/segment-pick.tsx";
+import { useMemberChoices, withChoice } from "./members.ts";
+import { TaskRow } from "./task-row.tsx";
 
 const pageSize = 50;
 const lastOffset = 100_000;

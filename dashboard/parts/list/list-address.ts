@@ -2,10 +2,10 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
+import { conditionFilters } from "../../pages/segments/conditions.ts";
 import { billingFilters } from "../billing/filters.ts";
 import { movementFilters } from "../figure/figure-filters.ts";
 import type { HealthBand } from "../figure/health.tsx";
-import { conditionFilters } from "../segment/conditions.ts";
 import { choiceFilter, defaultsOf, type Filter, setValues, textFilter, type Values } from "./filters.ts";
 import type { Column, ColumnChoice } from "./table-model.ts";
 

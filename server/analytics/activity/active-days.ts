@@ -7,7 +7,7 @@ import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { included } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 
 /** Four weeks: every weekday counts as often as every other. */
 const activeDaysWindow = 28;

@@ -4,7 +4,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { included } from "../../warehouse/schema/included.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 
 export interface ActiveUsersQuestion extends UsersQuestion {
   /** How many days, at most 800. */

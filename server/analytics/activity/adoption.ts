@@ -12,7 +12,7 @@ import {
 } from "../../warehouse/schema/engagement.ts";
 import { included } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 
 export interface AdoptionQuestion extends UsersQuestion {
   readonly days: number;

@@ -3,7 +3,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { jsonSettings, traitName } from "../sql/json-text.ts";
+import { jsonSettings, traitName } from "../json-text.ts";
 
 export interface ChurnEventSender {
   /** The company's own id. */

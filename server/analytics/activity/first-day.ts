@@ -3,7 +3,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { firstActiveDays, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
-import { engagementRows } from "../sql/sql.ts";
+import { engagementRows } from "../sql.ts";
 
 /** The first day with an active included user, in days since 1970-01-01; null before any. */
 export async function firstActiveDay(

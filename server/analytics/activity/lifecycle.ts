@@ -8,8 +8,8 @@ import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { activeDaysTable, firstActiveDays, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { included } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { periodOf } from "../sql/period-of.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { periodOf } from "../period-of.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 
 export type LifecycleQuestion = UsersQuestion & PeriodsQuestion;
 

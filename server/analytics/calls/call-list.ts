@@ -6,11 +6,11 @@ import {
   callListLimits as limits,
 } from "../../../contract/actions/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { WorkOnCall } from "../../ledger/ports/actions/alerts.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
+import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";

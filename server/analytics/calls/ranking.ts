@@ -4,7 +4,7 @@
 import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
 import { counted } from "../../../contract/counted.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
+import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { sharpFallPoints } from "../../scoring/queries/lists/to-call.ts";
 

@@ -10,8 +10,8 @@ import {
   type PassiveEvents,
 } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
-import { jsonSettings } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import { jsonSettings } from "../json-text.ts";
+import type { Sql } from "../sql.ts";
 import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";
 import {
   type BillingFilter,

@@ -1,6 +1,6 @@
 /** Controls of a hold-out, by the numbers of users or accounts. */
 
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { membersOfAccounts } from "./members-of-accounts.ts";

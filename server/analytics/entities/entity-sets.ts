@@ -6,7 +6,7 @@
 
 import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { included } from "../../warehouse/schema/included.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** Users or accounts. */

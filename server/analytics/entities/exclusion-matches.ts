@@ -11,7 +11,7 @@ import {
   ruleSettings,
 } from "../../warehouse/load/exclusions.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
-import { traitName } from "../sql/json-text.ts";
+import { traitName } from "../json-text.ts";
 
 /** Users who are shown as examples. */
 const maxExamples = 3;

@@ -7,7 +7,7 @@ import {
 } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** Days in days since 1970-01-01, both included. */

@@ -1,9 +1,9 @@
 /** Filters and orders of lists by MRR, plan, status and renewal of subscriptions. */
 
-import type { PayerStatus } from "../../revenue/figures/payer-now.ts";
+import type { PayerStatus } from "../../revenue/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { expectedLossSql, type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
-import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import { localDay, type Sql, zoneParameters } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** The payers of a list. */

@@ -2,7 +2,7 @@
 import type { Filter } from "../../../contract/actions/filters.ts";
 import { type Fall, fallQuery } from "../../scoring/queries/lists/falls.ts";
 import { monthDays } from "../../scoring/queries/lists/reading.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { condition, type ScoreFilter, type ScoresOfList } from "./list-scores.ts";
 
 /** A fall within so many days. */

@@ -15,7 +15,7 @@ import { absoluteRiskScale, type RiskBand, type RiskLimits } from "../../scoring
 import type { State } from "../../scoring/scores/state.ts";
 import { type Verdict, verdictSql } from "../../scoring/scores/verdict.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import type { Sql, UsersQuestion } from "../sql/sql.ts";
+import type { Sql, UsersQuestion } from "../sql.ts";
 
 /** The run of the scores, and the earlier run that changes are compared with. */
 export interface ScoresOfList {

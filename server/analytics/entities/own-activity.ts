@@ -5,7 +5,7 @@ import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isEngagement, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 import { everMembers } from "./timeline.ts";
 
 /** Passive events are counted, and make no user active. */

@@ -4,7 +4,7 @@
  * has the owner of the account. A text that means no team member means nobody.
  */
 import { ownerTrait } from "../../../contract/actions/work.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** A team member. */

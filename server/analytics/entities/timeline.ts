@@ -4,7 +4,7 @@
  * sent.
  */
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { jsonSettings, traitName } from "../sql/json-text.ts";
+import { jsonSettings, traitName } from "../json-text.ts";
 
 /** Where to read on: behind this event. */
 export interface TimelinePosition {

@@ -1,8 +1,8 @@
 /** Conditions on traits of users or attributes of accounts, and the order by one. Queries need
  * `jsonSettings`. */
 
-import { jsonKey, jsonText } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import { jsonKey, jsonText } from "../json-text.ts";
+import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** A condition on a trait. Numbers and the like are compared as their JSON. */

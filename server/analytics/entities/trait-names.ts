@@ -3,7 +3,7 @@
 
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
-import { maxValueCharacters } from "../sql/json-text.ts";
+import { maxValueCharacters } from "../json-text.ts";
 
 export interface TraitNamesQuestion {
   readonly organization: number;

@@ -11,8 +11,8 @@ import {
   type PassiveEvents,
 } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
-import { jsonSettings, traitName } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import { jsonSettings, traitName } from "../json-text.ts";
+import type { Sql } from "../sql.ts";
 import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";
 import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {

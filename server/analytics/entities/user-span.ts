@@ -3,7 +3,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isEngagement, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */
 export interface UserSpan {

@@ -6,8 +6,8 @@
 import { periodStarts } from "../../calendar/period-starts.ts";
 import { type Warehouse, WarehouseError } from "../../warehouse/engine/warehouse.ts";
 import { countsAsActivity } from "../../warehouse/schema/tables.ts";
-import { jsonKey, jsonSettings, jsonText } from "../sql/json-text.ts";
-import { periodOf } from "../sql/period-of.ts";
+import { jsonKey, jsonSettings, jsonText } from "../json-text.ts";
+import { periodOf } from "../period-of.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 
 export interface EventsByValueQuestion extends EventsOverTimeQuestion {

@@ -6,7 +6,7 @@ import { type PeriodsQuestion, periodStarts } from "../../calendar/period-starts
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { included, isIncluded } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { periodOf } from "../sql/period-of.ts";
+import { periodOf } from "../period-of.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 
 export interface EventsOverTimeQuestion extends PeriodsQuestion {

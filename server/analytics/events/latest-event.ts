@@ -4,7 +4,7 @@ import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { included, isIncluded } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { type AccountTimelineEvent, eventColumns, userNames } from "../entities/timeline.ts";
-import { jsonSettings } from "../sql/json-text.ts";
+import { jsonSettings } from "../json-text.ts";
 
 /** The event; undefined before the first. Only activity of included users counts.
  * @param toDay today: an event with a later day has not happened yet */

@@ -1,6 +1,6 @@
 /** The properties that events have, to choose a split from. */
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { jsonSettings } from "../sql/json-text.ts";
+import { jsonSettings } from "../json-text.ts";
 import { askedRows } from "./events-over-time.ts";
 
 export interface PropertyNamesQuestion {

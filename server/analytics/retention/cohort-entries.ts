@@ -4,7 +4,7 @@
 
 import { engagementParameters, firstActiveDays } from "../../warehouse/schema/engagement.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import { localDay, type Sql, zoneParameters } from "../sql.ts";
 import type { RetentionQuestion } from "./retention-question.ts";
 
 /** Rows of `user` and `day` (Int32); needs the parameter `organization`. */

@@ -9,7 +9,7 @@ import {
 } from "../../warehouse/schema/engagement.ts";
 import { included } from "../../warehouse/schema/included.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { entriesOf } from "./cohort-entries.ts";
 import { type Entry, type Grid, type RetentionQuestion, retentionLimits } from "./retention-question.ts";
 import { splitValues } from "./trait-split.ts";

@@ -18,7 +18,7 @@ import { type Lifetimes, logRank } from "../../scoring/statistics/log-rank.ts";
 import type { Interval } from "../../scoring/statistics/wilson.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { engagementParameters } from "../../warehouse/schema/engagement.ts";
-import { jsonSettings } from "../sql/json-text.ts";
+import { jsonSettings } from "../json-text.ts";
 import { alreadyHere } from "./already-here.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { firstDayOfData } from "./retention.ts";

@@ -3,8 +3,8 @@
 import { startOfPeriod } from "../../calendar/period-starts.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { activeSpansOf, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
-import { jsonSettings } from "../sql/json-text.ts";
-import { engagementRows } from "../sql/sql.ts";
+import { jsonSettings } from "../json-text.ts";
+import { engagementRows } from "../sql.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "./retention-question.ts";
 

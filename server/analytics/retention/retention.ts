@@ -6,8 +6,8 @@
 
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { activeDaysTable, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
-import { jsonSettings } from "../sql/json-text.ts";
-import { engagementRows } from "../sql/sql.ts";
+import { jsonSettings } from "../json-text.ts";
+import { engagementRows } from "../sql.ts";
 import { type CohortRow, cohortsWithPeriods } from "./cohorts.ts";
 import { gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { type RetentionTable, retentionTable } from "./retention-table.ts";

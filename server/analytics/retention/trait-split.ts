@@ -12,8 +12,8 @@
 
 import type { OffsetTransition } from "../../calendar/zone.ts";
 import { accountOwners } from "../../warehouse/schema/account-owners.ts";
-import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
-import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import { jsonKey, jsonText, maxValueCharacters } from "../json-text.ts";
+import { localDay, type Sql, zoneParameters } from "../sql.ts";
 import type { Split } from "./retention-question.ts";
 
 const ofOrganization = "organization = {organization:UInt32}";

@@ -5,7 +5,7 @@
 import { churnReasonTrait } from "../../../contract/actions/work.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { jsonKey, jsonSettings, jsonText } from "../sql/json-text.ts";
+import { jsonKey, jsonSettings, jsonText } from "../json-text.ts";
 
 /** The latest reason of billing. Times are 0 for none. */
 export interface CancellationReason {

@@ -3,7 +3,7 @@
  * ended since a time. With a churn target other than the end of a subscription, a payer may churn weeks after
  * the subscription ended, or still pay.
  */
-import { conversionAt } from "../../revenue/figures/rates.ts";
+import { conversionAt } from "../../revenue/rates.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { RevenueQuestion } from "./steps.ts";

@@ -1,9 +1,9 @@
 /** Groups of payers: by the plan, or by an attribute of the account, for payers without account by the user's
  * trait. */
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { jsonKey, jsonSettings, jsonText, maxValueCharacters } from "../json-text.ts";
 import { rawValue, readable } from "../retention/trait-split.ts";
-import { jsonKey, jsonSettings, jsonText, maxValueCharacters } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { accountPayers, isPaying } from "./steps.ts";
 
 /** `plan`, or an attribute. */

@@ -1,16 +1,16 @@
 /**
  * MRR, plan, status and renewal of payers now. They follow from the histories in `subscriptions` at one
- * instant. Rows that are shown are read and summed by `payerNow` (revenue/figures/payer-now.ts). Orders and
+ * instant. Rows that are shown are read and summed by `payerNow` (revenue/payer-now.ts). Orders and
  * filters of all payers are the same in SQL, with only the columns that they need: the engine would plan all
  * of them for longer than it runs. A test compares both. Decision 0081 has the rules.
  */
 import type { OffsetTransition } from "../../calendar/zone.ts";
-import { type PayerNow, payerNow, type SubscriptionState } from "../../revenue/figures/payer-now.ts";
-import { conversionAt } from "../../revenue/figures/rates.ts";
+import { type PayerNow, payerNow, type SubscriptionState } from "../../revenue/payer-now.ts";
+import { conversionAt } from "../../revenue/rates.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Parameter, Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isIncludedPayerOf } from "../../warehouse/schema/included.ts";
-import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import { localDay, type Sql, zoneParameters } from "../sql.ts";
 import { halfEven, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
 
 export interface PayersQuestion extends RevenueQuestion {

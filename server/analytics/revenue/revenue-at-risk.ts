@@ -4,12 +4,12 @@ import {
   drawnRecalibrations,
   type Exposure,
   revenueAtRisk,
-} from "../../revenue/figures/revenue-at-risk.ts";
+} from "../../revenue/revenue-at-risk.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { type OfRun, risksOfRun } from "../../scoring/queries/lists/reading.ts";
 import { uniformFrom } from "../../scoring/statistics/random.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 import { expectedLossSql, payersSql } from "./payers-now.ts";
 import type { RevenueQuestion } from "./steps.ts";
 

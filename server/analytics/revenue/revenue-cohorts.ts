@@ -1,11 +1,11 @@
 /** MRR that cohorts of payers kept: a payer is in the cohort of the period in which it first had MRR. A
  * subscription that passed to another payer counts as that one's from its start: a transfer loses nothing,
  * and makes no new payer. */
-import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/figures/kept-mrr.ts";
+import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/kept-mrr.ts";
 import { uniformFrom } from "../../scoring/statistics/random.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { jsonSettings } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import { jsonSettings } from "../json-text.ts";
+import type { Sql } from "../sql.ts";
 import {
   groupAt,
   groupPlace,

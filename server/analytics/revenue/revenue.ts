@@ -1,13 +1,13 @@
 /**
  * How MRR moved in each period, and which part of it was kept: sums over all payers, without a row for each
  * payer in this process. The definitions are those of `movementsOf` and `retentionBetween`
- * (revenue/figures/).
+ * (revenue/).
  */
-import { type Movement, type Movements, sumOfMovements } from "../../revenue/figures/movements.ts";
-import { type RevenueRetention, ratiosOf } from "../../revenue/figures/retention.ts";
+import { type Movement, type Movements, sumOfMovements } from "../../revenue/movements.ts";
+import { type RevenueRetention, ratiosOf } from "../../revenue/retention.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { jsonSettings } from "../sql/json-text.ts";
-import type { Sql } from "../sql/sql.ts";
+import { jsonSettings } from "../json-text.ts";
+import type { Sql } from "../sql.ts";
 import {
   groupAt,
   groupPlace,
@@ -115,7 +115,7 @@ function movementsQuery(
     `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
   // A step ends its span when the next one is in another. Its code is then the largest, so it says how the
   // payer left. A payer's own movement is beside what passed to it or from it, as in
-  // revenue/figures/movements.ts.
+  // revenue/movements.ts.
   const own = `multiIf(
     after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
     after > 0, ${at("contraction")},

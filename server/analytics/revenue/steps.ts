@@ -1,12 +1,12 @@
 /**
- * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/figures/balances.ts),
+ * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/balances.ts),
  * with one row for each change of a subscription. Sums of these rows are balances. Decision 0077 has the
  * reasons.
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
-import { minorUnitRate } from "../../revenue/figures/rates.ts";
+import { minorUnitRate } from "../../revenue/rates.ts";
 import { isIncludedPayerOf } from "../../warehouse/schema/included.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql.ts";
 
 /** The currencies of subscriptions in the reporting one. */
 export interface RevenueRates {

@@ -1,7 +1,7 @@
 /** The subscriptions of one payer: the state of each now, and their history. */
 
-import { isUnconfirmed, type SubscriptionChange } from "../../revenue/subscriptions/changes.ts";
-import { type HistoryEntry, historyOf } from "../../revenue/subscriptions/history.ts";
+import { isUnconfirmed, type SubscriptionChange } from "../../revenue/changes.ts";
+import { type HistoryEntry, historyOf } from "../../revenue/history.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 

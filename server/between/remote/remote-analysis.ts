@@ -1,7 +1,7 @@
 /** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { AccountReceipt, ErasureReceipt } from "../../ledger/ports/erasures.ts";
+import type { AccountReceipt, ErasureReceipt } from "../../ledger/erasures.ts";
 import { AnswerBroken, CallFailed, type Peer, Unreachable } from "../../process/control.ts";
 import { unfinishedPath } from "../../process/files.ts";
 import { every } from "../../process/time.ts";

@@ -4,8 +4,8 @@
  */
 import { features } from "../../features/features.ts";
 import type { Importer } from "../../intake/importer.ts";
-import type { AskedErasure } from "../../ledger/ports/erasures.ts";
-import type { Ledger, SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { AskedErasure } from "../../ledger/erasures.ts";
+import type { Ledger, SharedLedger } from "../../ledger/ledger.ts";
 import type { WarningKind } from "../../ledger/stores/warnings.ts";
 import { type Operation, type Operations, operationsOf, remote } from "../../process/control.ts";
 

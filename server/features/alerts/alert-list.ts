@@ -5,9 +5,9 @@ import { payersNow } from "../../analytics/revenue/payers-now.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import { billingOf } from "../../figures/revenue/payers.ts";
+import { billingOf } from "../../figures/payers.ts";
 import { scoreContext } from "../../figures/score-context.ts";
-import { numbersOf } from "../../figures/segments/evaluation.ts";
+import { numbersOf } from "../../figures/segment-evaluation.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
 import {
@@ -17,7 +17,7 @@ import {
   compareWeights,
 } from "../../ledger/ports/actions/alerts.ts";
 import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
-import { expectedLossOfPayer } from "../../revenue/figures/payer-now.ts";
+import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { risksOfRun } from "../../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";

@@ -1,6 +1,7 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their
  * messages. */
 import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
 import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
 import type { RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
@@ -18,7 +19,6 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "../../ledger/ports/actions/rules.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import {
   type AlertGroup,
   alertMessage,

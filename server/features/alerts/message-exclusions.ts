@@ -1,8 +1,8 @@
 /** Takes excluded users and accounts out of messages that wait to be sent: a message of the morning waits for
  * hours after its decision. */
 import { zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

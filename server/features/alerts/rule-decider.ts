@@ -1,8 +1,8 @@
 /** Decides the alert rules of all organizations, every ten seconds. Most runs find no new scored day. Daily
  * rules have a decider of their own, so that rules about moments do not wait for them. */
 import { zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";

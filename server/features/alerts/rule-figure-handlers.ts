@@ -4,7 +4,7 @@
 import { mrrOfHighestTenth } from "../../analytics/revenue/payers-now.ts";
 import { formatDay } from "../../calendar/days.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import { billingOf } from "../../figures/revenue/payers.ts";
+import { billingOf } from "../../figures/payers.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { readRuleFigures } from "./rule-figures.ts";

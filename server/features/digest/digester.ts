@@ -1,8 +1,8 @@
 /** Sends digests: checks every ten seconds whether one is due. */
 import { type DigestPeriod, digestPeriods } from "../../../contract/digest/digest.ts";
 import { zoneOf } from "../../calendar/zone.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { type Digest, entitiesOf, hasNews } from "./digest.ts";

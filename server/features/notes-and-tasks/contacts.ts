@@ -8,7 +8,7 @@ import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { whenTaken } from "../../http/api/taken.ts";
 import { errorOf } from "../../intake/decide/requests.ts";
 import { addMemberEvent } from "../../intake/member-event.ts";
-import type { AuditNote } from "../../ledger/ports/audit.ts";
+import type { AuditNote } from "../../ledger/audit.ts";
 import { type EntityNumbers, numberOf } from "../../ledger/stores/entity-rows.ts";
 
 /** The entry of a contact with a user, without its text. An application's contacts have none. */

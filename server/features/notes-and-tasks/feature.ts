@@ -1,6 +1,7 @@
 /** Notes and tasks of team members about users and accounts. */
+
+import { run, sqlText } from "../../ledger/engine/sql.ts";
 import type { Feature } from "../../ledger/feature.ts";
-import { run, sqlText } from "../../ledger/stores/engine/sql.ts";
 import { exportedNotes, exportedTasks } from "./exports.ts";
 import { type NoteStore, noteStore } from "./notes.ts";
 import { workTables } from "./tables.ts";

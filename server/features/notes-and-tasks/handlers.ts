@@ -13,7 +13,7 @@ import { idIn } from "../../http/api/request.ts";
 import { whenTaken } from "../../http/api/taken.ts";
 import { changeTrait } from "../../intake/change-trait.ts";
 import { errorOf } from "../../intake/decide/requests.ts";
-import type { AuditNote } from "../../ledger/ports/audit.ts";
+import type { AuditNote } from "../../ledger/audit.ts";
 import {
   type EntityNumbers,
   type EntityRef,

@@ -1,8 +1,8 @@
 /** Stores notes. */
 
 import { workLimits } from "../../../contract/actions/work.ts";
-import type { Actor, AuditNote } from "../../ledger/ports/audit.ts";
-import type { Engine } from "../../ledger/stores/engine/engine.ts";
+import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import type { Engine } from "../../ledger/engine/engine.ts";
 import {
   count,
   type Fragment,
@@ -15,7 +15,7 @@ import {
   select,
   text,
   type Work,
-} from "../../ledger/stores/engine/sql.ts";
+} from "../../ledger/engine/sql.ts";
 import {
   type EntityNumbers,
   type EntityOfRow,

@@ -6,7 +6,7 @@ import Type, { type Static } from "typebox";
 import { taskLists } from "../../../contract/actions/work.ts";
 import { analysisRoute } from "../../../contract/api/route.ts";
 import { closedObject } from "../../../contract/api/schema.ts";
-import { thoseInSegment } from "../../figures/segments/evaluation.ts";
+import { thoseInSegment } from "../../figures/segment-evaluation.ts";
 import type { AnyContext, Handlers } from "../../http/api/context.ts";
 import type { TaskFilter } from "./tasks.ts";
 

@@ -1,8 +1,8 @@
 /** Notes and tasks of team members about users and accounts. */
 
 import { type TaskList, workLimits } from "../../../contract/actions/work.ts";
-import type { Actor, AuditNote } from "../../ledger/ports/audit.ts";
-import type { Engine } from "../../ledger/stores/engine/engine.ts";
+import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import type { Engine } from "../../ledger/engine/engine.ts";
 import {
   count,
   type Fragment,
@@ -15,7 +15,7 @@ import {
   select,
   text,
   type Work,
-} from "../../ledger/stores/engine/sql.ts";
+} from "../../ledger/engine/sql.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,

@@ -1,10 +1,10 @@
 /** Alerts, notes and tasks as entries of timelines. */
 import { type TimelineKind, timelineKinds } from "../../../contract/actions/work.ts";
+import type { Engine } from "../../ledger/engine/engine.ts";
+import { part, sqlText, type Work } from "../../ledger/engine/sql.ts";
 import type { Alert } from "../../ledger/ports/actions/alerts.ts";
 import { findAlerts } from "../../ledger/stores/actions/alerts.ts";
 import { isNamed } from "../../ledger/stores/actions/which-alerts.ts";
-import type { Engine } from "../../ledger/stores/engine/engine.ts";
-import { part, sqlText, type Work } from "../../ledger/stores/engine/sql.ts";
 import { type EntityRef, isOfEntity } from "../../ledger/stores/entity-rows.ts";
 import { findNotes, type Note } from "./notes.ts";
 import { findTasks, type Task } from "./tasks.ts";

@@ -1,7 +1,8 @@
 /** Adds messages about whole organizations: every ten seconds, for the organizations with a destination that
  * asks for them. */
+
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";

@@ -1,9 +1,8 @@
 /** Views of lists that the members of an organization share. */
 import { Refusal } from "../../../contract/refusal.ts";
 import { viewLimits, type viewPages } from "../../../contract/views.ts";
-import type { Actor, AuditNote } from "../../ledger/ports/audit.ts";
-import { noAccount } from "../../ledger/rules/member-notes.ts";
-import type { Engine } from "../../ledger/stores/engine/engine.ts";
+import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import type { Engine } from "../../ledger/engine/engine.ts";
 import {
   count,
   exists,
@@ -17,7 +16,8 @@ import {
   text,
   type Work,
   word,
-} from "../../ledger/stores/engine/sql.ts";
+} from "../../ledger/engine/sql.ts";
+import { noAccount } from "../../ledger/rules/member-notes.ts";
 import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
 
 export interface View {

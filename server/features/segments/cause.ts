@@ -1,8 +1,8 @@
 /** When a segment is evaluated, and why its members changed. Pure. */
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
 import { ownerTrait } from "../../../contract/actions/work.ts";
+import type { ErasedAccounts } from "../../ledger/erasures.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
-import type { ErasedAccounts } from "../../ledger/ports/erasures.ts";
 import { clocksDifferMs } from "../../scoring/run/changed-days.ts";
 import type { Evaluation, EvaluationGround } from "./evaluations.ts";
 import type { Touched } from "./touched.ts";

@@ -3,8 +3,8 @@
 import { accountSet } from "../../analytics/entities/account-list.ts";
 import { sizeOfSet } from "../../analytics/entities/entity-sets.ts";
 import { userSet } from "../../analytics/entities/user-list.ts";
-import { setsOfList } from "../../figures/segments/evaluation.ts";
-import { accountsSelection, usersSelection } from "../../figures/segments/selection.ts";
+import { setsOfList } from "../../figures/segment-evaluation.ts";
+import { accountsSelection, usersSelection } from "../../figures/segment-selection.ts";
 import type { AnalysisHandlers } from "../../http/api/context.ts";
 import { refuseInvalidFilter } from "../../ledger/rules/segment-rules.ts";
 import { recordedSizes } from "./evaluations.ts";

@@ -2,13 +2,13 @@
  * members. */
 import type { Filter } from "../../../contract/actions/filters.ts";
 import { zoneOf } from "../../calendar/zone.ts";
-import { evaluationOf } from "../../figures/segments/evaluation.ts";
-import type { SelectionContext } from "../../figures/segments/selection.ts";
+import { evaluationOf } from "../../figures/segment-evaluation.ts";
+import type { SelectionContext } from "../../figures/segment-selection.ts";
 import type { ApiParts } from "../../http/api/context.ts";
 import { PassiveEventsOfOrganizations } from "../../http/api/passive-events.ts";
+import { serviceItself } from "../../ledger/audit.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
-import { serviceItself } from "../../ledger/ports/audit.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { RuleDeciderParts } from "../alerts/rule-decider.ts";

@@ -1,11 +1,11 @@
 /** Segments. The right to read shows them. Changes need the right to manage. */
 import type { Filter } from "../../../contract/actions/filters.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import { segmentAnswer } from "../../figures/segments/answer.ts";
+import { segmentAnswer } from "../../figures/segment-answer.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
+import type { Actor } from "../../ledger/audit.ts";
 import type { SegmentContent } from "../../ledger/ports/actions/segments.ts";
-import type { Actor } from "../../ledger/ports/audit.ts";
 
 export const segmentHandlers = {
   "GET /api/segments": async ({ ledger, place }) => {

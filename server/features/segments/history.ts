@@ -1,16 +1,11 @@
 /** Handlers of the JSON API about who entered and left segments. */
 import { noSuch } from "../../../contract/refusal.ts";
-import {
-  type ChangePosition,
-  segmentChangesOf,
-  segmentDays,
-  segmentEvaluated,
-} from "../../analytics/segments/members-history.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
 import { idIn } from "../../http/api/request.ts";
+import { type ChangePosition, segmentChangesOf, segmentDays, segmentEvaluated } from "./members-history.ts";
 
 export const segmentHistoryHandlers = {
   "GET /api/segments/:id/history": async (context) => {

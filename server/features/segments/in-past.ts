@@ -2,8 +2,8 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { comparedDays, withoutHistory } from "../../analytics/segments/past/history-of-filter.ts";
 import { PastMembers } from "../../analytics/segments/past/past-members.ts";
-import { billingOf } from "../../figures/revenue/payers.ts";
-import type { SelectionContext } from "../../figures/segments/selection.ts";
+import { billingOf } from "../../figures/payers.ts";
+import type { SelectionContext } from "../../figures/segment-selection.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
 import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";

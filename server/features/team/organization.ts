@@ -6,7 +6,7 @@ import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import type { Place } from "../../http/api/gate.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
-import { personActor } from "../../ledger/ports/audit.ts";
+import { personActor } from "../../ledger/audit.ts";
 import { loginEmail } from "../../ledger/stores/logins.ts";
 import { invite, membersOf } from "../../members/invitations.ts";
 import {

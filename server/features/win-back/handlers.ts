@@ -16,7 +16,7 @@ import { controlsOf } from "../../figures/controls.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "../../figures/owners.ts";
 import { dayOrNull, listedAccount, listedUser } from "../../figures/rows.ts";
 import { type Run, scoreContext } from "../../figures/score-context.ts";
-import { warehouseWithin } from "../../figures/segments/evaluation.ts";
+import { warehouseWithin } from "../../figures/segment-evaluation.ts";
 import type { AnalysisHandlers, ApiContext } from "../../http/api/context.ts";
 import { revenueOf } from "../../http/api/currency.ts";
 import { today, usersQuestion } from "../../http/api/days.ts";

@@ -9,8 +9,8 @@ import type {
 } from "../../../contract/api/routes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { Actor } from "../../ledger/ports/audit.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Actor } from "../../ledger/audit.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import type { Scheduler } from "../../scoring/run/scheduler.ts";

@@ -1,7 +1,7 @@
 /** Which days a figure is about, by the parameters of the JSON API and the organization's settings. */
 
 import { ApiError } from "../../../contract/refusal.ts";
-import type { UsersQuestion } from "../../analytics/sql/sql.ts";
+import type { UsersQuestion } from "../../analytics/sql.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";

@@ -1,6 +1,6 @@
 /** The passive events of organizations, as figures ask for them. */
 import { passiveEventsOf } from "../../../contract/api/departures-body.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { eventNamesOf, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 

@@ -1,8 +1,8 @@
 /** Changes of team members that intake decides as it decides requests of the write API. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { OrganizationsHeld } from "../../ledger/ports/transact.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
+import { OrganizationsHeld } from "../../ledger/transact.ts";
 import type { IntakeParts } from "./intake-api.ts";
 
 const retryAfterSeconds = 5;

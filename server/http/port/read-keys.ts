@@ -2,8 +2,8 @@
  * that of analysis share it. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type Actor, readKeyActor } from "../../ledger/ports/audit.ts";
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import { type Actor, readKeyActor } from "../../ledger/audit.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Right } from "../../ledger/stores/credentials.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { roleRights } from "../../members/rights.ts";

@@ -1,8 +1,8 @@
 /** The paths that clients of Jitsu, Dittofeed, OpenPanel and Mixpanel send to. */
 
-import { translateJitsu } from "../../sources/jitsu/jitsu.ts";
-import { type MixpanelCall, mixpanelToken, translateMixpanel } from "../../sources/mixpanel/mixpanel.ts";
-import { translateOpenpanel } from "../../sources/openpanel/openpanel.ts";
+import { translateJitsu } from "../../sources/jitsu.ts";
+import { type MixpanelCall, mixpanelToken, translateMixpanel } from "../../sources/mixpanel.ts";
+import { translateOpenpanel } from "../../sources/openpanel.ts";
 import { type SegmentCall, translateSegment } from "../../sources/segment/segment.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";

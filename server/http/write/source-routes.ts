@@ -1,6 +1,6 @@
 /** The paths that clients of other tools send to: Segment's, PostHog's and webhooks. */
 import { isInvalid } from "../../intake/admission/json.ts";
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { findPerson } from "../../sources/billing/person.ts";
 import { stripeScheme, whyNotSigned } from "../../sources/billing/signature.ts";
 import { posthogToken } from "../../sources/posthog/envelope.ts";

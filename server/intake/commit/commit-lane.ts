@@ -4,7 +4,7 @@
  * stored between two parts.
  */
 
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { SourcedOutcome } from "../decide/requests.ts";
 import { type Apart, type CommitEvents, GroupStore } from "./group-store.ts";
 import { type Submitted, type Waiting, WaitingCount } from "./waiting-requests.ts";

@@ -11,7 +11,7 @@
  *
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { FairTurns } from "../../process/fair-turns.ts";
 import type { AdmittedSourced } from "../admission/admit-sourced.ts";
 import { maxWorkInCommit } from "../decide/decide.ts";

@@ -4,9 +4,9 @@
  * separate lane.
  */
 
-import type { Ledger } from "../../ledger/ports/ledger.ts";
-import { OrganizationsHeld } from "../../ledger/ports/transact.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { failedByContent } from "../../ledger/rules/failed-by-content.ts";
+import { OrganizationsHeld } from "../../ledger/transact.ts";
 import type { FairTurns } from "../../process/fair-turns.ts";
 import { decide, maxMovedInRequest } from "../decide/decide.ts";
 import { type Decidable, NeedsOf, type SourcedOutcome } from "../decide/requests.ts";

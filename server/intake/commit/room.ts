@@ -1,7 +1,7 @@
 /** The room for writes: on the disk, and in the inbox that waits for the warehouse. */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../../contract/errors.ts";
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse. Above this limit senders get 429 until the loader has caught

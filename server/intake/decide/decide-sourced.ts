@@ -18,7 +18,6 @@
  */
 
 import type { Zone } from "../../calendar/zone.ts";
-import type { Stored } from "../../ledger/ports/transact.ts";
 import {
   addressId,
   addressIn,
@@ -28,6 +27,7 @@ import {
   userKey,
   visitorKey,
 } from "../../ledger/rules/held-events.ts";
+import type { Stored } from "../../ledger/transact.ts";
 
 import { isOfPast } from "../admission/admit-event.ts";
 import type {

@@ -5,7 +5,7 @@
  *
  * A request sees the requests of its group that come before it: a track may follow its user's identify.
  */
-import { type Message, OrganizationGone, type Stored, type Writes } from "../../ledger/ports/transact.ts";
+import { type Message, OrganizationGone, type Stored, type Writes } from "../../ledger/transact.ts";
 import { isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify } from "../identify.ts";
 import type { AdmittedTrack } from "../track.ts";

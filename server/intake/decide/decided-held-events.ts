@@ -1,7 +1,6 @@
 /** Links between ids and the items held under them: as they are stored, and as the earlier requests have left
  * them. */
 
-import type { Stored, Writes } from "../../ledger/ports/transact.ts";
 import type {
   EventLabel,
   HeldEvent,
@@ -10,6 +9,7 @@ import type {
   PersonKey,
   PersonLink,
 } from "../../ledger/rules/held-events.ts";
+import type { Stored, Writes } from "../../ledger/transact.ts";
 import { keyOf } from "./decided-people.ts";
 
 interface HeldOfPerson {

@@ -3,10 +3,10 @@
 
 import { churnReasonTrait, ownerTrait } from "../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Account, User } from "../../ledger/ports/entities.ts";
-import type { KnownUser, Stored, Writes } from "../../ledger/ports/transact.ts";
+import type { Account, User } from "../../ledger/entities.ts";
 import { emailKey } from "../../ledger/rules/email-key.ts";
 import { userKey } from "../../ledger/rules/held-events.ts";
+import type { KnownUser, Stored, Writes } from "../../ledger/transact.ts";
 import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import type { DecidedRows } from "./decided-rows.ts";

@@ -1,8 +1,7 @@
 /** The rows that a group of requests adds to the warehouse, and the ledger's counts of them. */
 import { msPerDay } from "../../calendar/zone.ts";
-import type { Account, User } from "../../ledger/ports/entities.ts";
-import type { DayCount, InboxRows, WarehouseTable } from "../../ledger/ports/inbox.ts";
-import type { KnownUser, Stored, Writes } from "../../ledger/ports/transact.ts";
+import type { Account, User } from "../../ledger/entities.ts";
+import type { DayCount, InboxRows, WarehouseTable } from "../../ledger/inbox.ts";
 import {
   accountRow,
   accountVersionRow,
@@ -12,6 +11,7 @@ import {
   userRow,
   userVersionRow,
 } from "../../ledger/rules/warehouse-rows.ts";
+import type { KnownUser, Stored, Writes } from "../../ledger/transact.ts";
 import type { News } from "./merge.ts";
 
 /** An event before its user is known. */

@@ -7,7 +7,7 @@
  * - A request of a server wins over a field that a page said (page-marks.ts).
  */
 
-import type { FieldTimestamps } from "../../ledger/ports/entities.ts";
+import type { FieldTimestamps } from "../../ledger/entities.ts";
 import { fieldMark, isMark } from "./page-marks.ts";
 
 /** The time of a request's values, and its arrival, in Unix milliseconds. */

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import type { Account, User } from "../../ledger/ports/entities.ts";
+import type { Account, User } from "../../ledger/entities.ts";
 import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import { FieldTimes, type RequestTimes } from "./field-times.ts";

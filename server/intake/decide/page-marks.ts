@@ -4,7 +4,7 @@
  * says wins over a page's, whatever their times. Pure.
  */
 import { createHash } from "node:crypto";
-import type { FieldTimestamps } from "../../ledger/ports/entities.ts";
+import type { FieldTimestamps } from "../../ledger/entities.ts";
 
 /** All marks begin so. No field does. */
 const prefix = "page ";

@@ -1,8 +1,8 @@
 /** The requests that are decided, their outcomes, and the rows that a decision looks up. Pure. */
 import { type ErrorName, errorMessages, errorStatus } from "../../../contract/errors.ts";
 import type { ErrorAnswer } from "../../../contract/write-api.ts";
-import type { MessageKey, Needs } from "../../ledger/ports/transact.ts";
 import { addressId, userKey, visitorKey } from "../../ledger/rules/held-events.ts";
+import type { MessageKey, Needs } from "../../ledger/transact.ts";
 import type { AdmittedSourced } from "../admission/admit-sourced.ts";
 import type { Invalid } from "../admission/json.ts";
 import type { AdmittedIdentify } from "../identify.ts";

@@ -4,7 +4,7 @@
  * its rows are in the warehouse, and every few seconds until when it lasted. A process that is killed forgets
  * those seconds.
  */
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 
 /** So many events of earlier days within this time are a load in bulk. */
 const bulk = { rows: 1_000, withinMs: 30_000 } as const;

@@ -1,6 +1,6 @@
 /** A transaction's additions to the totals of organizations: new users and accounts, and their versions. */
-import type { Populations } from "../ports/health.ts";
-import type { Stored, Writes } from "../ports/transact.ts";
+import type { Populations } from "../health.ts";
+import type { Stored, Writes } from "../transact.ts";
 
 export type AddedPopulations = Omit<Populations, "versionRows" | "accountVersionRows">;
 

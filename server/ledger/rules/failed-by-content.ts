@@ -1,4 +1,4 @@
-import { OrganizationGone } from "../ports/transact.ts";
+import { OrganizationGone } from "../transact.ts";
 
 /** SQLite's names of errors, and the classes of PostgreSQL's SQLSTATE: data exception, integrity constraint,
  * program limit. */

@@ -3,7 +3,7 @@ import { counted } from "../../../contract/counted.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Actor, AuditNote } from "../audit.ts";
 import type { Member, Person } from "../stores/member-rows.ts";
 import type { Organization } from "../stores/organization-rows.ts";
 

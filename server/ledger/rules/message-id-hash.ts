@@ -1,7 +1,7 @@
 /** The form in which a message id is kept for its 24 hours: a hash of 96 bits. It is the same in SQLite and
  * PostgreSQL, so a ledger that moves from one to the other still recognizes the ids. */
 
-import type { MessageKey } from "../ports/transact.ts";
+import type { MessageKey } from "../transact.ts";
 
 /**
  * 96 bits of a cryptographic hash as unsigned 32-bit words. Among 10^9 remembered ids, a new id collides with

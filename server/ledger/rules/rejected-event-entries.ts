@@ -4,7 +4,7 @@
  * crash the entry has the number of rows that were changed.
  */
 import { counted } from "../../../contract/counted.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Actor, AuditNote } from "../audit.ts";
 import type { RejectedEventSelection } from "./rejected-event-facts.ts";
 
 /** An entry lists at most this many ids. */

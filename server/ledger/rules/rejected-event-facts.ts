@@ -5,7 +5,7 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { msPerDay, Zone } from "../../calendar/zone.ts";
-import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../ports/inbox.ts";
+import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../inbox.ts";
 
 import { propertiesWithoutPayer } from "./payer-in-properties.ts";
 import { columns } from "./warehouse-rows.ts";

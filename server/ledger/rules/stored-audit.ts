@@ -1,6 +1,6 @@
 /** The limits of the audit log, and the stored form of an entry. Both databases use them. */
 import { auditLimits } from "../../../contract/audit.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Actor, AuditNote } from "../audit.ts";
 
 /** Older entries are deleted. */
 export const auditKeptMs = auditLimits.keptDays * 86_400_000;

@@ -7,8 +7,8 @@
  */
 
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Account, User } from "../ports/entities.ts";
-import type { WarehouseTable } from "../ports/inbox.ts";
+import type { Account, User } from "../entities.ts";
+import type { WarehouseTable } from "../inbox.ts";
 
 const eventsOfFirstSchema = [
   "organization",

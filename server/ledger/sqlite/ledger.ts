@@ -1,12 +1,12 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import type { Account, UserAndAccount } from "../entities.ts";
 import type { Feature } from "../feature.ts";
-import type { Account, UserAndAccount } from "../ports/entities.ts";
-import type { Inbox } from "../ports/inbox.ts";
-import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
-import type { Needs, Stored, Writes } from "../ports/transact.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Ledger, LedgerSnapshot } from "../ledger.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
+import type { Needs, Stored, Writes } from "../transact.ts";
 import { takeSnapshot } from "./engine/snapshot.ts";
 import { InboxTidy } from "./inbox/inbox-tidy.ts";
 import { inboxWriter } from "./inbox/inbox-writer.ts";

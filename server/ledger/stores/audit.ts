@@ -1,10 +1,9 @@
 /** Lists the audit log, and deletes old entries. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { AuditStore, StoredAuditEntry } from "../ports/audit.ts";
-import { auditKeptMs } from "../rules/stored-audit.ts";
-import { skipLocked } from "./engine/dialect.ts";
-import type { Engine } from "./engine/engine.ts";
+import type { AuditStore, StoredAuditEntry } from "../audit.ts";
+import { skipLocked } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
 import {
   type Fragment,
   integer,
@@ -17,7 +16,8 @@ import {
   text,
   type Work,
   word,
-} from "./engine/sql.ts";
+} from "../engine/sql.ts";
+import { auditKeptMs } from "../rules/stored-audit.ts";
 
 interface Entry {
   readonly id: number;

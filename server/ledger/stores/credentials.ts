@@ -6,11 +6,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../../contract/members.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import { forUpdate, greatest, records } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../engine/sql.ts";
 import { noMemberForSecret } from "../rules/member-notes.ts";
-import { forUpdate, greatest, records } from "./engine/dialect.ts";
-import type { Engine } from "./engine/engine.ts";
-import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "./engine/sql.ts";
 import { findOrganization, lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give

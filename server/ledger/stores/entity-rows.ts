@@ -3,9 +3,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import { keyOfEntity, type RuleEntity } from "../ports/actions/rule-entities.ts";
-
-import { forKeyShare, ids as idsAsRows, records } from "./engine/dialect.ts";
+import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
 import {
   exists,
   type Fragment,
@@ -18,7 +16,8 @@ import {
   sqlText,
   text,
   type Work,
-} from "./engine/sql.ts";
+} from "../engine/sql.ts";
+import { keyOfEntity, type RuleEntity } from "../ports/actions/rule-entities.ts";
 
 /** A user or an account, by the id that the company gave it. */
 export interface EntityRef {

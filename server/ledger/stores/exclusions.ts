@@ -1,9 +1,19 @@
 /** Rules that keep internal, test and bot users out of an organization's figures. */
 import { exclusionKinds } from "../../../contract/api/api.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { Engine } from "./engine/engine.ts";
-import { integer, RowOf, returning, returningOne, run, select, text, type Work, word } from "./engine/sql.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  integer,
+  RowOf,
+  returning,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Most rules of an organization. */

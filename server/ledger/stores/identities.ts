@@ -1,8 +1,9 @@
 /** Look-ups of users by visitors' ids and e-mail addresses. */
+
+import type { Engine } from "../engine/engine.ts";
+import { RowOf, select, text } from "../engine/sql.ts";
 import { emailKey } from "../rules/email-key.ts";
 import { personText } from "../rules/person-text.ts";
-import type { Engine } from "./engine/engine.ts";
-import { RowOf, select, text } from "./engine/sql.ts";
 
 /** Enough to find one beside a user that was made from a customer's id. */
 export const maxUsersWithEmail = 3;

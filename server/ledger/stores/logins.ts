@@ -4,7 +4,11 @@
  * link.
  */
 import { peopleLimits } from "../../../contract/member-limits.ts";
-import { personActor, serviceItself } from "../ports/audit.ts";
+import { personActor, serviceItself } from "../audit.ts";
+import type { AuditLog } from "../engine/audit-log.ts";
+import { advisoryLock, greatest, skipLocked, storeLocks } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import { exists, integer, RowOf, run, select, type Work } from "../engine/sql.ts";
 import {
   claimedNote,
   emailLostNote,
@@ -12,10 +16,6 @@ import {
   noAccount,
   passwordResetNote,
 } from "../rules/member-notes.ts";
-import type { AuditLog } from "./engine/audit-log.ts";
-import { advisoryLock, greatest, skipLocked, storeLocks } from "./engine/dialect.ts";
-import type { Engine } from "./engine/engine.ts";
-import { exists, integer, RowOf, run, select, type Work } from "./engine/sql.ts";
 import { deletePasswordLinks, findLink, type LinkKind, lockLink } from "./invite-links.ts";
 import {
   findMember,

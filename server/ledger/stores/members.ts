@@ -9,8 +9,27 @@ import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import type { Role } from "../../../contract/roles.ts";
+import type { Actor } from "../audit.ts";
+import type { AuditLog } from "../engine/audit-log.ts";
+import { advisoryLock, isTaken, storeLocks } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  count,
+  exists,
+  type Fragment,
+  integer,
+  json,
+  nullable,
+  part,
+  RowOf,
+  returning,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
 import type { Feature } from "../feature.ts";
-import type { Actor } from "../ports/audit.ts";
 import {
   emailTaken,
   invitationRevokedNote,
@@ -30,25 +49,6 @@ import {
   tooManyInvitations,
 } from "../rules/member-notes.ts";
 import { unassignAlertsOf } from "./actions/alerts.ts";
-import type { AuditLog } from "./engine/audit-log.ts";
-import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
-import type { Engine } from "./engine/engine.ts";
-import {
-  count,
-  exists,
-  type Fragment,
-  integer,
-  json,
-  nullable,
-  part,
-  RowOf,
-  returning,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "./engine/sql.ts";
 import {
   deleteInvitationsBy,
   deletePasswordLinks,

@@ -1,9 +1,9 @@
 /** The limits of declared outages, and their entries in the audit log. Both databases use them. */
 import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay } from "../../calendar/days.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { Engine } from "./engine/engine.ts";
-import { integer, RowOf, returning, returningOne, select } from "./engine/sql.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import type { Engine } from "../engine/engine.ts";
+import { integer, RowOf, returning, returningOne, select } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Most declared outages of an organization. */

@@ -15,11 +15,11 @@ import {
   SettingsChangeBody,
   settingsLimits,
 } from "../../../contract/settings.ts";
-import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import type { Engine } from "../engine/engine.ts";
+import { count, integer, Json, RowOf, run, select, text, type Work } from "../engine/sql.ts";
 import { changedTargets, targetsOfStored } from "../rules/churn-targets.ts";
 import { healthProblem, weightsOfStored } from "../rules/health-weights.ts";
-import type { Engine } from "./engine/engine.ts";
-import { count, integer, Json, RowOf, run, select, text, type Work } from "./engine/sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
 /** A version of the settings, and its change. */

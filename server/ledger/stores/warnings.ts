@@ -3,9 +3,6 @@
 
 import type { warningKinds } from "../../../contract/api/api.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import { personKinds } from "../rules/held-events.ts";
-import { personText } from "../rules/person-text.ts";
-import { tombstoneOf } from "../rules/user-rows.ts";
 import {
   advisoryLock,
   greatest,
@@ -15,9 +12,12 @@ import {
   skipLocked,
   storeLocks,
   texts,
-} from "./engine/dialect.ts";
-import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
-import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
+} from "../engine/dialect.ts";
+import { deleteInParts, type Engine, inParts } from "../engine/engine.ts";
+import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "../engine/sql.ts";
+import { personKinds } from "../rules/held-events.ts";
+import { personText } from "../rules/person-text.ts";
+import { tombstoneOf } from "../rules/user-rows.ts";
 import { isThere } from "./organization-rows.ts";
 
 /** The ingestion warnings about items that were dropped or could not be attached, and about links that were

@@ -4,8 +4,8 @@
  */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour, type Zone } from "../../calendar/zone.ts";
-import type { DayCount } from "../../ledger/ports/inbox.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { DayCount } from "../../ledger/inbox.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { SourceHour, SourceTotals } from "../../ledger/stores/sources.ts";
 import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
 

@@ -5,7 +5,7 @@ const userName = `if(position(traits, '"name":') > 0, JSONExtractString(traits, 
 
 /** A subquery (entity, id, label) of all users or accounts: a user's name, else their e-mail address, else
  * their id; an account's name. It binds `organization`; queries need `SETTINGS allow_simdjson = 0`, as
- * analytics/sql/json-text.ts says. */
+ * analytics/json-text.ts says. */
 export function nameOf(kind: EntityKind): string {
   return kind === "user"
     ? `SELECT user AS entity, user_id AS id, multiIf(${userName} != '', ${userName}, email != '', email, user_id) AS label

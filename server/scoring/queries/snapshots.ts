@@ -11,14 +11,14 @@ import { fitBgbb } from "../churn/bgbb-fit.ts";
 import type { FoldDays } from "../churn/folds.ts";
 import type { BesideSample, Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
-import { storedFit } from "../snapshots/fits.ts";
-import { snapshotFor } from "../snapshots/stored.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
 import { type CellRisks, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, outcomesQuery, type RowsInput, rowsQuery, snapshotRow } from "./row-query.ts";
+import { storedFit } from "./snapshot-fits.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
+import { snapshotFor } from "./stored-snapshots.ts";
 import { largestHash } from "./trait-query.ts";
 import { noTraitFacts, readKnownTraits, readTraits } from "./trait-reading.ts";
 

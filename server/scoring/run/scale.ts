@@ -1,8 +1,8 @@
 /** The scale of engagement, fixed for a calendar month. */
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
+import { snapshotFor } from "../queries/stored-snapshots.ts";
 import { modelKey } from "../scores/settings.ts";
-import { snapshotFor } from "../snapshots/stored.ts";
 import { declaredKey, populationOf, type ScoredOrganization } from "./population.ts";
 import { keepRecord, recordOf } from "./records.ts";
 

@@ -9,7 +9,7 @@
  */
 import { formatDay } from "../../calendar/days.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { Retries } from "../../process/retries.ts";
 import { every, type Time } from "../../process/time.ts";

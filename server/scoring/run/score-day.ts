@@ -12,9 +12,9 @@ import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
+import { snapshotFor } from "../queries/stored-snapshots.ts";
 import { riskScaleOf } from "../scores/risk-scale.ts";
 import { settingsKey } from "../scores/settings.ts";
-import { snapshotFor } from "../snapshots/stored.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { modelFor, type OfDay } from "./model.ts";
 import {

@@ -1,7 +1,7 @@
 /** Finds the user of a billing tool's event. Most events name only a customer, whose id counts as a
  * visitor's: events are held until the customer is linked to a user. */
 
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { addressId, addressIn, isAddressId } from "../../ledger/rules/held-events.ts";
 
 /** The keys of the user's id in the data that a team attaches to customers and subscriptions. */

@@ -1,6 +1,6 @@
 /** A transfer: a tool moves everything that one customer has bought to another, and names no subscription. */
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 import { billingTrack } from "./facts.ts";
 import { endedTraits } from "./plan.ts";

@@ -1,6 +1,6 @@
 /** Presets of webhooks: billing tools that are read by their own tables of types, without a mapping. */
 import type { TestMode, WebhookPreset } from "../../../contract/source-settings.ts";
-import type { Ledger } from "../../ledger/ports/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { type ReadMessage, translateMessage } from "../billing/message.ts";
 import { findPerson, ownerOf } from "../billing/person.ts";
 import { translateTransfer } from "../billing/transfer.ts";

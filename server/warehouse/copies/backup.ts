@@ -10,7 +10,7 @@
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { LedgerSnapshot, SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { LedgerSnapshot, SharedLedger } from "../../ledger/ledger.ts";
 import { syncPath, syncTree, unfinishedPath } from "../../process/files.ts";
 import { messageOf } from "../../process/message-of.ts";
 import type { Time } from "../../process/time.ts";

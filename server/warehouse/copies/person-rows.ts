@@ -1,8 +1,8 @@
 /** Rows of the ledger about one person, as objects of the copy of everything about the person. */
 import { formatDay } from "../../calendar/days.ts";
 import type { ExportedRows } from "../../ledger/feature.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { PersonDelivery } from "../../ledger/ports/actions/person-data.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import { alertLine } from "./work-export.ts";
 
 /** Rows that are read together. A rejected row may have a megabyte, and a message has up to 20 kB. */

@@ -9,11 +9,11 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
+import type { Actor } from "../../ledger/audit.ts";
+import type { UserAndAccount } from "../../ledger/entities.ts";
+import { personExportedNote } from "../../ledger/erasures.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { IdentityData } from "../../ledger/ports/actions/person-data.ts";
-import type { Actor } from "../../ledger/ports/audit.ts";
-import type { UserAndAccount } from "../../ledger/ports/entities.ts";
-import { personExportedNote } from "../../ledger/ports/erasures.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { type ColumnOfUsers, columnsOfUsers } from "../upkeep/erase.ts";
 import { inOrder, isoText, jsonLine, jsonOrNull, messageId, type Source, timeOrNull } from "./export.ts";

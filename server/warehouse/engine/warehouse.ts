@@ -2,7 +2,7 @@
  * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One small
  * interface hides the engine: queries are the same for ClickHouse in this process (chDB) and on a server.
  */
-import type { WarehouseTable } from "../../ledger/ports/inbox.ts";
+import type { WarehouseTable } from "../../ledger/inbox.ts";
 import type { Asker } from "../../process/fair-turns.ts";
 import type { Topology } from "./topology.ts";
 

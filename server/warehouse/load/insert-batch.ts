@@ -6,7 +6,7 @@
  * half stores nothing. So the same batch, sent again after a crash at any point, is halved in the same way,
  * and no row is stored twice.
  */
-import type { FrozenBatch, RejectedEvent } from "../../ledger/ports/inbox.ts";
+import type { FrozenBatch, RejectedEvent } from "../../ledger/inbox.ts";
 import { type FrozenRows, WarehouseError } from "../engine/warehouse.ts";
 
 /** The closed list of ClickHouse codes that only a row's content can cause. Other errors (memory, disk, too

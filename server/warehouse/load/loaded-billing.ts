@@ -1,6 +1,6 @@
 /** The subscriptions that a loaded batch has billing events of: theirs are computed again. */
 import { billingEventNames, billingId } from "../../../contract/billing/events.ts";
-import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
+import type { FrozenBatch } from "../../ledger/inbox.ts";
 
 /** The end of a row that is no activity, as every billing event is. A text cannot contain it: a row is one
  * line. */

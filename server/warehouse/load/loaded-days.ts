@@ -1,6 +1,6 @@
 /** Loaded rows, by organization: the earliest day of events, by which new events of days before today are
  * noticed, and how many batches, also of users alone. */
-import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
+import type { FrozenBatch } from "../../ledger/inbox.ts";
 
 /** The organization and the day of an event's row: its first and sixth value. The fourth is a text. */
 export const organizationAndDay = /^\[(\d+),\d+,\d+,"(?:[^"\\]|\\.)*",-?\d+,(-?\d+),/gm;

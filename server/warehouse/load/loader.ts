@@ -7,7 +7,7 @@
  * and every other failure is retried for ever. The inbox belongs to another process, so its calls may fail
  * and are retried too.
  */
-import type { FrozenBatch, Inbox } from "../../ledger/ports/inbox.ts";
+import type { FrozenBatch, Inbox } from "../../ledger/inbox.ts";
 import { messageOf } from "../../process/message-of.ts";
 import type { Intervals, Time } from "../../process/time.ts";
 import type { Logger } from "../../telemetry/log.ts";

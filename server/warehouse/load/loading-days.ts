@@ -2,7 +2,7 @@
  * The days whose events are loaded while something reads them. An insert fills the events and their rollups
  * one after another, so a comparison of these tables is exact only for the other days.
  */
-import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
+import type { FrozenBatch } from "../../ledger/inbox.ts";
 import { organizationAndDay } from "./loaded-days.ts";
 
 type Batch = Pick<FrozenBatch, "table">;

@@ -11,9 +11,9 @@
  */
 
 import { formatDay } from "../../calendar/days.ts";
-import type { Populations } from "../../ledger/ports/health.ts";
-import type { DayCount } from "../../ledger/ports/inbox.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { Populations } from "../../ledger/health.ts";
+import type { DayCount } from "../../ledger/inbox.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { MissingRows, NumberedVersion, VersionRows } from "../../ledger/rules/rejected-event-facts.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity } from "../schema/tables.ts";

@@ -13,7 +13,7 @@
  * Everything that names the account has to be loaded before, and nothing may come after: drain the inbox
  * first.
  */
-import type { FoundOfAccount } from "../../ledger/ports/erasures.ts";
+import type { FoundOfAccount } from "../../ledger/erasures.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { accountsOfRow, isBilling, namesAccount } from "../schema/billing-tables.ts";

@@ -9,7 +9,7 @@
  *
  * Everything of the users has to be loaded before, and nothing may come after: drain the inbox first.
  */
-import type { FoundInWarehouse } from "../../ledger/ports/erasures.ts";
+import type { FoundInWarehouse } from "../../ledger/erasures.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { usersOfRow } from "../schema/billing-tables.ts";
 import { eventCountsOf } from "./event-counts.ts";

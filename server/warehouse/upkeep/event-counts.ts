@@ -1,6 +1,6 @@
 /** Events by UTC day, as the ledger counts them too: how many, and the sum modulo 2^32 of the last 32 bits of
  * their ids. */
-import type { DayCount } from "../../ledger/ports/inbox.ts";
+import type { DayCount } from "../../ledger/inbox.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 
 /** Whole tables are read: minutes, not seconds, are a mistake here. */

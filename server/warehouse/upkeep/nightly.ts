@@ -3,7 +3,7 @@
  * in its timezone, when few events come. A missed night is made up for.
  */
 import { Zone } from "../../calendar/zone.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { CheckResult } from "../../ledger/stores/checks.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Time } from "../../process/time.ts";

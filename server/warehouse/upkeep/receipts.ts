@@ -7,8 +7,8 @@ import {
   type Erasure,
   type ErasureReceipt,
   receiptOf,
-} from "../../ledger/ports/erasures.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+} from "../../ledger/erasures.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 
 /** Begins erasures, and waits for their end. */
 export class Receipts {

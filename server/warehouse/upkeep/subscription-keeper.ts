@@ -3,8 +3,8 @@
  * subscriptions to compare. Pending work is only in memory, so after a start all subscriptions are compared
  * once.
  */
-import type { FrozenBatch } from "../../ledger/ports/inbox.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { FrozenBatch } from "../../ledger/inbox.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import { Retries } from "../../process/retries.ts";
 import type { Time } from "../../process/time.ts";
 import type { Logger } from "../../telemetry/log.ts";

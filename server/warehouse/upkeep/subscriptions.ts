@@ -8,8 +8,8 @@
  */
 import type { BillingEventName } from "../../../contract/billing/events.ts";
 import { type Zone, zoneOf } from "../../calendar/zone.ts";
-import { type BillingEvent, billingProperties } from "../../revenue/subscriptions/billing-event.ts";
-import { changesOf, type SubscriptionChange } from "../../revenue/subscriptions/changes.ts";
+import { type BillingEvent, billingProperties } from "../../revenue/billing-event.ts";
+import { changesOf, type SubscriptionChange } from "../../revenue/changes.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEventHash, subscriptions } from "../schema/billing-tables.ts";
 

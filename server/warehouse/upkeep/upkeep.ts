@@ -5,8 +5,8 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/zone.ts";
-import type { CountedErasure, Erasure } from "../../ledger/ports/erasures.ts";
-import type { SharedLedger } from "../../ledger/ports/ledger.ts";
+import type { CountedErasure, Erasure } from "../../ledger/erasures.ts";
+import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { every, type Time } from "../../process/time.ts";
 import type { Logger } from "../../telemetry/log.ts";

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { isBillingEvent } from "../../../contract/billing/events.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { Zone } from "../../../server/calendar/zone.ts";
-import { type BillingEvent, billingProperties } from "../../../server/revenue/subscriptions/billing-event.ts";
-import { changesOf } from "../../../server/revenue/subscriptions/changes.ts";
+import { type BillingEvent, billingProperties } from "../../../server/revenue/billing-event.ts";
+import { changesOf } from "../../../server/revenue/changes.ts";
 import { chargebeeEvent, failed, paid, subscription as seats } from "./chargebee/payloads.ts";
 import {
   invoice,

@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { whyNotBilling } from "../../../contract/billing/events.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../../server/intake/admission/sourced.ts";
-import type { UserAndAccount } from "../../../server/ledger/ports/entities.ts";
+import type { UserAndAccount } from "../../../server/ledger/entities.ts";
 import { translatePreset } from "../../../server/sources/webhook/presets.ts";
 import type { Known } from "./cases.ts";
 

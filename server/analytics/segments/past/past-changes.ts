@@ -10,7 +10,7 @@ import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../../warehouse/schema/included.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import { condition } from "../../entities/list-scores.ts";
-import type { Sql } from "../../sql/sql.ts";
+import type { Sql } from "../../sql.ts";
 import { DaySets } from "./day-sets.ts";
 import { daySetsOfParts, entitiesOfPart } from "./past-days.ts";
 import { earlierRuns, type PastRun, type PastScores, readRuns } from "./past-scores.ts";

@@ -1,6 +1,6 @@
 /** The days of a preview as bits of numbers, and the sets that queries give as such numbers. */
 import type { Parameter, Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import type { Sql } from "../../sql/sql.ts";
+import type { Sql } from "../../sql.ts";
 import { DaySets, maxDays } from "./day-sets.ts";
 
 /** The days as of whose starts segments are evaluated. */

@@ -6,7 +6,7 @@ import { isIncluded } from "../../../warehouse/schema/included.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import type { EntitySet } from "../../entities/entity-sets.ts";
 import type { EventsDone } from "../../entities/event-sets.ts";
-import type { Sql } from "../../sql/sql.ts";
+import type { Sql } from "../../sql.ts";
 import type { DaySets } from "./day-sets.ts";
 import { bitsByDay, daySetsOf, type PastDays } from "./past-days.ts";
 

@@ -3,7 +3,7 @@ import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { type BillingFilter, billingConditions } from "../../entities/list-billing.ts";
 import { joinedSql } from "../../entities/list-scores.ts";
 import { type PastPayerColumn, type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";
-import type { Sql } from "../../sql/sql.ts";
+import type { Sql } from "../../sql.ts";
 import { DaySets } from "./day-sets.ts";
 import {
   bitsBelow,

@@ -3,7 +3,7 @@
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { renewsDayOf } from "../../entities/list-billing.ts";
 import { type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";
-import { type Sql, zoneParameters } from "../../sql/sql.ts";
+import { type Sql, zoneParameters } from "../../sql.ts";
 import { DaySets } from "./day-sets.ts";
 import {
   bitsBelow,

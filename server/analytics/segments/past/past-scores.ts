@@ -8,7 +8,7 @@ import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../../warehouse/schema/included.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import { condition, presentBands } from "../../entities/list-scores.ts";
-import type { Sql } from "../../sql/sql.ts";
+import type { Sql } from "../../sql.ts";
 import { DaySets } from "./day-sets.ts";
 import { bitsOf, daySetsOf, type PastDays } from "./past-days.ts";
 

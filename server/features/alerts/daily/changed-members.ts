@@ -1,7 +1,7 @@
 /** Takes over the state of accounts that come inside only because the set of their members changed: members
  * were excluded, included again, or erased, and scores of earlier days were of another set. See
  * docs/decisions/0086. */
-import type { ErasedAccounts } from "../../../ledger/ports/erasures.ts";
+import type { ErasedAccounts } from "../../../ledger/erasures.ts";
 import { clocksDifferMs } from "../../../scoring/run/changed-days.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { accountsWithExclusions } from "../rules/standing.ts";

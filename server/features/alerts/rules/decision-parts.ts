@@ -1,11 +1,12 @@
 /** The stores of a decision, and its clock. */
+
+import type { ErasedAccounts } from "../../../ledger/erasures.ts";
 import type {
   DecisionChunk,
   RuleDecisions,
   RuleVersion,
   Watermark,
 } from "../../../ledger/ports/actions/rules.ts";
-import type { ErasedAccounts } from "../../../ledger/ports/erasures.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../../scoring/data-quality/source-watch.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";

@@ -3,7 +3,7 @@
 import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
 import { hasPayers, payersNow } from "../../../analytics/revenue/payers-now.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { SharedLedger } from "../../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../../ledger/ledger.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 

@@ -4,7 +4,7 @@ import { type Owner, ownerIn, ownersOf } from "../../../analytics/entities/owner
 import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
 import { hasPayers, payersNow } from "../../../analytics/revenue/payers-now.ts";
 import { msPerDay, zoneOf } from "../../../calendar/zone.ts";
-import type { SharedLedger } from "../../../ledger/ports/ledger.ts";
+import type { SharedLedger } from "../../../ledger/ledger.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";

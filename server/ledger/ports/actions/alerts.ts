@@ -7,6 +7,7 @@ import type {
   AlertVerdict,
 } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
+import type { Actor, AuditNote } from "../../audit.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,
@@ -15,7 +16,6 @@ import {
   type NamedPerson,
   numberOf,
 } from "../../stores/entity-rows.ts";
-import type { Actor, AuditNote } from "../audit.ts";
 import type { RuleEntity } from "./rule-entities.ts";
 
 /** The entity of an alert. */

@@ -4,7 +4,7 @@
 import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import { counted } from "../../../../contract/counted.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../audit.ts";
+import type { Actor, AuditNote } from "../../audit.ts";
 import type { Destination } from "./destinations.ts";
 import type { RuleEntity } from "./rule-entities.ts";
 

@@ -7,7 +7,7 @@ import {
   type NoticeType,
 } from "../../../../contract/actions/destinations.ts";
 import { ApiError, Refusal } from "../../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../audit.ts";
+import type { Actor, AuditNote } from "../../audit.ts";
 
 export interface Destination {
   readonly id: number;

@@ -2,10 +2,10 @@
  * person. */
 import type { DestinationKind } from "../../../../contract/actions/destinations.ts";
 import type { AlertArm } from "../../../../contract/actions/rules.ts";
+import type { StoredAuditEntry } from "../../audit.ts";
 import type { HeldEvent, PersonId } from "../../rules/held-events.ts";
 import type { StoredRejectedEvent } from "../../rules/rejected-event-facts.ts";
 import type { IngestionWarning } from "../../stores/warnings.ts";
-import type { StoredAuditEntry } from "../audit.ts";
 import type { CallChange } from "./alerts.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { EntityStateRow } from "./rules.ts";

@@ -6,7 +6,7 @@ import {
   ruleLimits,
 } from "../../../../contract/actions/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../audit.ts";
+import type { Actor, AuditNote } from "../../audit.ts";
 import type { HoldOutExperiment } from "./hold-outs.ts";
 
 export interface AlertRule extends AlertRuleSettings {

@@ -2,7 +2,7 @@
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../audit.ts";
+import type { Actor, AuditNote } from "../../audit.ts";
 
 export interface Segment {
   readonly id: number;

@@ -7,7 +7,7 @@
  * organization's row, its invitation, the person's row, then the person's links and sessions. A change of a
  * fixed segment shares the lock of `populations` first.
  */
-import { storeLocks } from "../../stores/engine/dialect.ts";
+import { storeLocks } from "../../engine/dialect.ts";
 import type { Tx } from "./connect.ts";
 
 export const advisoryLocks = {

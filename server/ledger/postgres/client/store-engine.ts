@@ -1,14 +1,7 @@
 /** Runs the statements of stores on PostgreSQL. */
-import { AuditLog } from "../../stores/engine/audit-log.ts";
-import { driveLater, type Engine, type Transaction } from "../../stores/engine/engine.ts";
-import {
-  type Answer,
-  type Bound,
-  Json,
-  JsonRows,
-  type Statement,
-  type Steps,
-} from "../../stores/engine/sql.ts";
+import { AuditLog } from "../../engine/audit-log.ts";
+import { driveLater, type Engine, type Transaction } from "../../engine/engine.ts";
+import { type Answer, type Bound, Json, JsonRows, type Statement, type Steps } from "../../engine/sql.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction, notInOrder, repeated } from "./transaction.ts";

@@ -2,7 +2,7 @@
  * The table of nodes, and the number of the last change of data that nodes cache: tokens, keys,
  * organizations, erased users. Triggers add one in the commit of every change.
  */
-import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
+import type { LiveNode, NodeRole } from "../../nodes.ts";
 import type { Sql } from "../client/connect.ts";
 
 /** A node with an older heartbeat counts as dead. */

@@ -4,7 +4,7 @@
  * follows the writers. Rows after both are counted at each call, some thousands at most. With 600,000 waiting
  * rows, a call took 2.1 to 3.0 s without the second position, and 22 to 100 ms with it (docs/decisions/0028).
  */
-import type { Backlog, FrozenBatch } from "../../ports/inbox.ts";
+import type { Backlog, FrozenBatch } from "../../inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import {
   inTransaction,

@@ -4,7 +4,7 @@
  * is over.
  */
 
-import type { Erasure } from "../../ports/erasures.ts";
+import type { Erasure } from "../../erasures.ts";
 import { withinBytes } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
 import type { Sql } from "../client/connect.ts";

@@ -6,9 +6,10 @@
  * it. While a transaction holds the lock alone, no writer is under way. Then every row below the highest
  * position is committed or never will be, although positions are not in the order of commits.
  */
-import type { InboxRows } from "../../ports/inbox.ts";
-import type { InboxWriter } from "../../stores/engine/engine.ts";
-import { integer, Json, RowOf, run, select, sqlText } from "../../stores/engine/sql.ts";
+
+import type { InboxWriter } from "../../engine/engine.ts";
+import { integer, Json, RowOf, run, select, sqlText } from "../../engine/sql.ts";
+import type { InboxRows } from "../../inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks, tryLock } from "../client/locks.ts";
 import {

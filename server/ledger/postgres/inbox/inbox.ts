@@ -6,9 +6,9 @@
  * So inbox ids have no gaps, although a failed transaction leaves a gap among the positions.
  */
 
-import type { Backlog, FrozenBatch, Inbox, RejectedEvent, WarehouseTable } from "../../ports/inbox.ts";
+import type { Backlog, FrozenBatch, Inbox, RejectedEvent, WarehouseTable } from "../../inbox.ts";
 import type { RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
-import { addRejectedEvents } from "../../stores/events/rejected-event-rows.ts";
+import { addRejectedEvents } from "../../stores/rejected-event-rows.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import {

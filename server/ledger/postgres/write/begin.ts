@@ -1,6 +1,7 @@
 /** The locks and reads of a transaction before the decision, in one round trip. */
-import type { Needs } from "../../ports/transact.ts";
+
 import { lastingIdOf, MessageIdHasher } from "../../rules/message-id-hash.ts";
+import type { Needs } from "../../transact.ts";
 import type { Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import type { Key } from "./keys.ts";

@@ -1,6 +1,6 @@
 /** Counts with which `doctor` compares the warehouse: see sqlite/write/counts.ts. transact.ts writes them. */
 
-import type { DayCount } from "../../ports/inbox.ts";
+import type { DayCount } from "../../inbox.ts";
 import type { VersionRows } from "../../rules/rejected-event-facts.ts";
 import type { Tx } from "../client/connect.ts";
 

@@ -1,7 +1,8 @@
 /** Deletions of organizations in PostgreSQL. */
-import type { Deletion } from "../../ports/erasures.ts";
-import type { Engine } from "../../stores/engine/engine.ts";
-import { DeletionStore, markDeleted } from "../../stores/erasures/deletions.ts";
+
+import type { Engine } from "../../engine/engine.ts";
+import type { Deletion } from "../../erasures.ts";
+import { DeletionStore, markDeleted } from "../../stores/deletion-store.ts";
 import type { Sql } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import { newestInboxId } from "../inbox/inbox-counts.ts";

@@ -4,11 +4,12 @@
  *
  * Invariant: when an erasure begins, no transaction is writing rows, so that no row of the user follows it.
  */
+
+import type { Engine } from "../../engine/engine.ts";
+import { part } from "../../engine/sql.ts";
+import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
-import type { Erasure } from "../../ports/erasures.ts";
-import type { Engine } from "../../stores/engine/engine.ts";
-import { part } from "../../stores/engine/sql.ts";
-import { type Beginning, ErasureStore } from "../../stores/erasures/erasures.ts";
+import { type Beginning, ErasureStore } from "../../stores/erasure-store.ts";
 import type { Sql } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import { newestInboxId } from "../inbox/inbox-counts.ts";

@@ -1,8 +1,8 @@
 /** Look-ups of users, accounts and erasures. */
-import type { Account, User, UserAndAccount } from "../../ports/entities.ts";
-import type { KnownUser } from "../../ports/transact.ts";
+import type { Account, User, UserAndAccount } from "../../entities.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { maxUsersWithEmail } from "../../stores/identities.ts";
+import type { KnownUser } from "../../transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "./keys.ts";

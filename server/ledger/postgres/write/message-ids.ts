@@ -1,12 +1,12 @@
 /** Message ids of the last 24 hours. The transaction of their message claims them. Older ids are deleted. */
 import { limits } from "../../../../contract/limits.ts";
-import type { MessageKey } from "../../ports/transact.ts";
 import {
   hashWithoutKind,
   type LastingId,
   type MessageIdHasher,
   uuidOf,
 } from "../../rules/message-id-hash.ts";
+import type { MessageKey } from "../../transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { tryLock } from "../client/locks.ts";
 import { inTransaction } from "../client/transaction.ts";

@@ -3,7 +3,7 @@
  * its row of `populations` until the commit. So numbers have no gaps, and a transaction never misses a user
  * of another node.
  */
-import type { Needs } from "../../ports/transact.ts";
+import type { Needs } from "../../transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { isOneOf, lockIsHeld } from "../client/transaction.ts";
 

@@ -3,14 +3,14 @@
  * look-up without a known result is recorded and returns no stored value. When the decision ends, the
  * recorded look-ups run in one round trip, and the decision runs again (see transact.ts).
  */
-import type { Account, User } from "../../ports/entities.ts";
-import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import type { Account, User } from "../../entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../rules/held-events.ts";
 import { type LastingId, lastingIdOf, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../../transact.ts";
 import type { Tx } from "../client/connect.ts";
-import { findHeldEvents, findLabels, findLinks, findLinksTo } from "../identity/held-event-reads.ts";
 import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
+import { findHeldEvents, findLabels, findLinks, findLinksTo } from "./held-event-reads.ts";
 import type { Key } from "./keys.ts";
 import { Lookup } from "./lookup.ts";
 import { textOfLasting } from "./message-ids.ts";

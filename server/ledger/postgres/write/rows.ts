@@ -1,6 +1,6 @@
 /** Users and accounts in PostgreSQL's rows. */
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
-import type { Account, User } from "../../ports/entities.ts";
+import type { Account, User } from "../../entities.ts";
 import type { Queries } from "../client/connect.ts";
 import { restored } from "../client/text.ts";
 

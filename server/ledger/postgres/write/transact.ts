@@ -8,27 +8,27 @@
  * organization.
  */
 import { FairTurns } from "../../../process/fair-turns.ts";
-import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../ports/transact.ts";
+import { AuditLog } from "../../engine/audit-log.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { isAddressId, type PersonKey } from "../../rules/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
-import { AuditLog } from "../../stores/engine/audit-log.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import { addWarnings, type IngestionWarning } from "../../stores/warnings.ts";
+import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { runOn } from "../client/store-engine.ts";
 import { storable } from "../client/text.ts";
 import { commitWith, inTransaction, notInOrder, repeated } from "../client/transaction.ts";
-import { inOrder, writeHeldEvents } from "../identity/held-event-writes.ts";
-import { identifiedStatements } from "../identity/person-links.ts";
 import { appendRows } from "../inbox/inbox-segments.ts";
 import { begin } from "./begin.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
+import { inOrder, writeHeldEvents } from "./held-event-writes.ts";
 import type { Key } from "./keys.ts";
 import { releaseLastingIds, textOfLasting } from "./message-ids.ts";
 import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
+import { identifiedStatements } from "./person-links.ts";
 import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
 /** Every decision reads more than the one before, so the loop ends. A group of 500 requests that lead to each

@@ -8,7 +8,7 @@
 import { Database } from "bun:sqlite";
 import { createReadStream, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LedgerSnapshot, SnapshotFile } from "../../ports/ledger.ts";
+import type { LedgerSnapshot, SnapshotFile } from "../../ledger.ts";
 
 /** Takes a snapshot of the ledger in `file`.
  * @param folder for the copied database. The caller removes it

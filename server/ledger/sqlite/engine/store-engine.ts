@@ -1,15 +1,8 @@
 /** Runs the statements of stores on the connection of a SQLite ledger, synchronously. */
 import type { Database, Statement as Prepared, SQLQueryBindings } from "bun:sqlite";
-import { AuditLog } from "../../stores/engine/audit-log.ts";
-import { drive, type Engine, type Transaction } from "../../stores/engine/engine.ts";
-import {
-  type Answer,
-  type Bound,
-  Json,
-  JsonRows,
-  type Statement,
-  type Steps,
-} from "../../stores/engine/sql.ts";
+import { AuditLog } from "../../engine/audit-log.ts";
+import { drive, type Engine, type Transaction } from "../../engine/engine.ts";
+import { type Answer, type Bound, Json, JsonRows, type Statement, type Steps } from "../../engine/sql.ts";
 import { nextTurn } from "./small-steps.ts";
 import { inTransaction } from "./sync-transaction.ts";
 

@@ -1,6 +1,6 @@
 /** Reads the rows of a frozen batch. The bytes are the same every time and in every process. */
 import type { Database, Statement } from "bun:sqlite";
-import type { FrozenBatch } from "../../ports/inbox.ts";
+import type { FrozenBatch } from "../../inbox.ts";
 
 export interface StoredBody {
   readonly rows: number;

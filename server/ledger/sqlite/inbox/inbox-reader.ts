@@ -5,8 +5,8 @@
  * grew to 343 MB.
  */
 import { Database } from "bun:sqlite";
-import type { FrozenBatch } from "../../ports/inbox.ts";
-import type { LedgerSnapshot } from "../../ports/ledger.ts";
+import type { FrozenBatch } from "../../inbox.ts";
+import type { LedgerSnapshot } from "../../ledger.ts";
 import { takeSnapshot } from "../engine/snapshot.ts";
 import { prepareRead, readBatch } from "./inbox-read.ts";
 

@@ -1,7 +1,8 @@
 /** Adds rows of stores to the inbox. */
-import type { InboxRows } from "../../ports/inbox.ts";
-import type { InboxWriter } from "../../stores/engine/engine.ts";
-import { run, type Work } from "../../stores/engine/sql.ts";
+
+import type { InboxWriter } from "../../engine/engine.ts";
+import { run, type Work } from "../../engine/sql.ts";
+import type { InboxRows } from "../../inbox.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { bytesOfBody } from "./inbox-read.ts";

@@ -10,16 +10,9 @@
  * range.
  */
 import type { Database } from "bun:sqlite";
-import type {
-  Backlog,
-  FrozenBatch,
-  Inbox,
-  InboxRows,
-  RejectedEvent,
-  WarehouseTable,
-} from "../../ports/inbox.ts";
+import type { Backlog, FrozenBatch, Inbox, InboxRows, RejectedEvent, WarehouseTable } from "../../inbox.ts";
 import type { RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
-import { addRejectedEvents } from "../../stores/events/rejected-event-rows.ts";
+import { addRejectedEvents } from "../../stores/rejected-event-rows.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";

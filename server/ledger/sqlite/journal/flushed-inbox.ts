@@ -1,5 +1,5 @@
 /** The inbox for the loader. It is complete, because the journal is flushed into SQLite before each read. */
-import type { Backlog, FrozenBatch, Inbox, RejectedEvent } from "../../ports/inbox.ts";
+import type { Backlog, FrozenBatch, Inbox, RejectedEvent } from "../../inbox.ts";
 import type { SqliteInbox } from "../inbox/inbox.ts";
 import type { Journal } from "./journal.ts";
 

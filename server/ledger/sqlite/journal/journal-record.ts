@@ -1,7 +1,7 @@
 /** A group of events in the journal's form: bytes that are written once and rarely read. */
 
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { DayCount, InboxRows } from "../../ports/inbox.ts";
+import type { DayCount, InboxRows } from "../../inbox.ts";
 import { recordHeadBytes } from "./journal-file.ts";
 
 /** The rows of one commit that has only events of known users. */

@@ -12,7 +12,7 @@
  * has it.
  */
 import type { Database } from "bun:sqlite";
-import type { DayCount, InboxRows } from "../../ports/inbox.ts";
+import type { DayCount, InboxRows } from "../../inbox.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { WriteAheadLog } from "../engine/write-ahead-log.ts";
 import type { SqliteInbox } from "../inbox/inbox.ts";

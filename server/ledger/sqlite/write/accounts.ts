@@ -1,6 +1,6 @@
 /** Stores accounts: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
-import type { Account } from "../../ports/entities.ts";
+import type { Account } from "../../entities.ts";
 
 interface AccountRow {
   readonly account_id: string;

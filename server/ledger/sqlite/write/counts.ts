@@ -4,7 +4,7 @@
  * scan of a million users would block every request for half a second.
  */
 import type { Database } from "bun:sqlite";
-import type { DayCount } from "../../ports/inbox.ts";
+import type { DayCount } from "../../inbox.ts";
 import type { AddedPopulations } from "../../rules/added-populations.ts";
 import type { VersionRows } from "../../rules/rejected-event-facts.ts";
 

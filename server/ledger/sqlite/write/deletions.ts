@@ -1,6 +1,6 @@
 /** Deletions of organizations in SQLite. */
-import type { Deletion } from "../../ports/erasures.ts";
-import { DeletionStore, markDeleted } from "../../stores/erasures/deletions.ts";
+import type { Deletion } from "../../erasures.ts";
+import { DeletionStore, markDeleted } from "../../stores/deletion-store.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";
 import type { Parts } from "./transact.ts";
 

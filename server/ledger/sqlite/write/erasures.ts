@@ -4,12 +4,12 @@
  * rows within a page).
  */
 import type { Database } from "bun:sqlite";
+import { texts } from "../../engine/dialect.ts";
+import { part } from "../../engine/sql.ts";
+import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
-import type { Erasure } from "../../ports/erasures.ts";
 import { RowsOf } from "../../rules/user-rows.ts";
-import { texts } from "../../stores/engine/dialect.ts";
-import { part } from "../../stores/engine/sql.ts";
-import { type Beginning, type Begun, ErasureStore } from "../../stores/erasures/erasures.ts";
+import { type Beginning, type Begun, ErasureStore } from "../../stores/erasure-store.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";
 import type { Parts } from "./transact.ts";

@@ -8,7 +8,7 @@
  * It is bounded by two generations. When the young one has half the capacity, it becomes the old one, and the
  * former old one is dropped. A look-up moves a user to the young one, so active users stay.
  */
-import type { KnownUser } from "../../ports/transact.ts";
+import type { KnownUser } from "../../transact.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 
 export class KnownUsers {

@@ -1,14 +1,14 @@
 /** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round
  * trip. */
-import type { Account, User } from "../../ports/entities.ts";
-import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import type { Account, User } from "../../entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../rules/held-events.ts";
 import { type LastingId, lastingIdOf, type MessageIdHash } from "../../rules/message-id-hash.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../../transact.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
-import type { SqliteHeldEvents } from "../identity/held-events.ts";
 import type { LastingIds } from "../message-ids/lasting-ids.ts";
 import type { MessageIds } from "../message-ids/message-ids.ts";
 import type { Accounts } from "./accounts.ts";
+import type { SqliteHeldEvents } from "./held-events.ts";
 import type { KnownOrganizations } from "./known-organizations.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { Tombstones } from "./tombstones.ts";

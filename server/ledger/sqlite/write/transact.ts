@@ -7,11 +7,11 @@
  * message ids and the inbox's totals. So no cache contains a failed transaction.
  */
 import type { Database } from "bun:sqlite";
-import type { Message, Stored, Writes } from "../../ports/transact.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import type { EventLabel } from "../../rules/held-events.ts";
 import type { LastingId, MessageIdHash } from "../../rules/message-id-hash.ts";
 import { advanceImport } from "../../stores/imports.ts";
+import type { Message, Stored, Writes } from "../../transact.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { WriteAheadLog } from "../engine/write-ahead-log.ts";

@@ -1,10 +1,10 @@
 /** Stores users: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
-import type { User } from "../../ports/entities.ts";
-import type { KnownUser } from "../../ports/transact.ts";
+import type { User } from "../../entities.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { maxUsersWithEmail } from "../../stores/identities.ts";
+import type { KnownUser } from "../../transact.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 
 /** To read these takes about 2 ms. */

@@ -2,20 +2,8 @@
  * commit. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
-import {
-  chunkAlerts,
-  chunkRefused,
-  type DecisionChunk,
-  type DrawnChunk,
-  type EntityStateRow,
-  type RuleDecisions,
-  type RuleToDecide,
-  type Watermark,
-} from "../../ports/actions/rules.ts";
-import { withoutEntities } from "../../ports/actions/run-messages.ts";
-import { forUpdate } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import { forUpdate } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
 import {
   flag,
   integer,
@@ -29,7 +17,19 @@ import {
   select,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../../engine/sql.ts";
+import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
+import {
+  chunkAlerts,
+  chunkRefused,
+  type DecisionChunk,
+  type DrawnChunk,
+  type EntityStateRow,
+  type RuleDecisions,
+  type RuleToDecide,
+  type Watermark,
+} from "../../ports/actions/rules.ts";
+import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { findNamed } from "../entity-rows.ts";
 import { lockOrganization } from "../organization-rows.ts";
 import {

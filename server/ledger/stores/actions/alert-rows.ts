@@ -1,19 +1,8 @@
 /** Rows of alerts that decisions add and close, and that erasures delete. */
 import { type AlertReason, ruleLimits } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import {
-  type AlertsOfCap,
-  type ClosedAlert,
-  type DrawnAlert,
-  type GatheredAlerts,
-  type GatheringMessage,
-  keyOfOpenAlert,
-  type OpenMoment,
-  type UnsentAlert,
-} from "../../ports/actions/rules.ts";
-import { records } from "../engine/dialect.ts";
-import { deleteInParts, type Engine } from "../engine/engine.ts";
+import { records } from "../../engine/dialect.ts";
+import { deleteInParts, type Engine } from "../../engine/engine.ts";
 import {
   count,
   integer,
@@ -27,7 +16,18 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../../engine/sql.ts";
+import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
+import {
+  type AlertsOfCap,
+  type ClosedAlert,
+  type DrawnAlert,
+  type GatheredAlerts,
+  type GatheringMessage,
+  keyOfOpenAlert,
+  type OpenMoment,
+  type UnsentAlert,
+} from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";

@@ -1,19 +1,9 @@
 /** Stores alert rules, as team members keep them. */
 import type { AlertClosing, AlertRuleSettings } from "../../../../contract/actions/rules.ts";
-import {
-  type AlertRule,
-  type AlertRuleStore,
-  effectsOf,
-  noSuchDestinations,
-  refuseTooManyRules,
-  ruleChangedNote,
-  ruleNameTaken,
-  ruleNote,
-} from "../../ports/actions/rule-settings.ts";
-import type { Actor } from "../../ports/audit.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
-import { forUpdate, ids as idsAsRows, onSqlite } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Actor } from "../../audit.ts";
+import type { AuditLog } from "../../engine/audit-log.ts";
+import { forUpdate, ids as idsAsRows, onSqlite } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
 import {
   count,
   exists,
@@ -29,7 +19,17 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../../engine/sql.ts";
+import {
+  type AlertRule,
+  type AlertRuleStore,
+  effectsOf,
+  noSuchDestinations,
+  refuseTooManyRules,
+  ruleChangedNote,
+  ruleNameTaken,
+  ruleNote,
+} from "../../ports/actions/rule-settings.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
 import { beginExperiment, findExperiments } from "./hold-outs.ts";
 import { markRuleDeleted } from "./rule-deletions.ts";

@@ -1,9 +1,9 @@
 /** The states of entities that alert rules keep, as rows. */
 import type { SenderName } from "../../../../contract/sources.ts";
+import { forKeyShare, ids as idsAsRows, records } from "../../engine/dialect.ts";
+import { integer, RowOf, run, select, type Work } from "../../engine/sql.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import type { EntityStateRow } from "../../ports/actions/rules.ts";
-import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
-import { integer, RowOf, run, select, type Work } from "../engine/sql.ts";
 
 /** An entity as columns: of a source both numbers are 0. */
 export function numbersOf(entity: RuleEntity) {

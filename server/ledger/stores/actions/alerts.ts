@@ -1,6 +1,26 @@
 /** Stores alerts as team members work with them. */
 import type { AlertReason } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
+import type { Actor } from "../../audit.ts";
+import type { AuditLog } from "../../engine/audit-log.ts";
+import { ids, onSqlite } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
+import {
+  count,
+  exists,
+  type Fragment,
+  flag,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  real,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../../engine/sql.ts";
 import {
   type Alert,
   type AlertChange,
@@ -17,26 +37,6 @@ import {
   type WorkOnCall,
 } from "../../ports/actions/alerts.ts";
 import type { PersonCall } from "../../ports/actions/person-data.ts";
-import type { Actor } from "../../ports/audit.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
-import { ids, onSqlite } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import {
-  count,
-  exists,
-  type Fragment,
-  flag,
-  integer,
-  nullable,
-  part,
-  RowOf,
-  real,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../engine/sql.ts";
 import {
   type EntityOfRow,
   type EntityRef,

@@ -2,11 +2,8 @@
  * alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
 import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
-import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
-import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
-import { forUpdate, greatest, ids, records } from "../engine/dialect.ts";
-import { deleteInParts, type Engine } from "../engine/engine.ts";
+import { forUpdate, greatest, ids, records } from "../../engine/dialect.ts";
+import { deleteInParts, type Engine } from "../../engine/engine.ts";
 import {
   type Fragment,
   flag,
@@ -23,7 +20,10 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../../engine/sql.ts";
+import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "../../ports/actions/hold-outs.ts";
+import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
+import { chunkRefused, type DrawnAlert, type RuleDecisions } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../entity-rows.ts";
 import { deletedRules, isKept } from "./which-alerts.ts";
 

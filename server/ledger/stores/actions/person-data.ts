@@ -1,17 +1,7 @@
 /** Reads what the ledger keeps about one person. */
-import type {
-  IdentityData,
-  LinkedId,
-  PersonAlertState,
-  PersonDataStore,
-  PersonDelivery,
-  PersonHoldOutEntry,
-} from "../../ports/actions/person-data.ts";
-import { addressId, type HeldEvent, type PersonId } from "../../rules/held-events.ts";
-import { personOf, personText } from "../../rules/person-text.ts";
-import { findEntries } from "../audit.ts";
-import { positionIn, texts } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+
+import { positionIn, texts } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
 import {
   exists,
   flag,
@@ -24,9 +14,20 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
-import { linkedTo } from "../events/held-event-rows.ts";
-import { findRowsOfUser } from "../events/rejected-event-rows.ts";
+} from "../../engine/sql.ts";
+import type {
+  IdentityData,
+  LinkedId,
+  PersonAlertState,
+  PersonDataStore,
+  PersonDelivery,
+  PersonHoldOutEntry,
+} from "../../ports/actions/person-data.ts";
+import { addressId, type HeldEvent, type PersonId } from "../../rules/held-events.ts";
+import { personOf, personText } from "../../rules/person-text.ts";
+import { findEntries } from "../audit.ts";
+import { linkedTo } from "../held-event-rows.ts";
+import { findRowsOfUser } from "../rejected-event-rows.ts";
 import { findWarningsOf } from "../warnings.ts";
 import { callRow } from "./alerts.ts";
 import { isKept } from "./which-alerts.ts";

@@ -7,10 +7,10 @@
  */
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { ids as idsAsRows, onPostgres, records, texts } from "../../engine/dialect.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { integer, json, part, RowOf, run, select, sqlText, text, type Work } from "../../engine/sql.ts";
 import type { Segment, SegmentContent } from "../../ports/actions/segments.ts";
-import { ids as idsAsRows, onPostgres, records, texts } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { integer, json, part, RowOf, run, select, sqlText, text, type Work } from "../engine/sql.ts";
 import type { EntityNumbers } from "../entity-rows.ts";
 import { numbersInBlock } from "./tables/segment-tables.ts";
 

@@ -2,7 +2,7 @@
 import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
 import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { integer, json, RowOf, select, text, type Work, word } from "../engine/sql.ts";
+import { integer, json, RowOf, select, text, type Work, word } from "../../engine/sql.ts";
 import { isKept } from "./which-alerts.ts";
 
 type NamesSegments = Pick<AlertRuleSettings, "scope" | "condition" | "exemptions">;

@@ -1,6 +1,22 @@
 /** Stores segments. */
 import type { Filter } from "../../../../contract/actions/filters.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { Engine } from "../../engine/engine.ts";
+import {
+  exists,
+  integer,
+  Json,
+  json,
+  nullable,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../../engine/sql.ts";
 import {
   refuseTooManySegments,
   type Segment,
@@ -20,22 +36,6 @@ import {
   refuseUsedSegment,
   segmentsWith,
 } from "../../rules/segment-rules.ts";
-import type { Engine } from "../engine/engine.ts";
-import {
-  exists,
-  integer,
-  Json,
-  json,
-  nullable,
-  part,
-  RowOf,
-  returningOne,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
 import {
   type FoundMembers,

@@ -1,12 +1,13 @@
 /** Claims deliveries for a process that sends them. */
+
+import { ids, skipLocked, skipLockedRows } from "../../../engine/dialect.ts";
+import { count, type Fragment, part, returning, run, select, type Work } from "../../../engine/sql.ts";
 import {
   type ClaimedDelivery,
   type ClaimRoom,
   type Delivery,
   longestWaitMs,
 } from "../../../ports/actions/deliveries.ts";
-import { ids, skipLocked, skipLockedRows } from "../../engine/dialect.ts";
-import { count, type Fragment, part, returning, run, select, type Work } from "../../engine/sql.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
 
 /** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */

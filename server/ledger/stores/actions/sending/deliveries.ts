@@ -1,5 +1,10 @@
 /** Stores deliveries: what waits to be sent, and the log of what was sent. */
 import { destinationLimits } from "../../../../../contract/actions/destinations.ts";
+import { type Actor, serviceItself } from "../../../audit.ts";
+import type { AuditLog } from "../../../engine/audit-log.ts";
+import { forKeyShare, forUpdate, ids, records } from "../../../engine/dialect.ts";
+import { deleteInParts, type Engine } from "../../../engine/engine.ts";
+import { integer, part, RowOf, returning, run, select, text, type Work } from "../../../engine/sql.ts";
 import {
   type Delivery,
   type DeliveryStore,
@@ -16,11 +21,6 @@ import {
   destinationDisabledNote,
 } from "../../../ports/actions/destinations.ts";
 import type { RuleEntity } from "../../../ports/actions/rule-entities.ts";
-import { type Actor, serviceItself } from "../../../ports/audit.ts";
-import type { AuditLog } from "../../engine/audit-log.ts";
-import { forKeyShare, forUpdate, ids, records } from "../../engine/dialect.ts";
-import { deleteInParts, type Engine } from "../../engine/engine.ts";
-import { integer, part, RowOf, returning, run, select, text, type Work } from "../../engine/sql.ts";
 import { existing } from "../alert-states.ts";
 import { claim, isFree } from "./claims.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";

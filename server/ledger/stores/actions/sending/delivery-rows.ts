@@ -1,7 +1,8 @@
 /** Rows of deliveries and of their destinations. */
+
+import { integer, nullable, RowOf, text, word } from "../../../engine/sql.ts";
 import type { Delivery } from "../../../ports/actions/deliveries.ts";
 import type { Destination } from "../../../ports/actions/destinations.ts";
-import { integer, nullable, RowOf, text, word } from "../../engine/sql.ts";
 import { destinationColumns } from "./destination-columns.ts";
 
 export const deliveryRow = new RowOf<Delivery>({

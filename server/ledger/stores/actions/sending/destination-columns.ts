@@ -1,6 +1,7 @@
 /** The columns of destinations, for the stores of destinations and of deliveries. */
+
+import { flag, integer, json, nullable, text, word } from "../../../engine/sql.ts";
 import type { Destination } from "../../../ports/actions/destinations.ts";
-import { flag, integer, json, nullable, text, word } from "../../engine/sql.ts";
 
 /** The columns of a destination, in statements that call its table `destinations`. */
 export const destinationColumns = {

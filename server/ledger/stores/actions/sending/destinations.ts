@@ -2,6 +2,23 @@
 import { isOwnDigestName } from "../../../../../contract/actions/destinations.ts";
 import type { AuditAction } from "../../../../../contract/audit.ts";
 import type { JsonObject } from "../../../../../contract/json.ts";
+import { type Actor, serviceItself } from "../../../audit.ts";
+import type { AuditLog } from "../../../engine/audit-log.ts";
+import { forUpdate } from "../../../engine/dialect.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import {
+  exists,
+  integer,
+  Json,
+  json,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "../../../engine/sql.ts";
 import {
   type ChangedDestination,
   changedFields,
@@ -26,23 +43,6 @@ import {
   refuseTooManyOwnChanges,
   unsubscribed,
 } from "../../../ports/actions/destinations.ts";
-import { type Actor, serviceItself } from "../../../ports/audit.ts";
-import type { AuditLog } from "../../engine/audit-log.ts";
-import { forUpdate } from "../../engine/dialect.ts";
-import type { Engine } from "../../engine/engine.ts";
-import {
-  exists,
-  integer,
-  Json,
-  json,
-  part,
-  RowOf,
-  returningOne,
-  run,
-  select,
-  text,
-  type Work,
-} from "../../engine/sql.ts";
 import { hashCode, newCode } from "../../members.ts";
 import { lockKnownOrganization, lockOrganization } from "../../organization-rows.ts";
 import { takeOverRules } from "../alert-decisions.ts";

@@ -1,9 +1,10 @@
 /** Takes excluded and erased users and accounts out of the messages that wait. */
+
+import { forUpdate } from "../../../engine/dialect.ts";
+import { integer, part, RowOf, run, select, text, type Work } from "../../../engine/sql.ts";
 import { keyOfEntity } from "../../../ports/actions/rule-entities.ts";
 import type { NamedInMessages } from "../../../ports/actions/rules.ts";
 import { withoutEntities } from "../../../ports/actions/run-messages.ts";
-import { forUpdate } from "../../engine/dialect.ts";
-import { integer, part, RowOf, run, select, text, type Work } from "../../engine/sql.ts";
 import type { EntityNumbers } from "../../entity-rows.ts";
 import { entityOfNumbers } from "../alert-states.ts";
 

@@ -1,5 +1,5 @@
 /** The table of the call list, as the migration creates it on both engines. Never edit a released text. */
-import type { TableTypes } from "../../tables.ts";
+import type { TableTypes } from "../../../engine/tables.ts";
 
 /** Rows of the call list that team members snoozed or judged, beside what they did about alerts. */
 export function callsSetAsideTable({ integer, text, keyed }: TableTypes): string {
