@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { segmentLimits } from "../contract/actions/segments.ts";
+import { segmentLimits } from "../contract/segments/segments.ts";
 import { commandLine } from "../server/ledger/audit.ts";
 import type { SegmentContent } from "../server/ledger/ports/actions/segments.ts";
 import { createOrganization, type Opened, withOpened, writeUsers } from "./history/opened.ts";

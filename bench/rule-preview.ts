@@ -5,8 +5,8 @@
  *   cli/with-bun bench/rule-preview.ts [users, 100,000] [only conditions with this text]
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
-import type { Filter } from "../contract/actions/filters.ts";
-import type { RuleCondition, RuleScope } from "../contract/actions/rules.ts";
+import type { RuleCondition, RuleScope } from "../contract/alerts/rules.ts";
+import type { Filter } from "../contract/segments/filters.ts";
 import { comparedDays } from "../server/analytics/segments/past/history-of-filter.ts";
 import { PastMembers } from "../server/analytics/segments/past/past-members.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EventCondition } from "../contract/actions/filters.ts";
+import type { EventCondition } from "../contract/segments/filters.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
 import { segmentsForKeeper } from "../server/features/segments/for-alerts.ts";
 import { commandLine } from "../server/ledger/audit.ts";

@@ -1,6 +1,6 @@
 /** Conditions that about so many users come to meet today, found in scores and events: rules of every kind,
  * of which each fires. */
-import type { RuleCondition } from "../../contract/actions/rules.ts";
+import type { RuleCondition } from "../../contract/alerts/rules.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 /** A condition, and how many users came to meet it since yesterday. */

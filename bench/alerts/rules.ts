@@ -2,7 +2,7 @@
  * service runs on it. */
 
 import { Database } from "bun:sqlite";
-import { type AlertRuleSettings, ruleLimits } from "../../contract/actions/rules.ts";
+import { type AlertRuleSettings, ruleLimits } from "../../contract/alerts/rules.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import { RuleDecider } from "../../server/features/alerts/rule-decider.ts";
 import { features } from "../../server/features/features.ts";

@@ -15,7 +15,7 @@ import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic
 import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { logistic } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
-import { Contracts } from "../../simulation/contracts/contracts.ts";
+import { Contracts } from "../../test/simulation/contracts/contracts.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** Months of 28 days: without training, as the longest feature looks back so far; of training; of

@@ -14,8 +14,8 @@ import {
 } from "../../server/scoring/scores/features.ts";
 import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
 import type { Properties } from "../../simulation/catalogue.ts";
-import { endEvent } from "../../simulation/contracts/catalogue.ts";
-import type { Contracts } from "../../simulation/contracts/contracts.ts";
+import { endEvent } from "../../test/simulation/contracts/catalogue.ts";
+import type { Contracts } from "../../test/simulation/contracts/contracts.ts";
 
 /** Prediction is for [T, T + horizonDays), the service's default churn horizon. */
 export const horizonDays = 28;

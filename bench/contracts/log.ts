@@ -8,7 +8,7 @@
  */
 import { formatDay } from "../../server/calendar/days.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
-import { Contracts } from "../../simulation/contracts/contracts.ts";
+import { Contracts } from "../../test/simulation/contracts/contracts.ts";
 
 const [seed, accounts, weeks] = [1, 800, 104].map((usual, at) => Number(process.argv[at + 2] ?? usual));
 const endDay = Date.UTC(2026, 5, 17) / msPerDay;

@@ -19,7 +19,7 @@ import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
 import { isCanceling } from "../../server/scoring/scores/billing.ts";
 import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
-import { Contracts } from "../../simulation/contracts/contracts.ts";
+import { Contracts } from "../../test/simulation/contracts/contracts.ts";
 import { type AccountAt, accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** The day after the log is a Monday, and so is the first day of each of the simulation's months of 28

@@ -1,6 +1,6 @@
 /** `rekindle alert list | assign | snooze | handled | not-useful | reopen | note` */
 import { type Command, Option } from "commander";
-import { type AlertState, alertStates } from "../../contract/actions/rules.ts";
+import { type AlertState, alertStates } from "../../contract/alerts/rules.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { readId, wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";

@@ -1,8 +1,8 @@
 /** `rekindle call-list` */
 import { type Command, Option } from "commander";
-import { callListLimits, callLists } from "../../contract/actions/call-list.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { currencyDigits } from "../../contract/billing/currencies.ts";
+import { callListLimits, callLists } from "../../contract/call-list/call-list.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printLine, printTable } from "../print.ts";
 import { apiCommand, segmentIdIn } from "./api-command.ts";

@@ -1,7 +1,7 @@
 /** `rekindle delivery list | again` */
 import { type Command, Option } from "commander";
-import { type DeliveryState, deliveryStates } from "../../contract/actions/destinations.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { type DeliveryState, deliveryStates } from "../../contract/destinations/destinations.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
 import { apiCommand, group } from "./api-command.ts";

@@ -2,8 +2,12 @@
 
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
-import { type DestinationKind, destinationKinds, noticeTypes } from "../../contract/actions/destinations.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
+import {
+  type DestinationKind,
+  destinationKinds,
+  noticeTypes,
+} from "../../contract/destinations/destinations.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";

@@ -6,7 +6,7 @@ import {
   ruleLimits,
   ruleTemplates,
   ruleTimes,
-} from "../../contract/actions/rules.ts";
+} from "../../contract/alerts/rules.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { wholeNumber } from "../numbers.ts";

@@ -4,17 +4,17 @@ import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { parse } from "csv-parse/sync";
 import { Compile } from "typebox/compile";
-import { type Filter, FilterSchema } from "../../contract/actions/filters.ts";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { explainInvalid } from "../../contract/explain.ts";
+import { isName } from "../../contract/names.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { type Filter, FilterSchema } from "../../contract/segments/filters.ts";
 import {
   type SegmentKind,
   segmentHistoryLimits,
   segmentKinds,
   segmentLimits,
-} from "../../contract/actions/segments.ts";
-import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { explainInvalid } from "../../contract/explain.ts";
-import { isName } from "../../contract/names.ts";
-import { Refusal } from "../../contract/refusal.ts";
+} from "../../contract/segments/segments.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withFigures } from "../figures/ask.ts";

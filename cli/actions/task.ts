@@ -1,7 +1,7 @@
 /** `rekindle task list | add | change | done | reopen | delete` */
 import { type Command, Option } from "commander";
-import { type TaskList, taskLists } from "../../contract/actions/work.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
+import { type TaskList, taskLists } from "../../contract/notes-and-tasks/work.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
 import type { Api } from "./api.ts";

@@ -1,7 +1,7 @@
 /** `rekindle win-back` */
 import { type Command, Option } from "commander";
-import { winBackDays } from "../../contract/actions/win-back-schemas.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { winBackDays } from "../../contract/api/win-back.ts";
 import { currencyDigits } from "../../contract/billing/currencies.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printLine, printTable } from "../print.ts";

@@ -1,8 +1,8 @@
 /** `rekindle note …`, `contact …`, `owner …` and `churn-reason …`: the work of team members on users and
  * accounts. */
 import { type Command, Option } from "commander";
-import { type ContactKind, contactKinds } from "../../contract/actions/work.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { type ContactKind, contactKinds } from "../../contract/notes-and-tasks/work.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
 import {

@@ -1,8 +1,9 @@
 /** What the team of the demonstration's vendor has set up and done: segments, alert rules, a view, tasks,
  * notes and contacts. What is there already, by its name or text, is not made again: a load that was killed
  * goes on where it stopped. */
-import type { ContactKind } from "../../contract/actions/work.ts";
+
 import type { RouteBody } from "../../contract/api/routes.ts";
+import type { ContactKind } from "../../contract/notes-and-tasks/work.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Api } from "../actions/api.ts";
 

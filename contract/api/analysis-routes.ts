@@ -1,14 +1,12 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
-import { CallListAnswer, CallListParameters } from "../actions/call-list-schemas.ts";
-import { EverythingAnswer } from "../actions/person-schemas.ts";
-import { alertFigures } from "../actions/rule-routes.ts";
-import { segmentFigures } from "../actions/segment-routes.ts";
-import { WinBackAnswer, WinBackParameters } from "../actions/win-back-schemas.ts";
-import { ContactsAnswer, ContactsParameters } from "../actions/work-schemas.ts";
+import { alertFigures } from "../alerts/rule-routes.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
-import { digestFigures } from "../digest/digest-routes.ts";
+import { CallListAnswer, CallListParameters } from "../call-list/schemas.ts";
+import { digestFigures } from "../digest/routes.ts";
+import { ContactsAnswer, ContactsParameters } from "../notes-and-tasks/schemas.ts";
+import { segmentFigures } from "../segments/routes.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";
 import * as common from "./api.ts";
@@ -16,10 +14,12 @@ import * as entities from "./entities.ts";
 import * as figures from "./figures.ts";
 import * as lists from "./lists.ts";
 import * as overview from "./overview.ts";
+import { EverythingAnswer } from "./person.ts";
 import * as retention from "./retention.ts";
 import { analysisRoute, figure } from "./route.ts";
 import * as scores from "./scores.ts";
 import { SettingsPreviewAnswer } from "./settings-preview.ts";
+import { WinBackAnswer, WinBackParameters } from "./win-back.ts";
 
 export const analysisRoutes = {
   ...segmentFigures,

@@ -1,33 +1,16 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
-import { destinationRoutes } from "../actions/destination-routes.ts";
-import * as destinations from "../actions/destination-schemas.ts";
-import { ruleRoutes } from "../actions/rule-routes.ts";
-import { segmentRoutes } from "../actions/segment-routes.ts";
-import { workRoutes } from "../actions/work-routes.ts";
-import { digestRoutes } from "../digest/digest-routes.ts";
+import { ruleRoutes } from "../alerts/rule-routes.ts";
+import { destinationRoutes } from "../destinations/routes.ts";
+import * as destinations from "../destinations/schemas.ts";
+import { digestRoutes } from "../digest/routes.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
+import { workRoutes } from "../notes-and-tasks/routes.ts";
+import { viewRoutes } from "../saved-views/views.ts";
+import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
-import * as views from "../views.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
-
-/** Saved views of lists. The command line may use them, too. */
-export const viewRoutes = {
-  "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
-  "POST /api/views": keyRoute.manage({
-    summary: "Save a view for all team members",
-    body: views.ViewCreateBody,
-    status: 201,
-    answer: views.ViewAnswer,
-  }),
-  "PATCH /api/views/:id": keyRoute.manage({
-    summary: "Rename a view, or change what it shows",
-    body: views.ViewChangeBody,
-    answer: views.ViewAnswer,
-  }),
-  "DELETE /api/views/:id": keyRoute.manage({ summary: "Delete a view", status: 204 }),
-} as const;
 
 export const intakeRoutes = {
   "GET /api/installation": intakeRoute.anybody({

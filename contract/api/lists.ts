@@ -1,9 +1,9 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { accountFilters, namingFilters, oneTrait, userFilters } from "../actions/filters.ts";
-import { timelineKinds } from "../actions/work.ts";
-import { beforeParameter, controlField, ownerFields, ownerText } from "../actions/work-schemas.ts";
 import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
+import { beforeParameter, controlField, ownerFields, ownerText } from "../notes-and-tasks/schemas.ts";
+import { timelineKinds } from "../notes-and-tasks/work.ts";
+import { accountFilters, namingFilters, oneTrait, userFilters } from "../segments/filters.ts";
 import { eventLabel, saidByPagesField } from "./api.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { since, Verdict } from "./score-parts.ts";

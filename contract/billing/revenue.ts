@@ -1,9 +1,9 @@
 /** The figures of revenue as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { callListLimits } from "../actions/call-list.ts";
 import { ChurnTarget } from "../api/churn-targets.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 import { dataStoppedSince, scoredDay } from "../api/score-parts.ts";
+import { callListLimits } from "../call-list/call-list.ts";
 
 export const revenueLimits = { periods: 60, months: 120, cohorts: 24, splitCohorts: 12 } as const;
 

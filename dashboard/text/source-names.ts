@@ -1,5 +1,5 @@
 /** Sources as people call them. */
-import { senderTitles } from "../../contract/actions/sender-titles.ts";
+import { senderTitles } from "../../contract/digest/sender-titles.ts";
 import type { SenderName } from "../../contract/sources.ts";
 
 /** Whether this is a connected source, and no path of the write API. */

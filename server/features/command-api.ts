@@ -3,12 +3,13 @@
  * saved views, and the work of team members. The command line has the rights of an owner. It comes by the
  * control socket, or asks these handlers itself while no server runs.
  */
-import { destinationRoutes } from "../../contract/actions/destination-routes.ts";
-import { ruleRoutes } from "../../contract/actions/rule-routes.ts";
-import { segmentRoutes } from "../../contract/actions/segment-routes.ts";
-import { workRoutes } from "../../contract/actions/work-routes.ts";
-import { viewRoutes } from "../../contract/api/intake-routes.ts";
+
+import { ruleRoutes } from "../../contract/alerts/rule-routes.ts";
 import type { Route } from "../../contract/api/route.ts";
+import { destinationRoutes } from "../../contract/destinations/routes.ts";
+import { workRoutes } from "../../contract/notes-and-tasks/routes.ts";
+import { viewRoutes } from "../../contract/saved-views/views.ts";
+import { segmentRoutes } from "../../contract/segments/routes.ts";
 import { callerHeaders } from "../http/api/analysis-api.ts";
 import type { Place } from "../http/api/gate.ts";
 import type { IntakeParts } from "../http/api/intake-api.ts";

@@ -1,7 +1,7 @@
 /** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in
  * sentences. */
 
-import { callListLimits } from "../../contract/actions/call-list.ts";
+import { callListLimits } from "../../contract/call-list/call-list.ts";
 import { firstActiveDay } from "../analytics/activity/first-day.ts";
 import { lifecycleOfSevens } from "../analytics/activity/lifecycle.ts";
 import { readCallList } from "../analytics/calls/call-list.ts";

@@ -1,8 +1,8 @@
 /** Handlers of the JSON API about retention cohorts, and segments of their cells. */
 
-import { segmentLimits } from "../../contract/actions/segments.ts";
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
+import { segmentLimits } from "../../contract/segments/segments.ts";
 import { retention } from "../analytics/retention/retention.ts";
 import { retentionComparison } from "../analytics/retention/retention-comparison.ts";
 import {

@@ -1,8 +1,8 @@
 /** Handlers of the JSON API about revenue. */
 
-import { callListLimits } from "../../contract/actions/call-list.ts";
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
+import { callListLimits } from "../../contract/call-list/call-list.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { unconfirmedSubscriptions, unpricedSubscriptions } from "../analytics/revenue/currencies.ts";
 import { noticedSubscriptions } from "../analytics/revenue/noticed.ts";

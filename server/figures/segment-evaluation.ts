@@ -2,9 +2,10 @@
  * The users or accounts of segments, as of now. An evaluation reads the segments of an organization once,
  * counts the events of all conditions together, and evaluates each segment once.
  */
-import type { EventCondition, Filter } from "../../contract/actions/filters.ts";
-import { type SegmentKind, segmentLimits } from "../../contract/actions/segments.ts";
+
 import { ApiError } from "../../contract/refusal.ts";
+import type { EventCondition, Filter } from "../../contract/segments/filters.ts";
+import { type SegmentKind, segmentLimits } from "../../contract/segments/segments.ts";
 import { accountSet } from "../analytics/entities/account-list.ts";
 import {
   accountsOfUsers,

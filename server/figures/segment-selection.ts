@@ -1,7 +1,8 @@
 /** The questions of lists and of segments, by their filters. */
-import type { Filter } from "../../contract/actions/filters.ts";
+
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import { ApiError } from "../../contract/refusal.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
 import type { AccountListQuestion } from "../analytics/entities/account-list.ts";
 import type { Controls } from "../analytics/entities/controls.ts";
 import type { SetCondition } from "../analytics/entities/entity-sets.ts";

@@ -1,5 +1,5 @@
 /** The bodies of messages: for webhooks, and for e-mail. */
-import type { MessageType } from "../../contract/actions/destinations.ts";
+import type { MessageType } from "../../contract/destinations/destinations.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Mail } from "./mail.ts";
 import { cutText, inOneLine, unlinked } from "./message-text.ts";

@@ -1,6 +1,6 @@
 /** The draw of the hold-out, and the messages of a run: which alerts they have, and what they say. */
 import { describe, expect, test } from "bun:test";
-import { destinationLimits } from "../../contract/actions/destinations.ts";
+import { destinationLimits } from "../../contract/destinations/destinations.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
 import { armOf, drawOf } from "../../server/features/alerts/arm.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";

@@ -1,7 +1,7 @@
 /** Alerts end although nothing is left to recover: usage stays at 0, or the account has no row any more. The
  * preview has the same ends. */
 import { expect, test } from "bun:test";
-import type { RuleCondition } from "../../contract/actions/rules.ts";
+import type { RuleCondition } from "../../contract/alerts/rules.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";

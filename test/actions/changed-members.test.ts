@@ -1,7 +1,7 @@
 /** Accounts of which members were excluded, included again or erased fire no alert for it: their state is
  * taken over. The preview has the same. */
 import { expect, test } from "bun:test";
-import type { RuleCondition } from "../../contract/actions/rules.ts";
+import type { RuleCondition } from "../../contract/alerts/rules.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { messageTypes, noticeTypes } from "../../contract/actions/destinations.ts";
+import { messageTypes, noticeTypes } from "../../contract/destinations/destinations.ts";
 import { readConfig } from "../../server/config.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import { features } from "../../server/features/features.ts";

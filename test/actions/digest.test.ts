@@ -1,6 +1,6 @@
 /** The digest: when it is due, which destinations get it, and what it says. */
 import { describe, expect, test } from "bun:test";
-import type { NoticeType } from "../../contract/actions/destinations.ts";
+import type { NoticeType } from "../../contract/destinations/destinations.ts";
 import type { DigestPeriod } from "../../contract/digest/digest.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone, zoneOf } from "../../server/calendar/zone.ts";

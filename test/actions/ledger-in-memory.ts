@@ -1,6 +1,6 @@
 /** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
 import { expect } from "bun:test";
-import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/alerts/rules.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
 import { decideContinuousRules, decideDailyRules } from "../../server/features/alerts/rules/decide-rules.ts";

@@ -1,7 +1,7 @@
 /** Messages about whole organizations, case by case, and the run over all organizations. */
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
-import { noticeTypes } from "../../contract/actions/destinations.ts";
+import { noticeTypes } from "../../contract/destinations/destinations.ts";
 import {
   noticesFor,
   type OrganizationNow,

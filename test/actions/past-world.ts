@@ -1,7 +1,7 @@
 /** An organization whose facts come day by day: users, accounts, traits, events, subscriptions and scores,
  * from a seed. On each day lists see what has come until then. */
 
-import type { Filter } from "../../contract/actions/filters.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";

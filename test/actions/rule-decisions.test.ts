@@ -1,7 +1,7 @@
 /** Decisions day by day: the alerts are those of the preview, each once, also when the process dies between
  * two commits. */
 import { describe, expect, test } from "bun:test";
-import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleScope } from "../../contract/alerts/rules.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { haveScoresChanged } from "../../server/features/alerts/rules/bulk-changes.ts";
 import { previewRule, replaysOf } from "../../server/features/alerts/rules/preview.ts";

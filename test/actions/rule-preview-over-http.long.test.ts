@@ -1,7 +1,7 @@
 /** The preview of an alert rule over HTTP, from events to figures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { RulePreviewAnswer } from "../../contract/actions/rule-preview.ts";
+import type { RulePreviewAnswer } from "../../contract/alerts/rule-preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { joined } from "../people/support.ts";

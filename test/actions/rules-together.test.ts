@@ -1,6 +1,6 @@
 /** Rules that are decided together: one that cannot be read or committed keeps no other back. */
 import { expect, test } from "bun:test";
-import type { RuleExemptions } from "../../contract/actions/rules.ts";
+import type { RuleExemptions } from "../../contract/alerts/rules.ts";
 import { decideDays } from "../../server/features/alerts/daily/decide-days.ts";
 import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";

@@ -1,7 +1,7 @@
 /** The record of who is in segments: evaluations that come due, the causes of changes, and a keeper that is
  * killed. */
 import { expect, test } from "bun:test";
-import type { SegmentCause } from "../../contract/actions/segments.ts";
+import type { SegmentCause } from "../../contract/segments/segments.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";

@@ -2,8 +2,8 @@
 
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { segmentLimits } from "../../contract/actions/segments.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { segmentLimits } from "../../contract/segments/segments.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { commandLine } from "../../server/ledger/audit.ts";

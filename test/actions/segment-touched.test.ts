@@ -1,7 +1,7 @@
 /** Changes of segments that follow from an erasure or from another owner are marked one by one: others beside
  * them stay own changes. */
 import { expect, test } from "bun:test";
-import type { Filter } from "../../contract/actions/filters.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
 import { touchedSince } from "../../server/features/segments/cause.ts";
 import type { Evaluation } from "../../server/features/segments/evaluations.ts";
 import { begin, begun, quarterMs, subject, World } from "./segment-world.ts";

@@ -1,6 +1,6 @@
 /** An organization with a segment whose members a test sets, and the keeper that records them. */
-import type { Filter } from "../../contract/actions/filters.ts";
-import type { SegmentCause } from "../../contract/actions/segments.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
+import type { SegmentCause } from "../../contract/segments/segments.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { segmentChangesOf, segmentDays } from "../../server/features/segments/members-history.ts";
 import { SegmentKeeper, type SegmentKeeperParts } from "../../server/features/segments/segment-keeper.ts";

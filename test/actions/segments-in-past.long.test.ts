@@ -1,8 +1,8 @@
 /** Segments as of past days have the members that lists had on them, and previews of rules about them the
  * alerts of a live run. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { Filter } from "../../contract/actions/filters.ts";
-import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleScope } from "../../contract/alerts/rules.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { segmentsNamed } from "../../server/features/alerts/rules/past-segments.ts";

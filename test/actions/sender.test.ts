@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { destinationLimits, type MessageType } from "../../contract/actions/destinations.ts";
+import { destinationLimits, type MessageType } from "../../contract/destinations/destinations.ts";
 import { readConfig } from "../../server/config.ts";
 import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";

@@ -1,5 +1,5 @@
 /** A rule, and decisions of it, for tests of the ledger. */
-import type { AlertRuleSettings } from "../../contract/actions/rules.ts";
+import type { AlertRuleSettings } from "../../contract/alerts/rules.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DrawnAlert, DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
 

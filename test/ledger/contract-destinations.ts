@@ -1,6 +1,6 @@
 /** The part of the contract about destinations. */
 import { describe, expect, test } from "bun:test";
-import { destinationLimits, ownDigestName } from "../../contract/actions/destinations.ts";
+import { destinationLimits, ownDigestName } from "../../contract/destinations/destinations.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { callsOn, dayMs, hostile } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

@@ -1,7 +1,7 @@
 /** The part of the contract about experiments of hold-outs, and the counts that outlive users, rules and
  * alerts. */
 import { describe, expect, test } from "bun:test";
-import { ruleLimits } from "../../contract/actions/rules.ts";
+import { ruleLimits } from "../../contract/alerts/rules.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";

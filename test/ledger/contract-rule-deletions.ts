@@ -1,7 +1,7 @@
 /** The part of the contract about the deletion of alert rules: at once for all readers, and of the rows in
  * parts. */
 import { describe, expect, test } from "bun:test";
-import { ruleLimits } from "../../contract/actions/rules.ts";
+import { ruleLimits } from "../../contract/alerts/rules.ts";
 import { commandLine as by } from "../../server/ledger/audit.ts";
 import { alertRule, firedAlert } from "./alert-decision.ts";
 import { ground as oneAlert } from "./contract-alert-rules.ts";

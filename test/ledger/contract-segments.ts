@@ -1,7 +1,7 @@
 /** The part of the contract about segments. */
 import { describe, expect, test } from "bun:test";
-import type { Filter } from "../../contract/actions/filters.ts";
-import type { SegmentKind } from "../../contract/actions/segments.ts";
+import type { Filter } from "../../contract/segments/filters.ts";
+import type { SegmentKind } from "../../contract/segments/segments.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { SegmentContent } from "../../server/ledger/ports/actions/segments.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

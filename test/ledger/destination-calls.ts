@@ -1,6 +1,6 @@
 /** Calls on destinations and deliveries that parts of the contract share. */
 
-import type { MessageType } from "../../contract/actions/destinations.ts";
+import type { MessageType } from "../../contract/destinations/destinations.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { ClaimRoom } from "../../server/ledger/ports/actions/deliveries.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

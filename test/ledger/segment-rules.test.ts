@@ -1,6 +1,6 @@
 /** Segments below a segment: each is there once, however many lead to it. */
 import { expect, test } from "bun:test";
-import { segmentLimits } from "../../contract/actions/segments.ts";
+import { segmentLimits } from "../../contract/segments/segments.ts";
 import {
   countConditions,
   refuseTooManyConditions,

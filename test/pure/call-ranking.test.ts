@@ -1,6 +1,6 @@
 /** Whom to call first: which class holds, in which order rows come, and what a row says. */
 import { describe, expect, test } from "bun:test";
-import type { callClasses } from "../../contract/actions/call-list.ts";
+import type { callClasses } from "../../contract/call-list/call-list.ts";
 import {
   type CallFacts,
   type CallGround,

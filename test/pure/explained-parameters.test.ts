@@ -2,10 +2,10 @@
  * validator. */
 import { expect, test } from "bun:test";
 import Compile from "typebox/compile";
-import { FilterSchema } from "../../contract/actions/filters.ts";
-import { AlertsParameters } from "../../contract/actions/rule-schemas.ts";
-import { TasksParameters } from "../../contract/actions/work-schemas.ts";
+import { AlertsParameters } from "../../contract/alerts/rule-schemas.ts";
 import { explainInvalid } from "../../contract/explain.ts";
+import { TasksParameters } from "../../contract/notes-and-tasks/schemas.ts";
+import { FilterSchema } from "../../contract/segments/filters.ts";
 
 test.each([
   [{ riskBand: "hgh" }, "riskBand is not valid: send one of low, medium, high."],

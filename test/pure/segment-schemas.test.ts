@@ -1,15 +1,15 @@
 /** Bodies about segments, and the filters in them. */
 import { expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
-import { type Filter, FilterSchema } from "../../contract/actions/filters.ts";
+import { type Filter, FilterSchema } from "../../contract/segments/filters.ts";
 import {
   SegmentAnswer,
   SegmentChangeBody,
   SegmentCreateBody,
   SegmentSavedAnswer,
   SegmentsAnswer,
-} from "../../contract/actions/segment-schemas.ts";
-import { segmentKinds, segmentLimits } from "../../contract/actions/segments.ts";
+} from "../../contract/segments/schemas.ts";
+import { segmentKinds, segmentLimits } from "../../contract/segments/segments.ts";
 
 const filter: Filter = {
   traits: [{ trait: "plan", match: "is", value: "pro" }],

@@ -6,12 +6,12 @@ import { BatchBody } from "../../contract/write-api.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 
 import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
-import { billingEvents, endEvent, features } from "../../simulation/contracts/catalogue.ts";
-import { Contracts, type ContractsOptions } from "../../simulation/contracts/contracts.ts";
-import { daysPerMonth } from "../../simulation/contracts/customer.ts";
-import { settled, situations } from "../../simulation/contracts/reasons.ts";
 import { wireItem } from "../../simulation/items.ts";
 import { stateOn } from "../../simulation/truth.ts";
+import { billingEvents, endEvent, features } from "./contracts/catalogue.ts";
+import { Contracts, type ContractsOptions } from "./contracts/contracts.ts";
+import { daysPerMonth } from "./contracts/customer.ts";
+import { settled, situations } from "./contracts/reasons.ts";
 
 const endDay = Date.UTC(2026, 5, 17) / msPerDay;
 const small: ContractsOptions = { seed: 1, accounts: 40, weeks: 30, endDay };

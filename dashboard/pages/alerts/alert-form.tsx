@@ -1,6 +1,6 @@
 /** The dialog of an alert: assignee, snooze and note. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { ruleLimits } from "../../../contract/actions/rules.ts";
+import { ruleLimits } from "../../../contract/alerts/rules.ts";
 import { useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";

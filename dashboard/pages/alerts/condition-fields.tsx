@@ -1,6 +1,6 @@
 /** The fields of a rule's scope and condition. */
 import type { ReactElement } from "react";
-import { fieldsOfCondition, ruleLimits, ruleStates } from "../../../contract/actions/rules.ts";
+import { fieldsOfCondition, ruleLimits, ruleStates } from "../../../contract/alerts/rules.ts";
 import { useRead } from "../../api/query.ts";
 import { type Choice, Input, Select } from "../../parts/form/field.tsx";
 import { senders, sourceName } from "../../text/source-names.ts";

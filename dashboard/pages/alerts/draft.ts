@@ -6,7 +6,7 @@ import {
   type RuleTemplate,
   type RuleTime,
   ruleLimits,
-} from "../../../contract/actions/rules.ts";
+} from "../../../contract/alerts/rules.ts";
 import type { Changes, Reads } from "../../api/paths.ts";
 
 export type Rule = Reads["/api/alert-rules"]["answer"]["rules"][number];

@@ -1,6 +1,6 @@
 /** The fields of a rule's hold-out: its share, and who is exempt from it. */
 import type { ReactElement } from "react";
-import { ruleLimits } from "../../../contract/actions/rules.ts";
+import { ruleLimits } from "../../../contract/alerts/rules.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { useRead } from "../../api/query.ts";
 import { useReportingCurrency } from "../../parts/billing/reporting-currency.ts";

@@ -1,7 +1,7 @@
 /** The fields that say how alerts of a rule are told. */
 import { type ReactElement, useState } from "react";
-import { isOwnDigestName } from "../../../contract/actions/destinations.ts";
-import { ruleLimits, ruleTimes } from "../../../contract/actions/rules.ts";
+import { ruleLimits, ruleTimes } from "../../../contract/alerts/rules.ts";
+import { isOwnDigestName } from "../../../contract/destinations/destinations.ts";
 import { useRead } from "../../api/query.ts";
 import { Input, Select } from "../../parts/form/field.tsx";
 import type { FieldsProps } from "./condition-fields.tsx";

@@ -1,6 +1,6 @@
 /** The form of an alert rule: a new one, or one that is changed. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { ruleLimits, ruleTemplates } from "../../../contract/actions/rules.ts";
+import { ruleLimits, ruleTemplates } from "../../../contract/alerts/rules.ts";
 import { useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, Select } from "../../parts/form/field.tsx";

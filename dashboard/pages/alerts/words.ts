@@ -1,5 +1,5 @@
 /** Alert rules and their previews in words. */
-import type { ruleStates } from "../../../contract/actions/rules.ts";
+import type { ruleStates } from "../../../contract/alerts/rules.ts";
 import type { Changes, Reads } from "../../api/paths.ts";
 import { counted, daysBetween, dayText, numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";

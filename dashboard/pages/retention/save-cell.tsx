@@ -1,6 +1,6 @@
 /** Saves the users of a cell as a fixed segment: all of those whom the chosen tab has. */
 import { type ReactElement, useState } from "react";
-import { segmentLimits } from "../../../contract/actions/segments.ts";
+import { segmentLimits } from "../../../contract/segments/segments.ts";
 import { type Changes, useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";

@@ -1,6 +1,6 @@
 /** The conditions of a list on events and segments: each as a chip, and a button for one more. */
 import { type ReactElement, useState } from "react";
-import { segmentLimits } from "../../../contract/actions/segments.ts";
+import { segmentLimits } from "../../../contract/segments/segments.ts";
 import { useRead } from "../../api/query.ts";
 import { Input, Select } from "../../parts/form/field.tsx";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";

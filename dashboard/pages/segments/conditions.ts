@@ -1,5 +1,5 @@
 /** Conditions of lists on events and on segments, in the address under the names of the API. */
-import { segmentLimits } from "../../../contract/actions/segments.ts";
+import { segmentLimits } from "../../../contract/segments/segments.ts";
 import type { Reads } from "../../api/paths.ts";
 import { objectsFilter, optionalNumberFilter, type Values } from "../../parts/list/filters.ts";
 

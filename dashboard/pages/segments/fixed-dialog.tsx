@@ -1,6 +1,6 @@
 /** The dialog of a fixed segment: a new one, or one that gets other ids. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { segmentLimits } from "../../../contract/actions/segments.ts";
+import { segmentLimits } from "../../../contract/segments/segments.ts";
 import { useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";

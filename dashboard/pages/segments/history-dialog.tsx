@@ -1,6 +1,6 @@
 /** The dialog with a segment's past: its size over time, and the newest changes. */
 import { type ReactElement, useCallback } from "react";
-import type { SegmentCause } from "../../../contract/actions/segments.ts";
+import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import { csvAddress, type Reads, usePages, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { barSeries, Chart, categoryAxis, gridWithin, valueAxis } from "../../charts/chart.tsx";

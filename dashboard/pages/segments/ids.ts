@@ -1,6 +1,6 @@
 /** The ids of a fixed segment, from a CSV. */
 import { parse } from "csv-parse/browser/esm/sync";
-import type { SegmentKind } from "../../../contract/actions/segments.ts";
+import type { SegmentKind } from "../../../contract/segments/segments.ts";
 
 /** The first column, without its header and without empty cells. Excel parts columns with semicolons in half
  * of Europe, and may say so in a first line `sep=;`. @throws Error for a text that is no CSV */

@@ -1,6 +1,6 @@
 /** The filter of a segment from the parameters of a list, or why a segment would mean something else. */
-import type { Filter } from "../../../contract/actions/filters.ts";
-import { comparedDays } from "../../../contract/actions/segments.ts";
+import type { Filter } from "../../../contract/segments/filters.ts";
+import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { Reads } from "../../api/paths.ts";
 import { daysBetween, dayText } from "../../text/format.ts";
 

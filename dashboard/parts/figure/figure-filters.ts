@@ -1,7 +1,7 @@
 /** Filters of lists that figures lead to. They stand in the address under the names that the API has for
  * them, and on the page as chips: figure-chips.tsx. */
 
-import { comparedDays } from "../../../contract/actions/segments.ts";
+import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { Reads } from "../../api/paths.ts";
 import {
   choiceFilter,

@@ -4,7 +4,7 @@ import {
   type CallClass,
   type CallListName,
   callListLimits as limits,
-} from "../../../contract/actions/call-list.ts";
+} from "../../../contract/call-list/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { WorkOnCall } from "../../ledger/ports/actions/alerts.ts";

@@ -1,7 +1,7 @@
 /** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons.
  * Pure. */
 
-import { type CallClass, callClasses, callListLimits } from "../../../contract/actions/call-list.ts";
+import { type CallClass, callClasses, callListLimits } from "../../../contract/call-list/call-list.ts";
 import { counted } from "../../../contract/counted.ts";
 import { msPerDay } from "../../calendar/zone.ts";
 import { expectedLossOfPayer } from "../../revenue/payer-now.ts";

@@ -1,5 +1,5 @@
 /** Filters of lists by what fell: use against the four weeks before, or health within some days. */
-import type { Filter } from "../../../contract/actions/filters.ts";
+import type { Filter } from "../../../contract/segments/filters.ts";
 import { type Fall, fallQuery } from "../../scoring/queries/lists/falls.ts";
 import { monthDays } from "../../scoring/queries/lists/reading.ts";
 import type { Sql } from "../sql.ts";

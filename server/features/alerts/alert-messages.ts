@@ -1,9 +1,9 @@
 /** The messages of alerts, with ids and names of users and accounts, and e-mail addresses where a destination
  * asks for them. Pure. */
 import { createHash } from "node:crypto";
-import { destinationLimits } from "../../../contract/actions/destinations.ts";
-import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
-import { senderTitles } from "../../../contract/actions/sender-titles.ts";
+import { type AlertReason, ruleLimits } from "../../../contract/alerts/rules.ts";
+import { destinationLimits } from "../../../contract/destinations/destinations.ts";
+import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { formatDay } from "../../calendar/days.ts";
 import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
 import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";

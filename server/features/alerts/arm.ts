@@ -1,6 +1,6 @@
 /** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
-import type { AlertArm } from "../../../contract/actions/rules.ts";
+import type { AlertArm } from "../../../contract/alerts/rules.ts";
 import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
 import { keyOfEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "../../ledger/ports/actions/rules.ts";

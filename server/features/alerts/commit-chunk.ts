@@ -1,6 +1,6 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their
  * messages. */
-import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import { isMoment, ruleLimits } from "../../../contract/alerts/rules.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
 import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";

@@ -1,10 +1,6 @@
 /** Alert rules and changes of alerts. The right to read shows rules. Changes need the right to manage. */
-import {
-  conditionOf,
-  type SentCondition,
-  whyNotCondition,
-} from "../../../contract/actions/rule-condition.ts";
-import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import { conditionOf, type SentCondition, whyNotCondition } from "../../../contract/alerts/rule-condition.ts";
+import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/alerts/rules.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";

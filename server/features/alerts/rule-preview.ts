@@ -1,6 +1,6 @@
 /** The preview of an alert rule: how it would have done. */
 
-import { conditionOf, whyNotCondition } from "../../../contract/actions/rule-condition.ts";
+import { conditionOf, whyNotCondition } from "../../../contract/alerts/rule-condition.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { formatDay } from "../../calendar/days.ts";

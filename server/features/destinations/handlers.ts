@@ -1,6 +1,6 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
 import { randomBytes } from "node:crypto";
-import { type DestinationKind, isOwnDigestName } from "../../../contract/actions/destinations.ts";
+import { type DestinationKind, isOwnDigestName } from "../../../contract/destinations/destinations.ts";
 import { isMailAddress } from "../../../contract/names.ts";
 import { ApiError, noSuch, Refusal } from "../../../contract/refusal.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";

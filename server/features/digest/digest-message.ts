@@ -1,8 +1,8 @@
 /** The digest as a message. It has ids and names of users and accounts, and no e-mail address. Pure. */
 
 import { createHash } from "node:crypto";
-import { destinationLimits } from "../../../contract/actions/destinations.ts";
 import { counted } from "../../../contract/counted.ts";
+import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { formatDay } from "../../calendar/days.ts";
 import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
 import type { MessageBody, MessageRow } from "../../sending/message-body.ts";

@@ -1,6 +1,6 @@
 /** A team member's own digest by e-mail: a destination of the member's own address, which agrees and
  * unsubscribes as every other. */
-import { ownDigestName } from "../../../contract/actions/destinations.ts";
+import { ownDigestName } from "../../../contract/destinations/destinations.ts";
 import { digestPeriods } from "../../../contract/digest/digest.ts";
 import { noSuch } from "../../../contract/refusal.ts";
 import type { Place } from "../../http/api/gate.ts";

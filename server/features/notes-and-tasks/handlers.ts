@@ -1,8 +1,8 @@
 /** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the
  * right to manage. */
 
-import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/actions/work.ts";
 import { errorMessages } from "../../../contract/errors.ts";
+import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/notes-and-tasks/work.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";

@@ -3,9 +3,9 @@
  * Requests of people and keys do not reach its path, which is not below /api.
  */
 import Type, { type Static } from "typebox";
-import { taskLists } from "../../../contract/actions/work.ts";
 import { analysisRoute } from "../../../contract/api/route.ts";
 import { closedObject } from "../../../contract/api/schema.ts";
+import { taskLists } from "../../../contract/notes-and-tasks/work.ts";
 import { thoseInSegment } from "../../figures/segment-evaluation.ts";
 import type { AnyContext, Handlers } from "../../http/api/context.ts";
 import type { TaskFilter } from "./tasks.ts";

@@ -1,6 +1,6 @@
 /** Notes and tasks of team members about users and accounts. */
 
-import { type TaskList, workLimits } from "../../../contract/actions/work.ts";
+import { type TaskList, workLimits } from "../../../contract/notes-and-tasks/work.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {

@@ -1,8 +1,8 @@
 /** Timelines of users and accounts: events of the warehouse, and alerts, notes and tasks of the ledger, in
  * one order. Contacts are events of it. */
 
-import { type ContactKind, contactKinds } from "../../../contract/actions/work.ts";
 import { contactEvent } from "../../../contract/api/contacts.ts";
+import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks/work.ts";
 import {
   type AccountTimelineEvent,
   accountTimeline,

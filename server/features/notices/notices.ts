@@ -2,10 +2,10 @@
  * no user and no account. */
 
 import { createHash } from "node:crypto";
-import type { MessageType, NoticeType } from "../../../contract/actions/destinations.ts";
-import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { counted } from "../../../contract/counted.ts";
+import type { MessageType, NoticeType } from "../../../contract/destinations/destinations.ts";
+import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { formatDay } from "../../calendar/days.ts";
 import type { Delivery, OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";

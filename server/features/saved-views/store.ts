@@ -1,6 +1,6 @@
 /** Views of lists that the members of an organization share. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { viewLimits, type viewPages } from "../../../contract/views.ts";
+import { viewLimits, type viewPages } from "../../../contract/saved-views/views.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {

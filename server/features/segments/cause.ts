@@ -1,6 +1,7 @@
 /** When a segment is evaluated, and why its members changed. Pure. */
-import type { SegmentCause } from "../../../contract/actions/segments.ts";
-import { ownerTrait } from "../../../contract/actions/work.ts";
+
+import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import type { ErasedAccounts } from "../../ledger/erasures.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
 import { clocksDifferMs } from "../../scoring/run/changed-days.ts";

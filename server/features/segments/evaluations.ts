@@ -1,6 +1,6 @@
 /** The stored evaluations of segments, and the changes of their members. See docs/decisions/0092. */
 import { createHash } from "node:crypto";
-import type { SegmentCause } from "../../../contract/actions/segments.ts";
+import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/entities/entity-sets.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";
 import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";

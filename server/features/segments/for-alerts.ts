@@ -1,6 +1,6 @@
 /** Segments for work that is no request: for decisions of alert rules, and for the record of their
  * members. */
-import type { Filter } from "../../../contract/actions/filters.ts";
+import type { Filter } from "../../../contract/segments/filters.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import { evaluationOf } from "../../figures/segment-evaluation.ts";
 import type { SelectionContext } from "../../figures/segment-selection.ts";

@@ -1,6 +1,7 @@
 /** Segments. The right to read shows them. Changes need the right to manage. */
-import type { Filter } from "../../../contract/actions/filters.ts";
+
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
+import type { Filter } from "../../../contract/segments/filters.ts";
 import { segmentAnswer } from "../../figures/segment-answer.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";

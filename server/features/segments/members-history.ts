@@ -1,5 +1,5 @@
 /** The changes of a segment, and its size by day, from the stored evaluations. */
-import type { SegmentCause } from "../../../contract/actions/segments.ts";
+import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import { userNames } from "../../analytics/entities/timeline.ts";
 import { jsonSettings } from "../../analytics/json-text.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

@@ -4,7 +4,7 @@
  * where they end. See docs/decisions/0092.
  */
 
-import { comparedDays } from "../../../contract/actions/segments.ts";
+import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";

@@ -1,9 +1,9 @@
 /** The win-back list: users or accounts that churned lately, by the money that they paid. Controls of a
  * hold-out are not among them. */
 
-import { winBackDays } from "../../../contract/actions/win-back-schemas.ts";
-import { churnReasonTrait } from "../../../contract/actions/work.ts";
+import { winBackDays } from "../../../contract/api/win-back.ts";
 import type { JsonObject } from "../../../contract/json.ts";
+import { churnReasonTrait } from "../../../contract/notes-and-tasks/work.ts";
 import { accountsNumbered } from "../../analytics/entities/account-list.ts";
 import { type Owners, ownerIn } from "../../analytics/entities/owners.ts";
 import { usersNumbered } from "../../analytics/entities/user-list.ts";

@@ -1,5 +1,5 @@
 /** The messages to destinations, as the OpenAPI document's webhooks. */
-import { type DescribedMessage, messages } from "../../../contract/actions/message-schemas.ts";
+import { type DescribedMessage, messages } from "../../../contract/destinations/message-schemas.ts";
 
 const headers = [
   { name: "webhook-id", description: "The message's id: the same for every attempt." },

@@ -1,5 +1,5 @@
 /** The connected sources' part of the OpenAPI document: their bodies are described where they come from. */
-import { senderTitles } from "../../../contract/actions/sender-titles.ts";
+import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { errorMessages, errorStatus } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { sourcePaths } from "../write/source-routes.ts";

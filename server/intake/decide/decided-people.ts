@@ -1,8 +1,8 @@
 /** The users and accounts of a group of requests: each as it is stored, and as the earlier requests have left
  * it. */
 
-import { churnReasonTrait, ownerTrait } from "../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../contract/json.ts";
+import { churnReasonTrait, ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
 import type { Account, User } from "../../ledger/entities.ts";
 import { emailKey } from "../../ledger/rules/email-key.ts";
 import { userKey } from "../../ledger/rules/held-events.ts";

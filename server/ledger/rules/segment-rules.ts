@@ -1,7 +1,8 @@
 /** Rules for the filters of segments, and for segments that are conditions of others. */
-import { accountFilters, type Filter } from "../../../contract/actions/filters.ts";
-import { type SegmentKind, segmentLimits } from "../../../contract/actions/segments.ts";
+
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
+import { accountFilters, type Filter } from "../../../contract/segments/filters.ts";
+import { type SegmentKind, segmentLimits } from "../../../contract/segments/segments.ts";
 import { parseDay } from "../../calendar/days.ts";
 
 /** A segment among others. */

@@ -5,7 +5,7 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import { ownDigestName } from "../../../contract/actions/destinations.ts";
+import { ownDigestName } from "../../../contract/destinations/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import type { Role } from "../../../contract/roles.ts";

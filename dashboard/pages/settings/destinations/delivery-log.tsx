@@ -1,6 +1,6 @@
 /** The log of deliveries of 30 days, the newest first. */
 import { type ReactElement, useState } from "react";
-import type { DeliveryState } from "../../../../contract/actions/destinations.ts";
+import type { DeliveryState } from "../../../../contract/destinations/destinations.ts";
 import { type Reads, useChange, usePages } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";

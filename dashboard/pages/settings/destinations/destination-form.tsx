@@ -4,7 +4,7 @@ import {
   type DestinationKind,
   type NoticeType,
   noticeTypes,
-} from "../../../../contract/actions/destinations.ts";
+} from "../../../../contract/destinations/destinations.ts";
 import { type Reads, useChange } from "../../../api/query.ts";
 import { useInstallation } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";

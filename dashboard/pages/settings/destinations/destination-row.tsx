@@ -1,6 +1,6 @@
 /** One destination: its state, what waits for it, and what owners do with it. */
 import { type ReactElement, type ReactNode, useState } from "react";
-import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
+import { isOwnDigestName } from "../../../../contract/destinations/destinations.ts";
 import { type Reads, useChange } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";

@@ -4,7 +4,7 @@ import type {
   DestinationKind,
   DestinationState,
   NoticeType,
-} from "../../../../contract/actions/destinations.ts";
+} from "../../../../contract/destinations/destinations.ts";
 
 export const kindWords: Readonly<Record<DestinationKind, string>> = {
   webhook: "Webhook",

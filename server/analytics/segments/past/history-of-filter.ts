@@ -1,5 +1,5 @@
 /** Which conditions of a filter can be evaluated as of a past day. */
-import type { Filter } from "../../../../contract/actions/filters.ts";
+import type { Filter } from "../../../../contract/segments/filters.ts";
 import { monthDays } from "../../../scoring/queries/lists/reading.ts";
 import { callChangeDays } from "../../../scoring/queries/lists/to-call.ts";
 

@@ -1,5 +1,5 @@
 /** Users or accounts by how their scores went since an earlier run, as of past days: `moved` and `toCall`. */
-import type { Filter } from "../../../../contract/actions/filters.ts";
+import type { Filter } from "../../../../contract/segments/filters.ts";
 import { columnOfFall, type Fall, fallCondition } from "../../../scoring/queries/lists/falls.ts";
 import { movedConditionsBy } from "../../../scoring/queries/lists/reading.ts";
 import { isMovedByRules, shiftsOfPairs } from "../../../scoring/queries/lists/shifts.ts";

@@ -3,7 +3,7 @@
  * accounts of users and subscriptions. The evaluation of lists says the same of now, and a test compares the
  * two. See docs/decisions/0086.
  */
-import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
+import type { EventCondition, Filter } from "../../../../contract/segments/filters.ts";
 import { parseDay } from "../../../calendar/days.ts";
 import type { Segment } from "../../../ledger/ports/actions/segments.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";

@@ -1,5 +1,5 @@
 /** Users or accounts by their scores of past days: what `scoreConditions` reads of now. */
-import type { Filter } from "../../../../contract/actions/filters.ts";
+import type { Filter } from "../../../../contract/segments/filters.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import { riskBandCondition } from "../../../scoring/queries/lists/reading.ts";
 import type { RiskLimits } from "../../../scoring/scores/risk-scale.ts";

@@ -1,5 +1,5 @@
 /** Closes alerts of moments, once a scored day: a moment has no end of its own. See docs/decisions/0086. */
-import type { AlertClosing } from "../../../../contract/actions/rules.ts";
+import type { AlertClosing } from "../../../../contract/alerts/rules.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import {

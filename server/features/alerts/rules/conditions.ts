@@ -3,7 +3,7 @@
  * compares, `before` that figure on an earlier day. The engine judges all rows with them, and a test compares
  * them with plain TypeScript.
  */
-import type { RuleCondition } from "../../../../contract/actions/rules.ts";
+import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { boundBitmap, type EntitySet } from "../../../analytics/entities/entity-sets.ts";
 import { type DaySets, isMember } from "../../../analytics/segments/past/day-sets.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";

@@ -1,5 +1,5 @@
 /** The figures, reasons and draws of alerts. Figures are from the rows of scores of their day. */
-import type { AlertReason } from "../../../../contract/actions/rules.ts";
+import type { AlertReason } from "../../../../contract/alerts/rules.ts";
 import type { FiredAlert, RuleVersion } from "../../../ledger/ports/actions/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";

@@ -1,5 +1,5 @@
 /** The segments that a previewed rule names, as of each scored day of the past. */
-import type { RuleCondition, RuleScope } from "../../../../contract/actions/rules.ts";
+import type { RuleCondition, RuleScope } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { DaySets } from "../../../analytics/segments/past/day-sets.ts";
 import { formatDay } from "../../../calendar/days.ts";

@@ -3,7 +3,7 @@
  * decision, and whether they were followed by churn. Nothing is stored. See
  * docs/decisions/0086.
  */
-import { isMoment, type RuleCondition, type RuleScope } from "../../../../contract/actions/rules.ts";
+import { isMoment, type RuleCondition, type RuleScope } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";

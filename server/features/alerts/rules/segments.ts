@@ -1,6 +1,6 @@
 /** The segments that a rule names, as the decision reads them: their members as of now. See
  * docs/decisions/0086. */
-import type { RuleCondition } from "../../../../contract/actions/rules.ts";
+import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { type EntitySet, numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
 import type { RuleVersion } from "../../../ledger/ports/actions/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";

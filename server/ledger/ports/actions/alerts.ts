@@ -5,7 +5,7 @@ import type {
   AlertReason,
   AlertState,
   AlertVerdict,
-} from "../../../../contract/actions/rules.ts";
+} from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor, AuditNote } from "../../audit.ts";
 import {

@@ -1,8 +1,8 @@
 /** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or
  * have failed for good. */
 
-import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import { counted } from "../../../../contract/counted.ts";
+import type { DeliveryState, MessageType } from "../../../../contract/destinations/destinations.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../../audit.ts";
 import type { Destination } from "./destinations.ts";

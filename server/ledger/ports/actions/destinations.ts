@@ -5,7 +5,7 @@ import {
   destinationLimits,
   isOwnDigestName,
   type NoticeType,
-} from "../../../../contract/actions/destinations.ts";
+} from "../../../../contract/destinations/destinations.ts";
 import { ApiError, Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../../audit.ts";
 

@@ -1,5 +1,5 @@
 /** Hold-outs of alert rules: their experiments, and the entries that a later result counts. */
-import type { AlertArm, AlertRuleSettings } from "../../../../contract/actions/rules.ts";
+import type { AlertArm, AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import type { EntityNumbers } from "../../stores/entity-rows.ts";
 
 /** The parts of a draw that the ledger has. */

@@ -1,7 +1,8 @@
 /** Data of one person in the ledger beside the user, notes and tasks: for a copy of everything about the
  * person. */
-import type { DestinationKind } from "../../../../contract/actions/destinations.ts";
-import type { AlertArm } from "../../../../contract/actions/rules.ts";
+
+import type { AlertArm } from "../../../../contract/alerts/rules.ts";
+import type { DestinationKind } from "../../../../contract/destinations/destinations.ts";
 import type { StoredAuditEntry } from "../../audit.ts";
 import type { HeldEvent, PersonId } from "../../rules/held-events.ts";
 import type { StoredRejectedEvent } from "../../rules/rejected-event-facts.ts";

@@ -4,7 +4,7 @@ import {
   isMoment,
   type RuleCondition,
   ruleLimits,
-} from "../../../../contract/actions/rules.ts";
+} from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../../audit.ts";
 import type { HoldOutExperiment } from "./hold-outs.ts";

@@ -9,7 +9,7 @@ import type {
   AlertReason,
   AlertRuleSettings,
   RuleTime,
-} from "../../../../contract/actions/rules.ts";
+} from "../../../../contract/alerts/rules.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityInMessages } from "../../stores/entity-rows.ts";

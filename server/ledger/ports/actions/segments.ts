@@ -1,7 +1,8 @@
 /** Segments: named filters over users or accounts, and fixed lists of them. */
-import type { Filter } from "../../../../contract/actions/filters.ts";
-import { type SegmentKind, segmentLimits } from "../../../../contract/actions/segments.ts";
+
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { Filter } from "../../../../contract/segments/filters.ts";
+import { type SegmentKind, segmentLimits } from "../../../../contract/segments/segments.ts";
 import type { Actor, AuditNote } from "../../audit.ts";
 
 export interface Segment {

@@ -1,5 +1,5 @@
 /** Rows of alerts that decisions add and close, and that erasures delete. */
-import { type AlertReason, ruleLimits } from "../../../../contract/actions/rules.ts";
+import { type AlertReason, ruleLimits } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import { records } from "../../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../../engine/engine.ts";

@@ -1,5 +1,5 @@
 /** Stores alert rules, as team members keep them. */
-import type { AlertClosing, AlertRuleSettings } from "../../../../contract/actions/rules.ts";
+import type { AlertClosing, AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import type { Actor } from "../../audit.ts";
 import type { AuditLog } from "../../engine/audit-log.ts";
 import { forUpdate, ids as idsAsRows, onSqlite } from "../../engine/dialect.ts";

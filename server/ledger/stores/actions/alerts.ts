@@ -1,5 +1,5 @@
 /** Stores alerts as team members work with them. */
-import type { AlertReason } from "../../../../contract/actions/rules.ts";
+import type { AlertReason } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor } from "../../audit.ts";
 import type { AuditLog } from "../../engine/audit-log.ts";

@@ -1,7 +1,7 @@
 /** Stores the experiments of hold-outs and their entries. An erasure, and the deletion of a rule or of old
  * alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
-import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
+import { type AlertRuleSettings, ruleLimits } from "../../../../contract/alerts/rules.ts";
 import { forUpdate, greatest, ids, records } from "../../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../../engine/engine.ts";
 import {

@@ -5,8 +5,9 @@
  * Users and accounts are looked up in small reads before the commit. The commit leaves out those that were
  * erased since the first of them.
  */
-import type { SegmentKind } from "../../../../contract/actions/segments.ts";
+
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { SegmentKind } from "../../../../contract/segments/segments.ts";
 import { ids as idsAsRows, onPostgres, records, texts } from "../../engine/dialect.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { integer, json, part, RowOf, run, select, sqlText, text, type Work } from "../../engine/sql.ts";

@@ -1,7 +1,7 @@
 /** The segments that alert rules name: in their scope, their condition or their exemptions. */
-import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
-import type { SegmentKind } from "../../../../contract/actions/segments.ts";
+import type { AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { SegmentKind } from "../../../../contract/segments/segments.ts";
 import { integer, json, RowOf, select, text, type Work, word } from "../../engine/sql.ts";
 import { isKept } from "./which-alerts.ts";
 

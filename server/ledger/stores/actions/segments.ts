@@ -1,6 +1,7 @@
 /** Stores segments. */
-import type { Filter } from "../../../../contract/actions/filters.ts";
+
 import { Refusal } from "../../../../contract/refusal.ts";
+import type { Filter } from "../../../../contract/segments/filters.ts";
 import type { Engine } from "../../engine/engine.ts";
 import {
   exists,

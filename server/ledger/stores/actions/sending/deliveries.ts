@@ -1,5 +1,5 @@
 /** Stores deliveries: what waits to be sent, and the log of what was sent. */
-import { destinationLimits } from "../../../../../contract/actions/destinations.ts";
+import { destinationLimits } from "../../../../../contract/destinations/destinations.ts";
 import { type Actor, serviceItself } from "../../../audit.ts";
 import type { AuditLog } from "../../../engine/audit-log.ts";
 import { forKeyShare, forUpdate, ids, records } from "../../../engine/dialect.ts";

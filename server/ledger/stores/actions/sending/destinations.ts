@@ -1,6 +1,7 @@
 /** Stores destinations. */
-import { isOwnDigestName } from "../../../../../contract/actions/destinations.ts";
+
 import type { AuditAction } from "../../../../../contract/audit.ts";
+import { isOwnDigestName } from "../../../../../contract/destinations/destinations.ts";
 import type { JsonObject } from "../../../../../contract/json.ts";
 import { type Actor, serviceItself } from "../../../audit.ts";
 import type { AuditLog } from "../../../engine/audit-log.ts";

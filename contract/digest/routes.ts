@@ -1,6 +1,6 @@
 /** The routes about the digest. Analysis reads its content, and intake keeps which team members get it. */
 import { analysisRoute, intakeRoute } from "../api/route.ts";
-import { DigestAnswer, DigestParameters, OwnDigestAnswer, OwnDigestBody } from "./digest-schemas.ts";
+import { DigestAnswer, DigestParameters, OwnDigestAnswer, OwnDigestBody } from "./schemas.ts";
 
 /** Answered by analysis. */
 export const digestFigures = {

@@ -10,10 +10,10 @@
  * Pure: the same options give the same log. Each account has random numbers of its own, so it lives the same
  * life alone and among others, whichever way the log is read.
  */
-import type { Zone } from "../../server/calendar/zone.ts";
-import { change, event, type Item } from "../items.ts";
-import { type Random, Stream } from "../random.ts";
-import { type Day, dayIn, momentOf, weekOf } from "../work.ts";
+import type { Zone } from "../../../server/calendar/zone.ts";
+import { change, event, type Item } from "../../../simulation/items.ts";
+import { type Random, Stream } from "../../../simulation/random.ts";
+import { type Day, dayIn, momentOf, weekOf } from "../../../simulation/work.ts";
 import { Customer, type CustomerDay } from "./customer.ts";
 import type { Member } from "./members.ts";
 import type { ContractTruth } from "./truth.ts";

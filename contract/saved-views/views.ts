@@ -1,7 +1,8 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
-import { closedObject, Field, nullable } from "./api/schema.ts";
-import { nameRules } from "./names.ts";
+import { keyRoute } from "../api/route.ts";
+import { closedObject, Field, nullable } from "../api/schema.ts";
+import { nameRules } from "../names.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
 
@@ -24,7 +25,7 @@ const query = Type.String({
   "x-send": `the query of an address, at most ${viewLimits.queryCharacters} characters, without ? and #`,
 });
 
-export const ViewAnswer = Type.Object({
+const ViewAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   page: Type.Enum([...viewPages]),
   name: Type.String(),
@@ -40,9 +41,26 @@ export const ViewsAnswer = Type.Object({
   views: Type.Array(ViewAnswer, { description: "Sorted by page and name." }),
 });
 
-export const ViewCreateBody = closedObject({ page, name, query });
+const ViewCreateBody = closedObject({ page, name, query });
 
-export const ViewChangeBody = closedObject(
+const ViewChangeBody = closedObject(
   { name: Type.Optional(name), query: Type.Optional(query) },
   { minProperties: 1, "x-send": "a JSON object with at least one of name, query" },
 );
+
+/** Saved views of lists. The command line may use them, too. */
+export const viewRoutes = {
+  "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: ViewsAnswer }),
+  "POST /api/views": keyRoute.manage({
+    summary: "Save a view for all team members",
+    body: ViewCreateBody,
+    status: 201,
+    answer: ViewAnswer,
+  }),
+  "PATCH /api/views/:id": keyRoute.manage({
+    summary: "Rename a view, or change what it shows",
+    body: ViewChangeBody,
+    answer: ViewAnswer,
+  }),
+  "DELETE /api/views/:id": keyRoute.manage({ summary: "Delete a view", status: 204 }),
+} as const;

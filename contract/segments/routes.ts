@@ -1,7 +1,7 @@
 /** The routes about segments. Intake keeps them, and analysis says who is in them. */
 import { RetentionCellParameters } from "../api/retention.ts";
 import { analysisRoute, figure, keyRoute } from "../api/route.ts";
-import * as schemas from "./segment-schemas.ts";
+import * as schemas from "./schemas.ts";
 import { segmentLimits } from "./segments.ts";
 
 const maxBodyBytes = segmentLimits.bodyBytes;

@@ -1,6 +1,6 @@
 /** Everything about a person, as JSON Schema. */
 import Type from "typebox";
-import { Field, nullable } from "../api/schema.ts";
+import { Field, nullable } from "./schema.ts";
 
 const rows = (description: string) => Type.Array(Type.Record(Type.String(), Type.Unknown()), { description });
 

@@ -1,8 +1,8 @@
 /** The win-back list, as JSON Schema: users or accounts that churned lately, by the money that they paid. */
 import Type from "typebox";
-import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
-import { kindParameter, scoredDay } from "../api/score-parts.ts";
-import { ownerFields, ownerFilter } from "./work-schemas.ts";
+import { ownerFields, ownerFilter } from "../notes-and-tasks/schemas.ts";
+import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "./schema.ts";
+import { kindParameter, scoredDay } from "./score-parts.ts";
 
 /** The most days that the list looks back. */
 export const winBackDays = 90;

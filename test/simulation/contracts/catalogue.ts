@@ -1,5 +1,5 @@
 /** The invented product that is sold by contract: its features, its plans and the kinds of its customers. */
-import type { Group } from "../catalogue.ts";
+import type { Group } from "../../../simulation/catalogue.ts";
 
 /** Something that users do with the product, by the name of its event. */
 export interface Feature {

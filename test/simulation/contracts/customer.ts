@@ -1,10 +1,10 @@
 /** An account with a contract: its members, its habits, and the hidden situation that may end the
  * contract. */
-import { channels, type Properties, segments } from "../catalogue.ts";
-import { companyName, personName } from "../names.ts";
-import { Stream } from "../random.ts";
-import type { Change } from "../truth.ts";
-import type { CalendarDay } from "../work.ts";
+import { channels, type Properties, segments } from "../../../simulation/catalogue.ts";
+import { companyName, personName } from "../../../simulation/names.ts";
+import { Stream } from "../../../simulation/random.ts";
+import type { Change } from "../../../simulation/truth.ts";
+import type { CalendarDay } from "../../../simulation/work.ts";
 import { type CompanySize, companySizes, pricedPlans } from "./catalogue.ts";
 import { type BillingEvent, Contract } from "./contract.ts";
 import { isMonthEnd, Member, Mix, type Use } from "./members.ts";

@@ -1,6 +1,6 @@
 /** The routes of intake about destinations of messages, and their deliveries. */
 import { intakeRoute, keyRoute } from "../api/route.ts";
-import * as destinations from "./destination-schemas.ts";
+import * as destinations from "./schemas.ts";
 
 export const destinationRoutes = {
   "GET /api/destinations": keyRoute.read({

@@ -1,8 +1,8 @@
 /** The digest, as JSON Schema. */
 import Type from "typebox";
-import { callClasses } from "../actions/call-list.ts";
-import { destinationStates } from "../actions/destinations.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { callClasses } from "../call-list/call-list.ts";
+import { destinationStates } from "../destinations/destinations.ts";
 import { senderNames } from "../sources.ts";
 import { digestLimits, digestPeriods, ownDigestPeriods } from "./digest.ts";
 

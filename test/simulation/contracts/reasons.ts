@@ -3,7 +3,7 @@
  * which features are used more or less, in seats, and in the hazard of deciding to end the contract. Two
  * situations change the mix of use and are harmless, so a change of the mix alone proves nothing.
  */
-import type { Random } from "../random.ts";
+import type { Random } from "../../../simulation/random.ts";
 
 export interface Situation {
   readonly name: string;

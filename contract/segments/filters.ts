@@ -6,8 +6,8 @@ import Type, { type Static } from "typebox";
 import { closedObject, Field, Parameter } from "../api/schema.ts";
 import { HealthBand, RiskBand, State, Verdict } from "../api/score-parts.ts";
 import { billingFilters } from "../billing/payers.ts";
+import { ownerFilter } from "../notes-and-tasks/schemas.ts";
 import { comparedDays, segmentLimits } from "./segments.ts";
-import { ownerFilter } from "./work-schemas.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
 

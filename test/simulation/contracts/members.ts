@@ -1,8 +1,8 @@
 /** The members of an account with a contract, and what they do on a day. */
-import { msPerDay } from "../../server/calendar/zone.ts";
-import type { Identity } from "../items.ts";
-import type { Random } from "../random.ts";
-import { type CalendarDay, holidayShare } from "../work.ts";
+import { msPerDay } from "../../../server/calendar/zone.ts";
+import type { Identity } from "../../../simulation/items.ts";
+import type { Random } from "../../../simulation/random.ts";
+import { type CalendarDay, holidayShare } from "../../../simulation/work.ts";
 import { features, monthEndFeatures } from "./catalogue.ts";
 import { effectOn, type Situation } from "./reasons.ts";
 

@@ -1,11 +1,11 @@
 /** Messages that webhooks get, as JSON Schema. Fields may be added to them. */
 import Type from "typebox";
+import { alertClosings } from "../alerts/rules.ts";
 import { riskModels } from "../api/model-names.ts";
 import { Field, nullable } from "../api/schema.ts";
 import { digestPeriods } from "../digest/digest.ts";
 import { senderNames } from "../sources.ts";
 import type { MessageType } from "./destinations.ts";
-import { alertClosings } from "./rules.ts";
 
 const entityKind = Field.oneOf(["user", "account"], "Whether the message is about users or accounts.");
 const source = Field.oneOf(senderNames, "api is the write API itself.");

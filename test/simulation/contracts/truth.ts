@@ -1,5 +1,5 @@
 /** The truth about a contract that would be unknown of a real one. Days count from 1970-01-01. */
-import type { Change } from "../truth.ts";
+import type { Change } from "../../../simulation/truth.ts";
 import {
   atOnceShare,
   type Contract,

@@ -1,7 +1,7 @@
 /** The routes of intake about notes, tasks, contacts and owners. */
 import { keyRoute } from "../api/route.ts";
+import * as work from "./schemas.ts";
 import { workLimits } from "./work.ts";
-import * as work from "./work-schemas.ts";
 
 const maxBodyBytes = workLimits.bodyBytes;
 const notes = { query: work.NotesParameters, answer: work.NotesAnswer } as const;

@@ -2,8 +2,8 @@
 import Type from "typebox";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { scoredDay } from "../api/score-parts.ts";
+import { controlField, ownerFields } from "../notes-and-tasks/schemas.ts";
 import { callClasses, callListLimits, callLists } from "./call-list.ts";
-import { controlField, ownerFields } from "./work-schemas.ts";
 
 const { endDays, leastPayers } = callListLimits;
 

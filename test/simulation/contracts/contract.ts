@@ -1,8 +1,8 @@
 /** A contract: its periods, payments, seats, and the two ways in which it ends. Days count from
  * 1970-01-01. */
-import { msPerDay } from "../../server/calendar/zone.ts";
-import type { Properties } from "../catalogue.ts";
-import type { Random } from "../random.ts";
+import { msPerDay } from "../../../server/calendar/zone.ts";
+import type { Properties } from "../../../simulation/catalogue.ts";
+import type { Random } from "../../../simulation/random.ts";
 import { endEvent, pricedPlans } from "./catalogue.ts";
 
 /** The share of decisions that end the contract on the same day. The others take effect when the period
