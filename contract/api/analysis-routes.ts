@@ -5,7 +5,7 @@ import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
 import { CallListAnswer, CallListParameters } from "../call-list/schemas.ts";
 import { digestFigures } from "../digest/routes.ts";
-import { ContactsAnswer, ContactsParameters } from "../notes-and-tasks/schemas.ts";
+import { ContactsAnswer, ContactsParameters } from "../notes-and-tasks/routes.ts";
 import { segmentFigures } from "../segments/routes.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";

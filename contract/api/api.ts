@@ -3,7 +3,7 @@
  * with these schemas, types answers by them, and prints them in the OpenAPI document.
  */
 import Type from "typebox";
-import { controlField, ownerFields } from "../notes-and-tasks/schemas.ts";
+import { controlField, ownerFields } from "./list-fields.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 
 /** Kinds of ingestion warnings. */

@@ -1,7 +1,7 @@
 /** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { controlField } from "../notes-and-tasks/schemas.ts";
 import { eventLabel } from "./api.ts";
+import { controlField } from "./list-fields.ts";
 import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
 import { HealthBand, kindParameter, RiskBand, ratioToBaseRate, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";

@@ -1,10 +1,10 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
-import { beforeParameter, controlField, ownerFields, ownerText } from "../notes-and-tasks/schemas.ts";
 import { timelineKinds } from "../notes-and-tasks/work.ts";
 import { accountFilters, namingFilters, oneTrait, userFilters } from "../segments/filters.ts";
 import { eventLabel, saidByPagesField } from "./api.ts";
+import { beforeParameter, controlField, ownerFields, ownerText } from "./list-fields.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { since, Verdict } from "./score-parts.ts";
 import { activityPosition, leadsWithRisk, listedScores, listHead } from "./scores.ts";

@@ -1,6 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
-import { controlField } from "../notes-and-tasks/schemas.ts";
+import { controlField } from "./list-fields.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
 import {
   closedObject,

@@ -1,6 +1,6 @@
 /** The win-back list, as JSON Schema: users or accounts that churned lately, by the money that they paid. */
 import Type from "typebox";
-import { ownerFields, ownerFilter } from "../notes-and-tasks/schemas.ts";
+import { ownerFields, ownerFilter } from "./list-fields.ts";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "./schema.ts";
 import { kindParameter, scoredDay } from "./score-parts.ts";
 

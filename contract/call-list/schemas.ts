@@ -1,8 +1,8 @@
 /** The call list, as JSON Schema. */
 import Type from "typebox";
+import { controlField, ownerFields } from "../api/list-fields.ts";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { scoredDay } from "../api/score-parts.ts";
-import { controlField, ownerFields } from "../notes-and-tasks/schemas.ts";
 import { callClasses, callListLimits, callLists } from "./call-list.ts";
 
 const { endDays, leastPayers } = callListLimits;

@@ -3,10 +3,10 @@
  * true. A list takes them as parameters, and a segment keeps the same names and values as an object.
  */
 import Type, { type Static } from "typebox";
+import { ownerFilter } from "../api/list-fields.ts";
 import { closedObject, Field, Parameter } from "../api/schema.ts";
 import { HealthBand, RiskBand, State, Verdict } from "../api/score-parts.ts";
 import { billingFilters } from "../billing/payers.ts";
-import { ownerFilter } from "../notes-and-tasks/schemas.ts";
 import { comparedDays, segmentLimits } from "./segments.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));

@@ -10,7 +10,7 @@ import type { AlertRulesAnswer } from "../../contract/alerts/rule-schemas.ts";
 import { isBillingEvent } from "../../contract/billing/events.ts";
 import type { RevenueAnswer } from "../../contract/billing/revenue.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { ContactsAnswer, NotesAnswer, TasksAnswer } from "../../contract/notes-and-tasks/schemas.ts";
+import type { ContactsAnswer, NotesAnswer, TasksAnswer } from "../../contract/notes-and-tasks/routes.ts";
 import type { ViewsAnswer } from "../../contract/saved-views/views.ts";
 import type { SegmentsAnswer } from "../../contract/segments/schemas.ts";
 import { Zone } from "../../server/calendar/zone.ts";

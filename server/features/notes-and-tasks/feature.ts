@@ -2,10 +2,9 @@
 
 import { run, sqlText } from "../../ledger/engine/sql.ts";
 import type { Feature } from "../../ledger/feature.ts";
-import { exportedNotes, exportedTasks } from "./exports.ts";
-import { type NoteStore, noteStore } from "./notes.ts";
+import { exportedNotes, type NoteStore, noteStore } from "./notes.ts";
 import { workTables } from "./tables.ts";
-import { type TaskStore, taskStore, unassignTasksOf } from "./tasks.ts";
+import { exportedTasks, type TaskStore, taskStore, unassignTasksOf } from "./tasks.ts";
 import { type WorkTimeline, workTimeline } from "./timeline-entries.ts";
 
 declare module "../../ledger/feature.ts" {

@@ -16,12 +16,16 @@ import {
   text,
   type Work,
 } from "../../ledger/engine/sql.ts";
+import type { ExportedRow, ExportedRows } from "../../ledger/feature.ts";
 import {
   type EntityNumbers,
   type EntityOfRow,
   type EntityRef,
   entityColumns,
   entityOf,
+  exportedAuthor,
+  exportedEntity,
+  exportedEntityColumns,
   isOfEntity,
   lockEntity,
   type NamedEntity,
@@ -179,4 +183,27 @@ function* refuseMore(organization: number, { user, account }: EntityNumbers): Wo
     yield* count`${ofOrganization} AND user_number = ${user} AND account_number = ${account}`,
     yield* count`${ofOrganization}`,
   );
+}
+
+const notesAtOnce = 200;
+
+/** Notes as rows of exports. */
+export const exportedNotes: ExportedRows = {
+  name: "notes",
+  columns: [...exportedEntityColumns, "text", "createdBy", "createdAt", "updatedAt"],
+  page: async ({ notes }, organization, after, limit) =>
+    (await notes.all(organization, after, limit)).map(exportedNote),
+  async *ofUser({ notes }, organization, user) {
+    for (let before: number | undefined; ; ) {
+      const page = await notes.ofEntity(organization, user, { limit: notesAtOnce, before });
+      yield page.map(exportedNote);
+      before = page.at(-1)?.id;
+      if (page.length < notesAtOnce) return;
+    }
+  },
+};
+
+function exportedNote(note: Note): ExportedRow {
+  const { id, text } = note;
+  return { id, line: { ...exportedEntity(note), text, ...exportedAuthor(note) } };
 }

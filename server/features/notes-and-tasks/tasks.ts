@@ -1,6 +1,8 @@
-/** Notes and tasks of team members about users and accounts. */
+/** Notes and tasks as rows of exports. */
 
 import { type TaskList, workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { formatDay } from "../../calendar/days.ts";
+import { instant } from "../../calendar/instant.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {
@@ -16,6 +18,7 @@ import {
   text,
   type Work,
 } from "../../ledger/engine/sql.ts";
+import type { ExportedRow, ExportedRows } from "../../ledger/feature.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,
@@ -23,6 +26,9 @@ import {
   type EntityRef,
   entityColumns,
   entityOf,
+  exportedAuthor,
+  exportedEntity,
+  exportedEntityColumns,
   findEntities,
   isAmong,
   isAmongEach,
@@ -32,6 +38,7 @@ import {
   type NamedPerson,
   namedEntity,
   namedPerson,
+  nameOf,
   numberOf,
   refuseStranger,
   tooManyOfThem,
@@ -351,4 +358,41 @@ export function* unassignTasksOf(
   return yield* run`
     UPDATE tasks SET assignee = NULL, former_assignee = ${name}
     WHERE organization = ${organization} AND assignee = ${id} AND done_at_ms IS NULL`;
+}
+
+/** Tasks as rows of exports. */
+export const exportedTasks: ExportedRows = {
+  name: "tasks",
+  columns: [
+    ...exportedEntityColumns,
+    "title",
+    "due",
+    "assignee",
+    "formerAssignee",
+    "createdBy",
+    "createdAt",
+    "updatedAt",
+    "doneAt",
+    "doneBy",
+  ],
+  page: async ({ tasks }, organization, after, limit) =>
+    (await tasks.all(organization, after, limit)).map(exportedTask),
+  async *ofUser({ tasks }, organization, user) {
+    yield (await tasks.ofEntity(organization, user)).map(exportedTask);
+  },
+};
+
+function exportedTask(task: Task): ExportedRow {
+  const { id, title, dueDay, assignee, formerAssignee, doneAtMs, doneBy } = task;
+  const line = {
+    ...exportedEntity(task),
+    title,
+    due: dueDay === null ? null : formatDay(dueDay),
+    assignee: nameOf(assignee),
+    formerAssignee,
+    ...exportedAuthor(task),
+    doneAt: doneAtMs === null ? null : instant(doneAtMs),
+    doneBy: nameOf(doneBy),
+  };
+  return { id, line };
 }

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { Refusal } from "../../../contract/refusal.ts";
+import { instant } from "../../calendar/instant.ts";
 import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
 import {
   exists,
@@ -231,6 +232,9 @@ export function tooManyOfThem(which: string): Refusal {
   return new Refusal(`There are ${which} already: delete one before you add another.`);
 }
 
+/** The names of the columns of `exportedEntity`. */
+export const exportedEntityColumns = ["id", "userId", "accountId"] as const;
+
 /** The first columns of an exported row: its id, and whom it is about. */
 export function exportedEntity({ id, entity }: { readonly id: number; readonly entity: EntityRef }) {
   const isUser = entity.kind === "user";
@@ -240,4 +244,21 @@ export function exportedEntity({ id, entity }: { readonly id: number; readonly e
 /** The name of a person; null for nobody. */
 export function nameOf(person: NamedPerson | null): string | null {
   return person?.name ?? null;
+}
+
+/** Columns of an exported row that say who wrote it, and when. */
+export function exportedAuthor({
+  createdBy,
+  createdAtMs,
+  updatedAtMs,
+}: {
+  readonly createdBy: NamedPerson | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}) {
+  return {
+    createdBy: nameOf(createdBy),
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
+  };
 }

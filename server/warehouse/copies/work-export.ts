@@ -9,7 +9,7 @@ import { zoneOf } from "../../calendar/zone.ts";
 import type { ExportedRow, ExportedRows, ExportedValue, Feature } from "../../ledger/feature.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Alert } from "../../ledger/ports/actions/alerts.ts";
-import { exportedEntity, nameOf } from "../../ledger/stores/entity-rows.ts";
+import { exportedEntity, exportedEntityColumns, nameOf } from "../../ledger/stores/entity-rows.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { currenciesUsed, reportingCurrencyOf } from "../schema/currencies-used.ts";
 import { type ExportFormat, type ExportTable, exportTables } from "./export.ts";
@@ -97,9 +97,7 @@ async function readerOf(
 }
 
 const alertColumns = [
-  "id",
-  "userId",
-  "accountId",
+  ...exportedEntityColumns,
   "source",
   "ruleId",
   "rule",
