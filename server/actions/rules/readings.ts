@@ -33,6 +33,8 @@ export interface ReadingsQuestion {
   readonly withChurned?: boolean;
   /** Whether only Mondays count as scored days. */
   readonly onlyMondays?: boolean;
+  /** Of the scored days only these are asked for; undefined for all. */
+  readonly onlyDays?: ReadonlySet<number> | undefined;
 }
 
 /** The readings of an entity that is ever inside, or followed, in the order of days. The state of the first
@@ -99,7 +101,7 @@ export async function daysToRead(
   warehouse: Warehouse,
   question: ReadingsQuestion,
 ): Promise<readonly ReadDay[]> {
-  const { organization, kind, condition, fromDay, toDay, onlyMondays = false } = question;
+  const { organization, kind, condition, fromDay, toDay, onlyMondays = false, onlyDays } = question;
   const lookback = lookbackOf(condition);
   const firstDay = fromDay - lookback - earlierDays;
   const stored = await runsBetween(
@@ -109,11 +111,11 @@ export async function daysToRead(
   );
   const runs = onlyMondays ? stored.filter(({ day }) => isMonday(day)) : stored;
   const last = runs.findLast(({ day }) => day < fromDay);
-  const wanted = runs.filter(({ day }) => day >= fromDay);
+  const wanted = runs.filter(({ day }) => day >= fromDay && onlyDays?.has(day) !== false);
   const bases = lookback === 0 ? [] : wanted.map(({ day }) => baseOf(runs, day, lookback));
-  const read = runs.filter((run) => run.day >= fromDay || run === last || bases.includes(run));
+  const read = runs.filter((run) => wanted.includes(run) || run === last || bases.includes(run));
   return read.map((run) => {
-    const isWanted = run.day >= fromDay;
+    const isWanted = wanted.includes(run);
     const previous = read.findLast(({ day }) => day < run.day);
     const base = lookback === 0 ? previous : baseOf(read, run.day, lookback);
     return { run, isWanted, before: isWanted ? base : undefined };
