@@ -49,7 +49,7 @@ export const RulePreviewAnswer = Type.Object({
     "Users or accounts that match now: with `includeCurrent` they get an alert. Segments have the members recorded on the last day of the preview.",
   ),
   insideBySettings: Field.count(
-    "How often a user or account began to match only because the model, the bands or the settings changed. They get no alert.",
+    "How often a user or account began to match on a day with other settings or another kind of model, or only because the model was fitted again. They get no alert.",
   ),
   weeks: listOf("Weeks from Monday, the oldest first.", {
     monday: Field.day("The first day of the week."),
