@@ -233,7 +233,8 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   await page.getByLabel("Segment", { exact: true }).selectOption({ label: "Seen" });
   await page.getByRole("button", { name: "Preview" }).click();
   const preview = page.getByRole("region", { name: "Preview" });
-  const note = "The segment Seen has no recorded members of past days yet, so the preview is for all accounts.";
+  const note =
+    "The segment Seen has no recorded members of past days yet, so the preview is for all accounts.";
   await preview.getByText(note).waitFor();
   await isRightOnPhones(page);
   await page.getByRole("button", { name: "Save rule" }).click();
