@@ -6,14 +6,10 @@
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import type { RuleCondition, RuleScope } from "../contract/alerts/rules.ts";
-import type { Filter } from "../contract/segments/filters.ts";
-import { comparedDays } from "../server/analytics/segments/past/history-of-filter.ts";
-import { PastMembers } from "../server/analytics/segments/past/past-members.ts";
+import { recordedDays } from "../server/analytics/entities/recorded-days.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import type { FindSegment } from "../server/features/alerts/rules/past-segments.ts";
 import { previewRule } from "../server/features/alerts/rules/preview.ts";
-import type { Segment } from "../server/ledger/ports/actions/segments.ts";
-import { absoluteRiskScale } from "../server/scoring/scores/risk-scale.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { storeRuns } from "../test/actions/rules-support.ts";
 import { printTook, timed } from "./history/timed.ts";
@@ -27,20 +23,9 @@ const horizonDays = 28;
 const zone = new Zone("UTC");
 const repeats = 3;
 
-/** Segments with conditions of each kind, by their ids from 1 on. */
-const filters: readonly Filter[] = [
-  { riskBand: "high" },
-  { traits: [{ trait: "plan", value: "pro" }] },
-  { events: [{ event: "report", days: 28 }] },
-  { events: [{ event: "report", times: 5, days: 28 }] },
-  { notSeenForDays: 14 },
-  { mrrFrom: 5_000, subscriptionStatus: "active" },
-  { state: "active", segments: [{ segment: 2 }, { segment: 4, match: "isNotIn" }] },
-  { healthBandBefore: "watch" },
-  { moved: "fell" },
-  { toCall: true },
-  { renewsWithinDays: 30 },
-];
+/** Segments by the share of users who are members, with ids from 1 on. Each day a tenth of the users is drawn
+ * again. */
+const shares: readonly number[] = [0.01, 0.1, 0.5];
 
 interface Rule {
   readonly scope?: RuleScope;
@@ -54,8 +39,8 @@ const rules: readonly Rule[] = [
   { condition: { kind: "riskUp", by: 0.2, days: 7 } },
   { condition: { kind: "usageDown", percent: 50 } },
   { condition: { kind: "keyEventUnseen", event: "report", days: 14 } },
-  ...filters.map((_, at): Rule => ({ condition: { kind: "inSegment", segment: at + 1 } })),
-  ...filters.map((_, at): Rule => ({ condition: ofScope, scope: { kind: "users", segment: at + 1 } })),
+  ...shares.map((_, at): Rule => ({ condition: { kind: "inSegment", segment: at + 1 } })),
+  ...shares.map((_, at): Rule => ({ condition: ofScope, scope: { kind: "users", segment: at + 1 } })),
 ];
 
 /** A number from 0 to 1 that follows from these columns. */
@@ -85,85 +70,52 @@ async function fill(warehouse: Warehouse): Promise<void> {
     { organization, users, today },
     { maxSeconds: 600 },
   );
-  await fillSubjects(warehouse);
+  await recordMembers(warehouse);
   const scored = Array.from({ length: days }, (_, at) => today - days + 1 + at);
   await storeRuns(warehouse, { organization, kind: "user", days: scored });
 }
 
-/** Users with a plan that changed for some of them, activity, and a subscription each that was changed
- * twice. */
-async function fillSubjects(warehouse: Warehouse): Promise<void> {
-  const bound = { organization, users, today };
-  const at = (daysAgo: string) =>
-    `addDays(toDateTime64('1970-01-01 12:00:00', 3, 'UTC'), {today:Int32} - ${daysAgo})`;
-  await warehouse.command(
-    `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
-     SELECT {organization:UInt32}, number + 1, toString(number), '{}', 0, ${at("130")}, ${at("130")}, 1
-     FROM numbers({users:UInt32})`,
-    bound,
-  );
-  await warehouse.command(
-    `INSERT INTO user_versions (organization, user, version, at, traits)
-     SELECT {organization:UInt32}, user, version, ${at(`if(version = 1, 130, toInt32(90 * ${uniform("user", "'when'")}))`)},
-       if(${uniform("user", "version")} < 0.5, '{"plan":"pro"}', '{"plan":"free"}')
-     FROM (SELECT toUInt32(number + 1) AS user, arrayJoin([1, 2]) AS version FROM numbers({users:UInt32}))`,
-    bound,
-  );
-  const { today: _, ...counted } = bound;
-  await warehouse.command(
-    `INSERT INTO active_days (organization, day, users)
-     SELECT organization, day, groupBitmapState(user) FROM user_event_days WHERE organization = {organization:UInt32}
-     GROUP BY organization, day`,
-    { organization: counted.organization },
-  );
-  await warehouse.command(
-    `INSERT INTO subscriptions (organization, subscription, version, "from", status, plan, mrr, currency, payer_account, payer_user, period_end, ends_at)
-     SELECT {organization:UInt32}, user, 1, [${at("120")}, ${at("60")}, ${at("20")}], ['active', 'past_due', 'active'],
-       ['pro', 'pro', 'pro'], [4000, 6000, 3000 + intDiv(user, 20)], ['USD', 'USD', 'USD'], [0, 0, 0], [user, user, user],
-       [NULL, ${at("toInt32(user % 60)")}, ${at("toInt32(user % 90) - 60")}], [NULL, NULL, NULL]
-     FROM (SELECT toUInt32(number + 1) AS user FROM numbers({users:UInt32}))`,
-    bound,
-  );
+/** An evaluation a day of each segment, with the changes since the day before. */
+async function recordMembers(warehouse: Warehouse): Promise<void> {
+  const isMember = (at: string) =>
+    `${uniform("number", "segment", `intDiv({at:Int32} + ${at} + number, 10)`)} < {share:Float64}`;
+  for (const [index, share] of shares.entries()) {
+    for (let at = 0; at < days; at += 1) {
+      const day = today - days + 1 + at;
+      const bound = { organization, segment: index + 1, evaluation: day * msPerDay };
+      await warehouse.command(
+        `INSERT INTO user_segment_changes (organization, segment, evaluation, user, at, entered, cause)
+         SELECT {organization:UInt32}, segment, {evaluation:UInt64}, number + 1, now64(3), isIn, 'change'
+         FROM (
+           SELECT number, {segment:UInt32} AS segment, ${isMember("0")} AS isIn, {at:Int32} > 0 AND ${isMember("-1")} AS wasIn
+           FROM numbers({users:UInt32}))
+         WHERE isIn != wasIn`,
+        { ...bound, users, share, at },
+      );
+      await warehouse.command(
+        `INSERT INTO segment_evaluations (organization, segment, sequence, evaluation, day, scored_day)
+         SELECT {organization:UInt32}, {segment:UInt32}, {at:UInt32}, {evaluation:UInt64},
+           addDays(toDate32('1970-01-01'), {day:Int32}), {day:Int32}`,
+        { ...bound, at, day },
+      );
+    }
+  }
 }
-
-const runs = Array.from({ length: days }, (_, at) => {
-  return { day: today - days + 1 + at, rowsVersion: 1_000, riskScale: absoluteRiskScale };
-});
 
 const findSegment =
   (warehouse: Warehouse): FindSegment =>
-  async (_, segment) => ({
-    name: `Segment ${segment}`,
+  async (_, id) => ({
+    id,
+    name: `Segment ${id}`,
     readsScores: false,
     countsDays: false,
-    sinceDay: null,
-    comparedDays: comparedDays(filters[segment - 1] ?? {}),
-    membersOn: (scored) =>
-      new PastMembers({
-        warehouse,
-        passiveEvents: [],
-        past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
-        segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
-        numbersOf: async () => [],
-        runsOf: async () => runs,
-        payersOf: async (kind) => ({
-          organization,
-          kind,
-          nowMs: today * msPerDay,
-          untilMs: null,
-          transitions: zone.transitions,
-          reporting: "USD",
-          rates: {},
-          used: ["USD"],
-          hasTransfers: false,
-        }),
-      }).of(segment),
+    recorded: await recordedDays(warehouse, { organization, segment: id, content: "" }),
   });
 
 function nameOf({ scope, condition }: Rule): string {
   const segment = condition.kind === "inSegment" ? condition.segment : scope?.segment;
   const where = scope === undefined ? condition.kind : `${condition.kind} in the scope`;
-  return segment === undefined ? where : `${where} ${JSON.stringify(filters[segment - 1])}`;
+  return segment === undefined ? where : `${where} with ${100 * (shares[segment - 1] ?? 0)} % of the users`;
 }
 
 await withTemporaryWarehouse(async (warehouse) => {

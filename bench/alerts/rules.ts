@@ -57,7 +57,7 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
   const sources = new SourceWatch(ledger, nowMs);
   const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
   const ruleParts = { ...parts, host: analysis, segmentOf: segmentsForRules(parts) };
-  await new RuleDecider(ruleParts, "daily").run();
+  await new RuleDecider(ruleParts).decideDays();
 }
 
 /** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all

@@ -24,6 +24,9 @@ const interval = objectOrNull("95 % interval (Wilson). Null without a rate.", {
 const share = (description: string) => nullable(Field.share(description));
 
 export const RulePreviewAnswer = Type.Object({
+  note: Field.textOrNull(
+    "A sentence about a segment whose members were not recorded on all days of the preview: the preview then has fewer days, or is for all users or accounts. Null if all were recorded.",
+  ),
   fromDay: nullable(
     Field.day(
       "The first scored day of the preview. Users and accounts that match on this day get no alert. With a condition on the churn risk: the first day that had a churn risk. Null if there is no such day.",
@@ -43,10 +46,10 @@ export const RulePreviewAnswer = Type.Object({
     "Alerts that would be open now. Alerts of `paymentFailed`, `cancellationScheduled` and `lastOwnerRemoved` stay open.",
   ),
   insideNow: Field.count(
-    "Users or accounts that match now: with `includeCurrent` they get an alert. Segments are as of the start of the last scored day.",
+    "Users or accounts that match now: with `includeCurrent` they get an alert. Segments have the members recorded on the last day of the preview.",
   ),
   insideBySettings: Field.count(
-    "How often a user or account began to match only because the model, the bands or the settings changed. They get no alert.",
+    "How often a user or account began to match on a day with other settings or another kind of model, or only because the model was fitted again. They get no alert.",
   ),
   weeks: listOf("Weeks from Monday, the oldest first.", {
     monday: Field.day("The first day of the week."),
@@ -75,7 +78,7 @@ export const RulePreviewAnswer = Type.Object({
     },
     {
       description:
-        "How many of all users or accounts in the scope churned, with or without an alert. A segment has the members of each Monday.",
+        "How many of all users or accounts in the scope churned, with or without an alert. A segment has the members recorded on each Monday.",
     },
   ),
   churnedEntities: Field.count(

@@ -56,7 +56,7 @@ export const DigestAnswer = Type.Object({
     "Users or accounts that entered or left high risk only because of other settings or another model.",
   ),
   insideBySettings: Field.count(
-    "Users or accounts that began to match an alert rule only because settings or the model changed. They get no alert. Counted from 07:00 to 07:00 of `day`.",
+    "Users or accounts that an alert rule took over as they were: the rule is new or was resumed, or settings, the model or imported data changed. They get no alert. Counted from 07:00 to 07:00 of `day`.",
   ),
   top: listOf(
     `The first ${digestLimits.top} of the call list, in its order: GET /api/call-list has all fields.`,

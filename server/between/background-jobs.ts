@@ -67,7 +67,7 @@ export class BackgroundJobs {
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
   readonly #segments: SegmentKeeper;
-  readonly #pollers: readonly Poller[];
+  readonly #poller: Poller;
 
   /** Starts the nightly checks, scheduled scores, notices, alert rules, digests and segment evaluations.
    * Loading and upkeep have begun with `analysis`. */
@@ -83,24 +83,27 @@ export class BackgroundJobs {
     const { readNow } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
     const notifier = new Notifier({ ...parts, readNow });
-    const ruleParts = { ...parts, host: analysis, segmentOf };
     const digester = new Digester({
       ...parts,
       read: (organization, period, day) => readDigest(parts, organization, period, day),
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    this.#pollers = [
-      new Poller("notices", notifier, log),
-      new Poller("rules at every look", new RuleDecider(ruleParts, "continuous"), log),
-      new Poller("rules once a scored day", new RuleDecider(ruleParts, "daily"), log),
-      new Poller("exclusions of messages", new MessageExclusions(parts), log),
-      new Poller("digests", digester, log),
-      new Poller("segments", this.#segments, log),
+    const decider = new RuleDecider({ ...parts, host: analysis, segmentOf });
+    const exclusions = new MessageExclusions(parts);
+    const jobs = [
+      { name: "nightly decision", run: () => decider.decideDays() },
+      { name: "moments", run: () => decider.decideMoments(), followsLoads: true },
+      { name: "segments", run: () => this.#segments.run() },
+      { name: "digest", run: () => digester.run() },
+      { name: "notices", run: () => notifier.run() },
+      { name: "exclusions of messages", run: () => exclusions.run() },
     ];
+    this.#poller = new Poller(jobs, log);
     analysis.nightly.start();
     this.scheduler.start();
-    for (const poller of this.#pollers) poller.start(time.intervals.actionsMs);
+    this.#poller.start(time.intervals.actionsMs);
+    analysis.whenLoaded(() => this.#poller.wake());
   }
 
   /** The background jobs that fail for an organization at this moment. Bound, because a route calls it
@@ -131,7 +134,7 @@ export class BackgroundJobs {
   async stop(): Promise<void> {
     this.scoring.stop();
     this.#segments.stop();
-    await Promise.all([this.scheduler.stop(), ...this.#pollers.map((poller) => poller.stop())]);
+    await Promise.all([this.scheduler.stop(), this.#poller.stop()]);
     await this.analysis.close();
   }
 }

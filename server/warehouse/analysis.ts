@@ -234,6 +234,11 @@ export class Analysis implements ServedAnalysis {
     return this.#parts.loadedDays.take(organization);
   }
 
+  /** Calls back after each batch that is in the warehouse, from now on. */
+  whenLoaded(listener: () => void): void {
+    this.#parts.loadedDays.follow(listener);
+  }
+
   /** How many batches with rows of an organization were loaded since the start. */
   loadedBatches(organization: number): number {
     return this.#parts.loadedDays.batches(organization);

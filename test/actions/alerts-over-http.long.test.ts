@@ -332,7 +332,7 @@ describe("from events", () => {
     expect(alerts.map(({ entityId }) => entityId)).toEqual(["ada"]);
     const { rules } = await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"));
     expect(rules).toMatchObject([{ decidedThrough: formatDay(today), openAlerts: 1 }]);
-    await twoMoreRuns(server, "rules once a scored day");
+    await twoMoreRuns(server, "nightly decision");
     const list = `${at("/api/deliveries")}&destination=${added.destination.id}`;
     const { deliveries } = await owner.json<{ deliveries: readonly object[] }>("GET", list);
     expect([deliveries.length, messages().length]).toEqual([1, 1]);

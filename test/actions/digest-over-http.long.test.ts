@@ -189,7 +189,7 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect([text, said, JSON.stringify(digest)].join()).not.toContain("Name of bob");
   expect([text, said].join()).not.toMatch(/high risk|number 1|unknown|Precision/);
-  await twoMoreRuns(server, "digests");
+  await twoMoreRuns(server, "digest");
   await until("no delivery waits", async () => {
     const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>(
       "GET",

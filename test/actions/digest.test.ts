@@ -273,7 +273,7 @@ describe("the content", () => {
       "Entered high risk: 2 more.",
       "Ada & Co: churned, expected loss 1,201 EUR a month",
       "By settings: 2 accounts moved only by other settings or another model.",
-      "By settings: 3 users or accounts have no alert: only other settings or another model put them inside a rule.",
+      "Taken over: 3 users or accounts have no alert: rules took them over, because a rule is new, or settings, the model or the past changed.",
       "Ada & Co: number 1 to call: Use fell 69%. 1,936 EUR a month, Team, owner Olga",
       "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
       "Alerts: Precision so far: 40% of 10 untouched alerts churned (16% to 68%).",

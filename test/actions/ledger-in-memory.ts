@@ -142,6 +142,11 @@ export class LedgerInMemory {
     }
   }
 
+  /** The process begins anew, and knows what is stored alone. */
+  restart(): void {
+    this.#seenOwners = new SeenOwners();
+  }
+
   /** The state of an entity of another kind, with the same number, as a change of the scope leaves it for a
    * moment. */
   keep(state: EntityStateRow): void {

@@ -111,7 +111,7 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
     () => told(),
     ({ length }) => length >= 4,
   );
-  await twoMoreRuns(server, "rules at every look");
+  await twoMoreRuns(server, "moments");
   expect(told().toSorted()).toEqual([
     ["alert.fired", "cancellationScheduled", "engines"],
     ["alert.fired", "lastOwnerRemoved", "engines"],
@@ -147,6 +147,6 @@ test("a rule that was saved or resumed just now fires for the next event, and fo
   await change("resume");
   await failed("eve", "second");
   await become(["ada", "eve"]);
-  await twoMoreRuns(server, "rules at every look");
+  await twoMoreRuns(server, "moments");
   expect(await alerts()).toEqual(["ada", "eve"]);
 }, 300_000);

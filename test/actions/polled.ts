@@ -2,7 +2,7 @@
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-type JobName = "notices" | "rules at every look" | "rules once a scored day" | "digests" | "segments";
+type JobName = "notices" | "moments" | "nightly decision" | "digest" | "segments";
 
 /** Settings of a server whose log has a line for each run of a job. */
 export const logsRuns = { LOG_LEVEL: "debug" };

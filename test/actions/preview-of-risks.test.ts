@@ -129,6 +129,7 @@ test("a preview says so in words", () => {
     flapped: 0,
     precision: { steps: "weekly" as const, mature: 0, churned: 0, rate: null, interval: null },
     baseRate: { count: 0, churned: 0, rate: null },
+    note: null,
   };
   expect(previewSentences(nothing, "account")).toEqual([
     "No account had a churn risk on any of the 91 scored days, so none can be judged.",
@@ -137,4 +138,7 @@ test("a preview says so in words", () => {
   expect(previewSentences(some, "account")[0]).toStartWith(
     "No account had a churn risk on 86 scored days: the other 5 days from ",
   );
+  const note = "The members of the segment Pro are not recorded yet.";
+  expect(previewSentences({ ...nothing, daysWithoutRisk: 0, note }, "account")).toEqual([note]);
+  expect(previewSentences({ ...some, daysWithoutRisk: 0, note }, "account")[0]).toBe(note);
 });

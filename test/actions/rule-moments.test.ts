@@ -1,11 +1,11 @@
 /** Rules about events, owners and sources: once each, and never for those that were there before. */
 import { expect, test } from "bun:test";
-import { DaySets } from "../../server/analytics/segments/past/day-sets.ts";
+import { recordedDays } from "../../server/analytics/entities/recorded-days.ts";
 import { Zone, zoneOf } from "../../server/calendar/zone.ts";
 import { type PreviewQuestion, previewRule, replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
-import { exclude, storeDays } from "./rules-support.ts";
+import { exclude, recordMembers, storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const today = 20_000;
@@ -157,29 +157,25 @@ test("a preview has the failed payments of those that were in the segment on the
   for (const [account, daysAgo] of [5, 6].flatMap((one) => [[one, 2] as const, [one, 1] as const])) {
     await insertEvent(organization, account, minutes(-daysAgo * 24 * 60), `${account} ${daysAgo}`);
   }
-  const membersOn = async (asked: readonly number[]) => {
-    const sets = new DaySets(7);
-    sets.addFrom(
-      6,
-      { sets: new DaySets(1).not(), entity: 0 },
-      { from: asked.indexOf(today - 1), to: asked.length },
-    );
-    return sets;
-  };
+  for (const account of [5, 6]) await storeAccount(organization, account);
+  const segment = 3;
+  for (const day of days) {
+    const members = day === today - 2 ? [] : [6];
+    await recordMembers(subject.warehouse, { organization, segment, of: "account", day, members });
+  }
   const findSegment = async () => ({
+    id: segment,
     name: "Payers",
     readsScores: false,
     countsDays: false,
-    comparedDays: 0,
-    sinceDay: null,
-    membersOn,
+    recorded: await recordedDays(subject.warehouse, { organization, segment, content: "" }),
   });
   const preview = await previewRule(
     { warehouse: subject.warehouse, findSegment },
     {
       organization: { id: organization, zone: new Zone("UTC") },
       condition: { kind: "paymentFailed" },
-      scope: { kind: "accounts", segment: 3 },
+      scope: { kind: "accounts", segment },
       cooldownDays: null,
       horizonDays: 14,
       today,

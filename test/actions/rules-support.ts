@@ -2,8 +2,10 @@
  * from them. */
 
 import { defaultSettings } from "../../contract/settings.ts";
+import { type EntitySet, setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import type { ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
 import type { Reading } from "../../server/features/alerts/rules/step.ts";
+import { differenceOf, storeEvaluation } from "../../server/features/segments/evaluations.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
@@ -262,5 +264,34 @@ export async function exclude(
      SELECT {organization:UInt32}, groupBitmapState(user), {revision:UInt64}
      FROM (SELECT toUInt32(arrayJoin({users:Array(UInt32)})) AS user)`,
     { organization, users, revision },
+  );
+}
+
+/** Records the members of a segment after the scores of a day, as the keeper of segments does. Days come in
+ * order. */
+export async function recordMembers(
+  warehouse: Warehouse,
+  {
+    organization,
+    segment,
+    of,
+    day,
+    members,
+  }: {
+    readonly organization: number;
+    readonly segment: number;
+    readonly of: EntitySet["of"];
+    readonly day: number;
+    readonly members: readonly number[];
+  },
+): Promise<void> {
+  const set = await setOfNumbers(warehouse, of, { organization, numbers: members });
+  const difference = await differenceOf(warehouse, { organization, segment }, set);
+  const ground = { content: "", ground: "", rules: "", scoredDay: day, scoredAtMs: 0, loadedUptoMs: 0 };
+  const evaluation = { ...ground, sequence: day, atMs: day * 86_400_000, size: difference.size, day };
+  await storeEvaluation(
+    warehouse,
+    { ...evaluation, organization, segment, of, cause: "change", touched: undefined },
+    difference,
   );
 }

@@ -91,17 +91,18 @@ export function sendingText(
 /** A preview as sentences. @param thing user or account */
 export function previewSentences(preview: Preview, thing: "user" | "account"): readonly string[] {
   const { fromDay, toDay, horizonDays, fired, entities, insideNow, precision, baseRate } = preview;
-  const { churnedEntities, missed, medianLeadDays, flapped, scoredDays, daysWithoutRisk } = preview;
+  const { churnedEntities, missed, medianLeadDays, flapped, scoredDays, daysWithoutRisk, note } = preview;
   if (fromDay === null || toDay === null) {
     return [
       daysWithoutRisk === 0
-        ? "No preview yet: it needs scores of past days."
+        ? (note ?? "No preview yet: it needs scores of past days.")
         : `No ${thing} had a churn risk on any of the ${counted(daysWithoutRisk, "scored day")}, so none can be judged.`,
     ];
   }
   const weeks = Math.max(1, daysBetween(fromDay, toDay)) / 7;
   const often = `${numbers.decimal(fired / weeks)} times a week`;
   return [
+    ...(note === null ? [] : [note]),
     ...(daysWithoutRisk === 0
       ? []
       : [

@@ -58,7 +58,7 @@ function renewsDay(kind: EntityKind): string {
 
 /** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of
  * an account, an expression */
-export function renewsDayOf(traits: string): string {
+function renewsDayOf(traits: string): string {
   const text = `if(position(${traits}, '"renewsAt":') > 0, JSONExtractString(${traits}, 'renewsAt'), '')`;
   const time = `ifNull(parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), toDateTime64(0, 3, 'UTC'))`;
   // A date is a day by itself. A date-time is an instant of a day in the organization's timezone.
@@ -97,7 +97,7 @@ function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity:
 }
 
 /** The conditions of a filter on `payer`. */
-export function billingConditions(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
+function billingConditions(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
   const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays } = filter;
   const when = (value: unknown, text: string, parameters: Sql["parameters"]) =>
     value === undefined ? [] : [condition(`ifNull(${text}, false)`, parameters)];

@@ -197,7 +197,7 @@ function verdictCondition(
 }
 
 /** The health bands of those who have a health score and have not churned. */
-export const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
+const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
 
 // Not by `score`, which only has entities that have scores now.
 function earlierConditions({ healthBandBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {

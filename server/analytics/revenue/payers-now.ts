@@ -49,18 +49,14 @@ export async function hasPayers(
  * of discounts. */
 export function atPlace(
   columns: string,
-  {
-    and = "",
-    withExcluded = false,
-    histories = `
-      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
-      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}`,
-  }: { readonly and?: string; readonly withExcluded?: boolean; readonly histories?: string } = {},
+  { and = "", withExcluded = false }: { readonly and?: string; readonly withExcluded?: boolean } = {},
 ): string {
   const isIncluded = isIncludedPayerOf("payer_account[place]", "payer_user[place]");
   return `
     SELECT ${columns}
-    FROM (${histories}) AS histories
+    FROM (
+      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
+      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
     WHERE place > 0 ${withExcluded ? "" : `AND ${isIncluded}`}`;
 }
 
@@ -153,11 +149,11 @@ async function unratedAmong(
 }
 
 /** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these
- * had MRR of the payer before `earlierMs`. `renewsDay` is one of the `renewalDays`: the first that is still
- * to come, else the last. `firstEndMs` is the first end that is scheduled, `endSetMs` when the latest of them
- * was scheduled, and `pastDueMs` since when a payment is overdue: null without one. */
+ * had MRR of the payer before `earlierMs`. `renewsDay` is the first end of a period that is still to come,
+ * else the last. `firstEndMs` is the first end that is scheduled, `endSetMs` when the latest of them was
+ * scheduled, and `pastDueMs` since when a payment is overdue: null without one. */
 export type PayerColumn =
-  | ("mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "renewalDays" | "hadMrr")
+  | ("mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "hadMrr")
   | ("firstEndMs" | "endSetMs" | "pastDueMs");
 
 const goesOn = "state != 'canceled'";
@@ -176,7 +172,6 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
   firstEndMs: `minOrNullIf(endsMs, ${goesOn})`,
   endSetMs: `maxOrNullIf(endsSetMs, ${goesOn})`,
   pastDueMs: `minOrNullIf(overdueMs, ${goesOn})`,
-  renewalDays: `groupUniqArrayIf(periodEndDay, ${renews})`,
   renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
 };
 
@@ -224,7 +219,6 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   plans: ["state", "named_plan"],
   status: ["state", "was_paid", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
-  renewalDays: ["state", "endsMs", "periodEndDay"],
 };
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an
@@ -235,40 +229,14 @@ export function payersSql(
   columns: readonly PayerColumn[],
   { earlierMs = question.nowMs }: { readonly earlierMs?: number } = {},
 ): Sql {
-  return payersOf(question, columns, { earlierMs });
-}
-
-/** Columns that hold from one change of a payer to the next. */
-export type PastPayerColumn = "mrr" | "plans" | "status" | "renewalDays";
-
-/** A subquery of all payers at past instants: a row for each payer and `span`. @param histories subscriptions
- * with the `place` of a change and the `span` of instants in which it holds */
-export function payersOfPast(
-  question: PayersQuestion,
-  columns: readonly PastPayerColumn[],
-  histories: Sql,
-): Sql {
-  const { text, parameters } = payersOf(question, columns, { histories: histories.text });
-  const { nowMs: _, ...bound } = parameters;
-  return { text, parameters: { ...bound, ...histories.parameters } };
-}
-
-function payersOf(
-  question: PayersQuestion,
-  columns: readonly PayerColumn[],
-  { earlierMs = question.nowMs, histories }: { readonly earlierMs?: number; readonly histories?: string },
-): Sql {
   const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
-  const by = histories === undefined ? [] : ["span"];
   const states = atPlace(
     [
-      ...by,
       `payer_account[place] AS of_account, payer_user[place] AS of_user`,
       ...names.map((name) => `${values[name]} AS ${name}`),
     ].join(", "),
-    histories === undefined ? {} : { histories },
   );
   const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
   const aggregateOf = (column: PayerColumn) =>
@@ -277,10 +245,10 @@ function payersOf(
   const hasMrr = columns.includes("mrr") || columns.includes("scheduled");
   return {
     text: `(
-      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${[...by, ...aggregated].join(", ")}
+      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
       FROM (${hasMrr ? mrr.converted(states, columns.includes("scheduled")) : states})
       WHERE ${isOfKind}
-      GROUP BY ${["entity", ...by].join(", ")})`,
+      GROUP BY entity)`,
     parameters: {
       organization,
       nowMs,

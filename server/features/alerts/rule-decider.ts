@@ -1,5 +1,5 @@
-/** Decides the alert rules of all organizations, every ten seconds. Most runs find no new scored day. Daily
- * rules have a decider of their own, so that rules about moments do not wait for them. */
+/** Decides the alert rules of all organizations. Rules about scores and segments are a job of their own, so
+ * that rules about moments and sources do not wait for them. Most runs find nothing new. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
@@ -38,24 +38,30 @@ export interface RuleDeciderParts {
 
 export class RuleDecider {
   readonly #parts: RuleDeciderParts;
-  readonly #decide: typeof decideDailyRules;
   readonly #seenOwners = new SeenOwners();
 
-  /** @param schedule of the rules that it decides: rules about moments and sources are decided in each run,
-   * rules about scores and segments once a scored day */
-  constructor(parts: RuleDeciderParts, schedule: "continuous" | "daily") {
+  constructor(parts: RuleDeciderParts) {
     this.#parts = parts;
-    this.#decide = schedule === "continuous" ? decideContinuousRules : decideDailyRules;
+  }
+
+  /** Decides the rules about scores and segments, on the scored days that are not decided yet. */
+  decideDays(): Promise<void> {
+    return this.#decideAll(decideDailyRules);
+  }
+
+  /** Decides the rules about moments and sources. */
+  decideMoments(): Promise<void> {
+    return this.#decideAll(decideContinuousRules);
   }
 
   /** Decides the rules of one organization after another. */
-  async run(): Promise<void> {
+  async #decideAll(decide: typeof decideDailyRules): Promise<void> {
     const { ledger, log } = this.#parts;
     for (const id of await ledger.ruleDecisions.deciding()) {
       const organization = await ledger.organizations.find(id);
       if (organization === undefined) continue;
       // A rule that fails is tried again, and does not stop the other rules.
-      await this.#decide(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
+      await decide(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
         log.warn({ err: error, organization: id, rule }, "an alert rule is decided at the next look"),
       );
     }

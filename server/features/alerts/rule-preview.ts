@@ -12,10 +12,9 @@ import { segmentsInPast } from "../segments/in-past.ts";
 import { previewRule } from "./rules/preview.ts";
 
 const retryAfterSeconds = 5;
-/** A segment over many others can have hundreds of conditions, each of which reads all days. */
+/** A preview of 100,000 users takes seconds, unless much else is computed. */
 const longestMs = 60_000;
-const tookLong =
-  "the preview took longer than a minute. Preview a rule with a smaller segment, or try again when less is computed.";
+const tookLong = "the preview took longer than a minute. Try again when less is computed.";
 /** Organizations that wait for a preview: it reads the scores of 90 days. */
 const inHand = new Set<number>();
 

@@ -102,7 +102,7 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
         ]),
     ...(insideBySettings === 0
       ? []
-      : [about("By settings", insideSentence(insideBySettings), "settings/alert-rules")]),
+      : [about("Taken over", insideSentence(insideBySettings), "settings/alert-rules")]),
     ...top.map((one, at) => ({
       name: cutText(one.label, textCharacters),
       text: cutText(`number ${at + 1} to call: ${callWords(one, currency)}`, textCharacters),
@@ -121,7 +121,7 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
 
 function insideSentence(count: number): string {
   const has = count === 1 ? "user or account has" : "users or accounts have";
-  return `${count} ${has} no alert: only other settings or another model put them inside a rule.`;
+  return `${count} ${has} no alert: rules took them over, because a rule is new, or settings, the model or the past changed.`;
 }
 
 /** The bytes of a body without its rows, at most. */

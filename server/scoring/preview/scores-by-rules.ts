@@ -31,6 +31,11 @@ export function rulesKey({ body }: Run): string {
   ]);
 }
 
+/** A key of what team members set, and of the kind of model. A weekly refit keeps it. */
+export function groundKey({ body: { settingsKey, declaredOutages, choice } }: Run): string {
+  return JSON.stringify([settingsOfKey(settingsKey), declaredOutages, choice.rung]);
+}
+
 export interface ScoresByRules {
   readonly organization: Omit<ScoredOrganization, "settings">;
   readonly kind: EntityKind;

@@ -9,6 +9,7 @@ export class LoadedDays {
   readonly #earliest = new Map<number, number>();
   readonly #batches = new Map<number, number>();
   readonly #userBatches = new Map<number, number>();
+  #listener: () => void = () => undefined;
 
   /** Called with every batch that is in the warehouse now. */
   batchLoaded({ table }: Pick<FrozenBatch, "table">, body: Buffer): void {
@@ -16,6 +17,7 @@ export class LoadedDays {
       this.#batches.set(organization, this.batches(organization) + 1);
       if (table === "users") this.#userBatches.set(organization, this.userBatches(organization) + 1);
     }
+    this.#listener();
     if (table !== "events") return;
     for (const [, id, text] of body.toString("latin1").matchAll(organizationAndDay)) {
       const [organization, day] = [Number(id), Number(text)];
@@ -31,6 +33,11 @@ export class LoadedDays {
     const day = this.#earliest.get(organization);
     this.#earliest.delete(organization);
     return day;
+  }
+
+  /** Calls back after each batch, from now on. */
+  follow(listener: () => void): void {
+    this.#listener = listener;
   }
 
   /** How many batches with rows of an organization were loaded since the start. */

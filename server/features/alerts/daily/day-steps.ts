@@ -36,7 +36,8 @@ export interface SteppingRule extends RuleOfDay {
   readonly decidedUpto: number;
   /** Whether the day is taken over without alerts. */
   readonly takesOver: boolean;
-  /** Whether every entity that came inside did so by a change of model, bands or settings. */
+  /** Whether every entity that came inside did so by a change of settings, of the kind of model, or of the
+   * past as a whole. */
   readonly isBySettings: boolean;
 }
 
@@ -175,7 +176,7 @@ function settled(state: EntityState, { day, standing }: Reading): EntityState {
   };
 }
 
-/** The step again, if the entity is inside only because the model, the bands or the settings changed. */
+/** The step again, if the entity is inside only because the model was fitted again. */
 export function bySettings(rule: SteppingRule, { number, reading }: EntityStep): EntityStep | undefined {
   return stepOf(rule, number, { ...reading, isInsideAsBefore: false });
 }

@@ -3,8 +3,7 @@
 
 import type { Watermark } from "../../../ledger/ports/actions/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
-import { insideByRules } from "../rules/as-before.ts";
+import { crossedByWeights } from "../rules/by-weights.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import { isOfScores, isOfSegment, type ScoreCondition } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
@@ -26,9 +25,9 @@ import type { DueRule, Run } from "./due-days.ts";
 /** A rule that decides a day. */
 export interface RuleOnDay extends RuleOfMembers {
   readonly due: DueRule;
-  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
-   * entity from a change of the model or the settings. Undefined without an earlier run. */
-  readonly rulesBefore: Run | undefined;
+  /** The run whose rows are scored again by the model of the day for entities that would fire, to tell a
+   * change of the entity from a refit of the model. Undefined where no refit lies between them. */
+  readonly reference: Run | undefined;
   readonly watermark: Watermark;
   /** The stored `decidedThrough`, which stays until all entities of the day are decided. */
   readonly through: number | null;
@@ -44,7 +43,7 @@ export async function decisionsOfDay(
   day: Day,
 ): Promise<ReadonlyMap<RuleOnDay, EntityDecision[]>> {
   const all = await withoutChangedMembers(parts, day, await stepsOfDay(parts.warehouse, day));
-  const steps = await withoutSettings(parts, day, all);
+  const steps = await withoutWeights(parts, day, all);
   const facts = await factsOfSteps(parts, day, steps);
   const fired = [...steps].flatMap(([, own]) => own.filter(hasFired).map(({ number }) => number));
   const worth = await worthOf(parts, organization, day.kind, [...new Set(fired)]);
@@ -56,47 +55,38 @@ export async function decisionsOfDay(
     const figures = await firingFigures(parts, organization, exemptions, firing, { facts: ofRule, worth });
     decisions.set(
       rule,
-      own.map((one) => decisionOf(day, one, ofRule.get(one.number), figures)),
+      own.map((one) => decisionOf(day, rule, one, ofRule.get(one.number), figures)),
     );
   }
   return decisions;
 }
 
-/** Marks users and accounts that match only because the model, the bands or the settings changed. Entities
- * that would fire are judged again by the model and settings of the compared run, for all rules in one
- * statement. */
-async function withoutSettings(
+/** Marks users and accounts that match only because the model was fitted again. All rules with one reference
+ * are judged in one statement. */
+async function withoutWeights(
   { warehouse }: FiringParts,
   { organization, kind, run }: Day,
   steps: ReadonlyMap<RuleOnDay, EntityStep[]>,
 ): Promise<ReadonlyMap<RuleOnDay, EntityStep[]>> {
   const judged = new Map(steps);
   const changed = [...steps].flatMap(([rule, own]) => {
-    const { condition, takesOver, rulesBefore: rules } = rule;
+    const { condition, takesOver, reference } = rule;
     const firing = own.filter(hasFired).map(({ number }) => number);
     if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return [];
-    if (takesOver || rules === undefined || rulesKey(rules) === rulesKey(run) || firing.length === 0)
-      return [];
-    return [{ rule, own, condition: condition as ScoreCondition, rules, firing }];
+    if (takesOver || reference === undefined || firing.length === 0) return [];
+    return [{ rule, own, condition: condition as ScoreCondition, reference, firing }];
   });
-  for (const some of Map.groupBy(changed, ({ rules }) => rules.day).values()) {
-    const [{ rules }] = some as [(typeof some)[number]];
-    const inside = await insideByRules(
-      warehouse,
-      some.map(({ condition }) => condition),
-      {
-        organization,
-        kind,
-        now: run,
-        rules,
-        entities: [...new Set(some.flatMap(({ firing }) => firing))],
-      },
-    );
+  for (const some of Map.groupBy(changed, ({ reference }) => reference.day).values()) {
+    const [{ reference }] = some as [(typeof some)[number]];
+    const entities = [...new Set(some.flatMap(({ firing }) => firing))];
+    const conditions = some.map(({ condition }) => condition);
+    const crossing = { organization, kind, run, reference, entities };
+    const byWeights = await crossedByWeights(warehouse, conditions, crossing);
     for (const [at, { rule, own }] of some.entries()) {
-      const isByRules = (one: EntityStep) => !hasFired(one) || inside[at]?.has(one.number) === true;
+      const isByWeights = (one: EntityStep) => hasFired(one) && byWeights[at]?.has(one.number) === true;
       judged.set(
         rule,
-        own.flatMap((one) => (isByRules(one) ? [one] : (bySettings(rule, one) ?? []))),
+        own.flatMap((one) => (isByWeights(one) ? (bySettings(rule, one) ?? []) : [one])),
       );
     }
   }
@@ -138,7 +128,8 @@ async function factsOfSteps(
 
 function decisionOf(
   { kind }: Day,
-  { number, before: was, step: { state, outcomes } }: EntityStep,
+  { takesOver }: RuleOnDay,
+  { number, before: was, reading, step: { state, outcomes } }: EntityStep,
   facts: AlertFacts | undefined,
   figuresOfFiring: Awaited<ReturnType<typeof firingFigures>>,
 ): EntityDecision {
@@ -157,7 +148,10 @@ function decisionOf(
       const { day, firedOn, why } = outcome;
       return [{ entity, day, firedOn, why }];
     }),
-    insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
+    insideBySettings:
+      takesOver && reading.isInside && was.isArmed
+        ? 1
+        : outcomes.filter(({ what }) => what === "inside by settings").length,
   };
 }
 

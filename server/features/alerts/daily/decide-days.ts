@@ -6,7 +6,8 @@
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { RuleToDecide } from "../../../ledger/ports/actions/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { isOfScores, isOfSegment, lookbackOf } from "../rules/conditions.ts";
+import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
+import { lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { hadOutage } from "../rules/past-segments.ts";
 import { exitDaysOfScores } from "../rules/preview.ts";
@@ -15,7 +16,7 @@ import type { DailyRuleCondition } from "../rules/segments.ts";
 import { statesOf } from "../rules/states.ts";
 import { membersOfRun } from "./changed-members.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
-import { lastDecision } from "./decided-by.ts";
+import { type LastDecision, lastDecision } from "./decided-by.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
 
 /** Rules in one statement. */
@@ -86,11 +87,8 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
   const last = lastOf(due);
   const lookback = lookbackOf(condition);
   const before = lookback === 0 ? undefined : baseOf(runs, run.day, lookback);
-  const decided = last === undefined ? undefined : lastDecision(watermark, runs, last);
-  const hasOtherRules = decided !== undefined && !decided.hasSameRules(run);
-  const isOfScoresOfDay = isOfScores(condition) && !isOfSegment(condition) && lookback === 0;
-  // Without a run by the model and settings of the last decided day, entities cannot be judged by them.
-  const isUnknown = isOfScoresOfDay && decided?.rules === undefined;
+  const decided = last === undefined ? undefined : lastDecision(watermark, runs, last, due.timezone);
+  const change = decided?.changeTo(run);
   const isAfterOutage = countsDays && last !== undefined && hadOutage(last.day, run);
   const ofLast = decided?.members === undefined ? undefined : membersOfRun(decided.members, decided.sinceMs);
   return {
@@ -102,15 +100,29 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
     takesOver: watermark.takesOver,
     membersBefore: before === undefined ? ofLast : membersOfRun(before),
     before,
-    rulesBefore: before ?? decided?.rules,
+    reference: referenceOf({ run, last, before }, change),
     times: {
       cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,
       exitDays: condition.kind === "inSegment" ? 1 : exitDaysOfScores,
     },
     states: await statesOf(rules, version, kind),
     decidedUpto: watermark.part?.day === run.day ? watermark.part.uptoNumber : -1,
-    isBySettings: isAfterOutage || (hasOtherRules && (readsScores || isUnknown)),
+    isBySettings:
+      due.isAfterBulkChange || isAfterOutage || change === "ground" || (change === "weights" && readsScores),
   };
+}
+
+/** The run that entities which cross are compared with by the model of the day; undefined without a refit. */
+function referenceOf(
+  {
+    run,
+    last,
+    before,
+  }: { readonly run: Run; readonly last: Run | undefined; readonly before: Run | undefined },
+  change: ReturnType<LastDecision["changeTo"]>,
+): Run | undefined {
+  if (before !== undefined) return rulesKey(before) === rulesKey(run) ? undefined : before;
+  return change === "weights" ? last : undefined;
 }
 
 /** Decides the next day of rules. When reading them together fails, each is read alone, so that only the rule
@@ -141,7 +153,13 @@ async function decideTogether(
     const { due } = rule;
     try {
       const watermark = await commitDay(parts, rule, as, decisions.get(rule) ?? []);
-      decided.push({ ...due, days: due.days.slice(1), watermark, through: watermark.decidedThrough });
+      decided.push({
+        ...due,
+        days: due.days.slice(1),
+        watermark,
+        through: watermark.decidedThrough,
+        isAfterBulkChange: false,
+      });
     } catch (error) {
       failed(due, error);
     }

@@ -15,6 +15,8 @@ export type Run = ScoreRecord<RunBody>;
 /** A rule and the days that it has to decide. */
 export interface DueRule {
   readonly version: RuleVersion;
+  /** The organization's timezone. */
+  readonly timezone: string;
   readonly kind: EntityKind;
   readonly segments: OfSegments;
   /** Runs of the days to decide and of the days that conditions compare with, in order. */
@@ -25,6 +27,9 @@ export interface DueRule {
   readonly watermark: Watermark;
   /** The stored `decidedThrough`, which stays until all entities of the first day are decided. */
   readonly through: number | null;
+  /** Whether the past, or a segment of the rule, changed in bulk since the last decided day: then those who
+   * come inside on the first day have no alert. */
+  readonly isAfterBulkChange: boolean;
 }
 
 /** How many days back the earlier value of a rise, or the last decided day, may be: the longest rise takes 28
@@ -63,16 +68,18 @@ export async function dueDays(
   // A new rule compares with no day, so that no change is a reason to take the state over.
   const hasChanged =
     watermark.decidedThrough !== null &&
-    (await hasChangedInBulk(parts, organization, { watermark, runs, newest, segments, decidedThrough }));
-  const takesOver = watermark.takesOver || hasChanged || isDecidedBefore;
+    (await hasChangedInBulk(parts, organization, { watermark, runs, segments, decidedThrough }));
+  const takesOver = watermark.takesOver || isDecidedBefore;
   return {
     version,
+    timezone: organization.timezone,
     kind,
     segments,
     runs,
     days: isNewestOnly ? due.slice(-1) : due,
     watermark: { ...watermark, takesOver },
     through: stored.decidedThrough,
+    isAfterBulkChange: hasChanged,
   };
 }
 
@@ -82,24 +89,14 @@ async function hasChangedInBulk(
   {
     watermark,
     runs,
-    newest,
     segments,
     decidedThrough,
-  }: Pick<DueRule, "watermark" | "runs" | "segments"> & {
-    readonly newest: Run;
-    readonly decidedThrough: number;
-  },
+  }: Pick<DueRule, "watermark" | "runs" | "segments"> & { readonly decidedThrough: number },
 ): Promise<boolean> {
   const last = runs.findLast(({ day }) => day <= decidedThrough);
   if (last === undefined) return false;
-  const { sinceMs, isElsewhere } = lastDecision(watermark, runs, last);
-  return isAfterBulkChange(parts, id, {
-    runs,
-    last,
-    segments,
-    sinceMs,
-    isElsewhere: isElsewhere(newest, timezone),
-  });
+  const { sinceMs } = lastDecision(watermark, runs, last, timezone);
+  return isAfterBulkChange(parts, id, { runs, last, segments, sinceMs });
 }
 
 /** In another timezone, today may have begun a day earlier. */

@@ -12,8 +12,8 @@ import type { OwnersAsSeen } from "./seen-owners.ts";
 
 /** Fires for accounts that lost their last owner and still have members. The ledger has a state for each
  * account with an owner; an account that loses its last owner loses the state. An account that never had an
- * owner does not fire. Nothing is read while no users were loaded, and no states while the set of accounts
- * with owners is the set of the last run. */
+ * owner does not fire. Nothing is read while no users were loaded, and states only after a start or a
+ * takeover. */
 export async function decideOwners(
   parts: DecisionParts,
   organization: Organization,
@@ -25,11 +25,6 @@ export async function decideOwners(
   const present = { batches: parts.loadedUserBatches(organization.id), atMs: nowMs };
   const last = watermark.takesOver ? undefined : seenOwners.at(version.rule, watermark.sequence);
   if (last !== undefined && !isDue(last, present)) return watermark;
-  const fingerprint = await fingerprintOf(warehouse, organization.id);
-  if (last?.fingerprint === fingerprint) {
-    seenOwners.keep(version.rule, watermark.sequence, { ...last, ...present });
-    return watermark;
-  }
   const owned = await ownedAccounts(warehouse, organization.id);
   // The ledger has a state for each account that had an owner at the last decision.
   const before = last?.accounts ?? new Set((await statesOf(parts.rules, version, "account")).keys());
@@ -37,7 +32,7 @@ export async function decideOwners(
   const lost = [...before.difference(owned)];
   const decisions = await decisionsOf(parts, organization, rule, { found, lost });
   const now = await commitOwners(parts, organization, rule, decisions);
-  seenOwners.keep(version.rule, now.sequence, { ...present, fingerprint, accounts: owned });
+  seenOwners.keep(version.rule, now.sequence, { ...present, accounts: owned });
   return now;
 }
 
@@ -53,22 +48,12 @@ function isDue(
 }
 
 /** The accounts with an owner. */
-const ownedAccountsQuery = `
-  SELECT account FROM users FINAL WHERE organization = {organization:UInt32} AND account != 0
-  GROUP BY account HAVING countIf(is_account_owner) > 0`;
-
-/** A fingerprint of the set of accounts with an owner. */
-async function fingerprintOf(warehouse: Warehouse, organization: number): Promise<string> {
-  const rows = await warehouse.rows<{ fingerprint: string }>(
-    `SELECT concat(toString(count()), ' ', toString(groupBitXor(cityHash64(account)))) AS fingerprint
-     FROM (${ownedAccountsQuery})`,
+async function ownedAccounts(warehouse: Warehouse, organization: number): Promise<Set<number>> {
+  const rows = await warehouse.rows<{ account: number }>(
+    `SELECT account FROM users FINAL WHERE organization = {organization:UInt32} AND account != 0
+     GROUP BY account HAVING countIf(is_account_owner) > 0`,
     { organization },
   );
-  return rows[0]?.fingerprint ?? "";
-}
-
-async function ownedAccounts(warehouse: Warehouse, organization: number): Promise<Set<number>> {
-  const rows = await warehouse.rows<{ account: number }>(ownedAccountsQuery, { organization });
   return new Set(rows.map(({ account }) => account));
 }
 

@@ -1,12 +1,10 @@
 /** The accounts with owners at the last run of each rule. They are kept in memory, because the rules are
- * decided every ten seconds. */
+ * decided after each batch of users. */
 
 export interface OwnersAsSeen {
   /** Batches of users that were loaded before the owners were read. */
   readonly batches: number;
   readonly atMs: number;
-  /** Of the set of accounts: it changes only with the set. */
-  readonly fingerprint: string;
   /** By number: 50,000 accounts take 2 MB. */
   readonly accounts: ReadonlySet<number>;
 }

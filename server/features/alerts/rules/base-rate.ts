@@ -1,10 +1,14 @@
 /** The base rate that the precision of a rule is compared with: how many of all entities churned within the
  * horizon. */
-import { type DaySets, isMember } from "../../../analytics/segments/past/day-sets.ts";
+import {
+  type MembersQuestion,
+  memberDigitsSql,
+  wasMember,
+} from "../../../analytics/entities/recorded-days.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
-import type { Parameter, Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../../warehouse/schema/included.ts";
 
 export interface BaseRate {
@@ -19,49 +23,22 @@ export interface BaseRateQuestion {
   readonly horizonDays: number;
   /** Days of runs, each with a run a horizon later. */
   readonly days: readonly number[];
-  /** Counts only entities that were in the scope on the day; undefined for all. */
-  readonly within?: { readonly scope: DaySets; readonly placeOf: (day: number) => number } | undefined;
+  /** Counts only members of a segment on the day, which is at a place among its evaluations. Undefined for
+   * all. */
+  readonly within?:
+    | { readonly members: MembersQuestion; readonly placeOf: (day: number) => number }
+    | undefined;
 }
-
-/** Entities in one statement, which binds their membership. */
-const entitiesOfStatement = 16_384;
 
 /** The entities that could churn on the Mondays among the days (on the last day if there is no Monday), and
  * how many of them had churned a horizon later. @throws WarehouseError */
-export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestion): Promise<BaseRate> {
-  const { days, within } = question;
+export async function baseRateOf(
+  warehouse: Warehouse,
+  { organization, kind, runs, horizonDays, days, within }: BaseRateQuestion,
+): Promise<BaseRate> {
   const mondays = days.filter((day) => day % 7 === 4);
   const chosen = mondays.length > 0 ? mondays : days.slice(-1);
   if (chosen.length === 0) return { count: 0, churned: 0 };
-  if (within === undefined) return counted(warehouse, question, chosen);
-  let [count, churned] = [0, 0];
-  for (let from = 0; from < within.scope.entities; from += entitiesOfStatement) {
-    const numbers = { from, below: from + entitiesOfStatement };
-    const members = {
-      text: `AND entity >= {numbersFrom:UInt32} AND entity < {numbersBelow:UInt32}
-        AND ${isMember("entity", "toUInt8(transform(day, {earlyDays:Array(Int32)}, {earlyPlaces:Array(UInt8)}, 0))")}`,
-      parameters: {
-        ...within.scope.parameters(numbers),
-        numbersFrom: numbers.from,
-        numbersBelow: numbers.below,
-        earlyPlaces: chosen.map(within.placeOf),
-      },
-    };
-    const part = await counted(warehouse, question, chosen, members);
-    count += part.count;
-    churned += part.churned;
-  }
-  return { count, churned };
-}
-
-/** Counts the entities of days. @param and a condition on `entity` and `day`, with the values that it
- * binds */
-async function counted(
-  warehouse: Warehouse,
-  { organization, kind, runs, horizonDays }: BaseRateQuestion,
-  chosen: readonly number[],
-  and: { readonly text: string; readonly parameters: Readonly<Record<string, Parameter>> } = none,
-): Promise<BaseRate> {
   const versionOf = (day: number) => runs.find((run) => run.day === day)?.body.rowsVersion ?? 0;
   const shown = kind === "user" ? isIncluded("user") : "true";
   const rows = (name: string) => `
@@ -69,14 +46,24 @@ async function counted(
     WHERE organization = {organization:UInt32} AND ${shown}
       AND day IN (SELECT addDays(toDate32('1970-01-01'), arrayJoin({${name}Days:Array(Int32)})))
       AND version >= transform(toInt32(day), {${name}Days:Array(Int32)}, {${name}Versions:Array(UInt64)}, 0)`;
+  const members = within && memberDigitsSql(within.members);
+  const ofMembers =
+    members === undefined
+      ? ""
+      : `INNER JOIN (${members.text}) AS recorded USING (entity)
+         WHERE ${wasMember("transform(day, {earlyDays:Array(Int32)}, {earlyPlaces:Array(UInt8)}, 0)")}`;
   const later = chosen.map((day) => day + horizonDays);
   const [row] = await warehouse.rows<BaseRate>(
     `SELECT count() AS count, countIf(laterState = 'churned') AS churned
-     FROM (SELECT entity, earlyDay AS day FROM (${rows("early")}) WHERE state != 'churned' AND n >= 0 ${and.text}) AS early
+     FROM (
+       SELECT entity, day FROM (
+         SELECT entity, earlyDay AS day FROM (${rows("early")}) WHERE state != 'churned' AND n >= 0) AS scored
+       ${ofMembers}) AS early
      INNER JOIN (SELECT entity, laterDay - {horizonDays:Int32} AS day, state AS laterState FROM (${rows("later")})) AS later
      USING (entity, day)`,
     {
-      ...and.parameters,
+      ...members?.parameters,
+      ...(within !== undefined && { earlyPlaces: chosen.map(within.placeOf) }),
       organization,
       horizonDays,
       earlyDays: chosen,
@@ -87,5 +74,3 @@ async function counted(
   );
   return row ?? { count: 0, churned: 0 };
 }
-
-const none = { text: "", parameters: {} };

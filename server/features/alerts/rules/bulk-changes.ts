@@ -24,8 +24,6 @@ export interface Decided {
   readonly last: Run;
   /** When the scores that decided that day were first shown. */
   readonly sinceMs: number;
-  /** Whether the timezone or the declared outages changed since. */
-  readonly isElsewhere: boolean;
   readonly segments: Pick<OfSegments, "changedAtMs">;
 }
 
@@ -39,7 +37,7 @@ const recentDays = 3;
 export async function isAfterBulkChange(
   { lastBulkLoadAtMs, isPastImported, lateEvents }: BulkParts,
   organization: number,
-  { runs, last, sinceMs, isElsewhere, segments }: Decided,
+  { runs, last, sinceMs, segments }: Decided,
 ): Promise<boolean> {
   if ((segments.changedAtMs ?? 0) > sinceMs) return true;
   const bulkLoadedAtMs = await lastBulkLoadAtMs(organization);
@@ -50,7 +48,6 @@ export async function isAfterBulkChange(
     return isPastImported({ organization, sinceMs, beforeDay });
   }
   if (!haveScoresChanged(runs, last.day, sinceMs)) return false;
-  if (isElsewhere) return true;
   // With a stream of late events the past is scored again each night. Without late events the change has
   // another cause, for example a repair.
   const late = await lateEvents({ organization, sinceMs: sinceDayBefore(runs, last, sinceMs), beforeDay });

@@ -5,7 +5,7 @@
  */
 import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { boundBitmap, type EntitySet } from "../../../analytics/entities/entity-sets.ts";
-import { type DaySets, isMember } from "../../../analytics/segments/past/day-sets.ts";
+import { type MembersQuestion, wasMember } from "../../../analytics/entities/recorded-days.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 
 /** Conditions on the rows of scores. */
@@ -36,11 +36,11 @@ export interface SegmentNow {
 /** The condition `inSegment`, with the members of the segment now. */
 type InSegment = Extract<RuleCondition, { kind: "inSegment" }> & { readonly of: SegmentNow };
 
-/** The condition `inSegment` in a preview, with the members of the segment on each of the previewed days. */
+/** The condition `inSegment` in a preview, with the recorded members of the segment. */
 interface WasInSegment {
   readonly kind: "wasInSegment";
-  /** By the place of the day among the previewed days, from 0. */
-  readonly members: DaySets;
+  /** At an evaluation of each of the previewed days. */
+  readonly recorded: MembersQuestion;
 }
 
 /** Conditions that are decided once a scored day. */
@@ -63,9 +63,10 @@ export interface Compared {
 }
 
 export interface ConditionSql {
-  /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`. */
+  /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`, and `memberDigits` of recorded
+   * members. */
   readonly value: string;
-  /** The parameters that `value` binds, beside `fromPlace` and the members in a range of numbers. */
+  /** The parameters that `value` binds, beside `fromPlace`. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Expressions of whether the condition holds, and of whether its exit holds. Neither holds for an unknown
    * value. */
@@ -139,7 +140,7 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
     case "wasInSegment":
       return {
         // Days before the first previewed day are read for comparison only.
-        value: `toFloat64(place >= {fromPlace:UInt8} AND ${isMember("entity", "toUInt8(greatest(place - {fromPlace:UInt8}, 0))")})`,
+        value: `toFloat64(place >= {fromPlace:UInt8} AND ${wasMember("greatest(place - {fromPlace:UInt8}, 0)")})`,
         ...holdsOrNot,
         parameters: {},
       };

@@ -1,35 +1,35 @@
-/** The segments that a previewed rule names, as of each scored day of the past. */
+/** The segments that a previewed rule names, with the members that were recorded on past days. */
 import type { RuleCondition, RuleScope } from "../../../../contract/alerts/rules.ts";
-import { Refusal } from "../../../../contract/refusal.ts";
-import type { DaySets } from "../../../analytics/segments/past/day-sets.ts";
+import {
+  type MembersQuestion,
+  memberDigits,
+  type RecordedDay,
+} from "../../../analytics/entities/recorded-days.ts";
 import { formatDay } from "../../../calendar/days.ts";
 import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
 import { daysWithin } from "../../../scoring/scores/observed-days.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { readingInScope } from "./segments.ts";
 import type { Reading } from "./step.ts";
 
-/** A segment whose filter has a history. */
 export interface SegmentInPast {
+  readonly id: number;
   readonly name: string;
   /** Whether its members follow from scores. */
   readonly readsScores: boolean;
   /** Whether its members follow from events within some days, so that days without data change them. */
   readonly countsDays: boolean;
-  /** Its members also follow from scores of this many days before; 0 if they do not. */
-  readonly comparedDays: number;
-  /** The first day whose members are known, if a fixed segment is among the conditions; else null. */
-  readonly sinceDay: number | null;
-  /** Reads its members as of the starts of at most 128 days. */
-  readonly membersOn: (days: readonly number[]) => Promise<DaySets>;
+  /** The days on which its members were recorded since its last edit, in order. */
+  readonly recorded: readonly RecordedDay[];
 }
 
 /** The places where a rule names a segment. */
 export type SegmentField = "scope.segment" | "condition.segment";
 
-/** Finds a segment. @throws Refusal when there is no such segment of the scope's kind, or a condition has no
- * history */
+/** Finds a segment. @throws Refusal when there is no such segment of the scope's kind */
 export type FindSegment = (
   field: SegmentField,
   segment: number,
@@ -37,48 +37,73 @@ export type FindSegment = (
 ) => Promise<SegmentInPast>;
 
 /** The segments of scope and condition. */
-export type NamedSegments = Readonly<Partial<Record<SegmentField, SegmentInPast>>>;
+export interface NamedSegments {
+  readonly scope?: SegmentInPast | undefined;
+  readonly condition?: SegmentInPast | undefined;
+}
 
 /** Reads which segments a rule names. @throws Refusal as `FindSegment` */
 export async function segmentsNamed(
   find: FindSegment,
   { scope, condition }: { readonly scope: RuleScope; readonly condition: RuleCondition },
 ): Promise<NamedSegments> {
-  const named: Partial<Record<SegmentField, SegmentInPast>> = {};
-  if (scope.segment !== undefined) {
-    named["scope.segment"] = await find("scope.segment", scope.segment, scope.kind);
-  }
-  if (condition.kind === "inSegment") {
-    named["condition.segment"] = await find("condition.segment", condition.segment, scope.kind);
-  }
-  return named;
+  return {
+    scope: scope.segment === undefined ? undefined : await find("scope.segment", scope.segment, scope.kind),
+    condition:
+      condition.kind === "inSegment"
+        ? await find("condition.segment", condition.segment, scope.kind)
+        : undefined,
+  };
 }
 
-/** The first day whose members are known; null if no segment is fixed. */
-export function knownSince(named: NamedSegments): number | null {
-  const days = Object.values(named).flatMap(({ sinceDay }) => sinceDay ?? []);
-  return days.length === 0 ? null : Math.max(...days);
+/** The segments as the preview takes them: a scope without recorded days before today is left out. */
+export function knownSegments({ scope, condition }: NamedSegments, today: number): NamedSegments {
+  const isNew = (scope?.recorded[0]?.day ?? today) >= today;
+  return { scope: isNew ? undefined : scope, condition };
 }
 
-/** From how many earlier days the members of a day follow. */
-export function comparedDaysOf(named: NamedSegments): number {
-  return Math.max(0, ...Object.values(named).map(({ comparedDays }) => comparedDays));
+/** The days on which the members of all segments are known; undefined without a segment. */
+export function knownDays(known: NamedSegments): ReadonlySet<number> | undefined {
+  const all = [known.scope, known.condition].filter((one) => one !== undefined);
+  const days = all.map(({ recorded }) => new Set(recorded.map(({ day }) => day)));
+  return days.length === 0 ? undefined : days.reduce((some, other) => some.intersection(other));
 }
 
-/** Refuses a preview whose first day is before the last change of a fixed segment. @throws Refusal */
-export function refuseYoung(named: NamedSegments, firstDay: number | undefined): void {
-  for (const [field, { name, sinceDay }] of Object.entries(named)) {
-    if (firstDay === undefined || sinceDay === null || sinceDay <= firstDay) continue;
-    throw new Refusal(
-      `${field} has no preview: the fixed segment ${name} is known from ${formatDay(sinceDay)} on, and the preview begins on ${formatDay(firstDay)}.`,
-    );
-  }
+/** What a preview says about segments that were not recorded on all of its days: a sentence each; null where
+ * there is nothing to say. @param fromDay the first day that the preview would have */
+export function noteOnSegments(
+  { scope, condition }: NamedSegments,
+  {
+    kind,
+    today,
+    fromDay,
+  }: { readonly kind: RuleScope["kind"]; readonly today: number; readonly fromDay: number },
+): string | null {
+  const known = knownSegments({ scope, condition }, today);
+  const sentences = [
+    ...(scope !== undefined && known.scope === undefined
+      ? [
+          `The segment ${scope.name} has no recorded members of past days yet, so the preview is for all ${kind}.`,
+        ]
+      : []),
+    ...[known.scope, known.condition].flatMap((segment) => {
+      if (segment === undefined) return [];
+      const since = segment.recorded[0]?.day;
+      if (since === undefined) return [`The members of the segment ${segment.name} are not recorded yet.`];
+      return since <= fromDay
+        ? []
+        : [`The members of the segment ${segment.name} are recorded from ${formatDay(since)} on.`];
+    }),
+  ];
+  return sentences.length === 0 ? null : [...new Set(sentences)].join(" ");
 }
 
 type Run = ScoreRecord<RunBody>;
 
-/** The members of a preview without a scored day: no entity has a reading. */
-const none = { scope: undefined, judged: undefined };
+interface Of {
+  readonly organization: number;
+  readonly kind: EntityKind;
+}
 
 /** The members on the scored days of a preview. */
 export class MembersInPast {
@@ -86,45 +111,53 @@ export class MembersInPast {
   readonly #places: ReadonlyMap<number, number>;
   readonly #changed: ReadonlySet<number>;
   /** Undefined for a rule about all users or accounts. */
-  readonly scope: DaySets | undefined;
+  readonly #digits: ReadonlyMap<number, string> | undefined;
+  /** Undefined for a rule about all users or accounts. */
+  readonly scope: MembersQuestion | undefined;
   /** Undefined for a condition that is about no segment. */
-  readonly judged: DaySets | undefined;
+  readonly judged: MembersQuestion | undefined;
 
   private constructor(
     days: readonly number[],
     changed: ReadonlySet<number>,
     { scope, judged }: Pick<MembersInPast, "scope" | "judged">,
+    digits: ReadonlyMap<number, string> | undefined,
   ) {
     this.#days = days;
     this.#places = new Map(days.map((day, place) => [day, place]));
     this.#changed = changed;
+    this.#digits = digits;
     this.scope = scope;
     this.judged = judged;
   }
 
-  /** @param runs of the days, in order @throws WarehouseError */
-  static async on(named: NamedSegments, runs: readonly Run[]): Promise<MembersInPast> {
+  /** @param runs of the days, in order, on which all segments are known @throws WarehouseError */
+  static async on(
+    warehouse: Warehouse,
+    { scope, condition }: NamedSegments,
+    { organization, kind }: Of,
+    runs: readonly Run[],
+  ): Promise<MembersInPast> {
     const days = runs.map(({ day }) => day);
-    if (days.length === 0) return new MembersInPast(days, new Set(), none);
-    const segments = Object.values(named);
+    const segments = [scope, condition].filter((one) => one !== undefined);
     const changed = [
       ...(segments.some(({ readsScores }) => readsScores) ? daysWithOtherRules(runs) : []),
       ...(segments.some(({ countsDays }) => countsDays) ? daysAfterOutages(runs) : []),
     ];
-    return new MembersInPast(days, new Set(changed), {
-      scope: await named["scope.segment"]?.membersOn(days),
-      judged: await named["condition.segment"]?.membersOn(days),
-    });
+    const question = (of: SegmentInPast | undefined) =>
+      of && { organization, segment: of.id, of: kind, evaluations: evaluationsOf(of, days) };
+    const asked = { scope: question(scope), judged: question(condition) };
+    const digits = asked.scope && (await memberDigits(warehouse, asked.scope));
+    return new MembersInPast(days, new Set(changed), asked, digits);
   }
 
   /** The readings of an entity as a live rule has them; undefined for an entity that was never in the
    * scope. */
   readings(entity: number, readings: readonly Reading[]): readonly Reading[] | undefined {
-    const { scope } = this;
-    if (scope?.hasAny(entity, 0, this.#days.length) === false) return undefined;
-    if (scope === undefined && this.#changed.size === 0) return readings;
+    if (this.#digits?.has(entity) === false) return undefined;
+    if (this.#digits === undefined && this.#changed.size === 0) return readings;
     return readings.map((reading) => {
-      const isIn = scope === undefined || scope.has(entity, this.placeOf(reading.day));
+      const isIn = this.#isIn(entity, this.placeOf(reading.day));
       return readingInScope(reading, { isIn, isBySettings: this.#changed.has(reading.day) });
     });
   }
@@ -132,19 +165,27 @@ export class MembersInPast {
   /** Whether an entity was in the scope on a day, or on the scored day before a day without scores. */
   isInScope(entity: number, day: number): boolean {
     const place = this.#days.findLastIndex((each) => each <= day);
-    return this.scope === undefined || (place >= 0 && this.scope.has(entity, place));
+    return this.#isIn(entity, place);
   }
 
   /** Whether an entity was in the scope on any scored day from one day (inclusive) to another (exclusive). */
   wasInScope(entity: number, fromDay: number, toDay: number): boolean {
-    const placeOf = (day: number) => this.#days.filter((each) => each < day).length;
-    return this.scope === undefined || this.scope.hasAny(entity, placeOf(fromDay), placeOf(toDay));
+    return this.#days.some((day, place) => day >= fromDay && day < toDay && this.#isIn(entity, place));
   }
 
-  /** The place of a scored day in the sets. */
+  /** The place of a scored day among the evaluations. */
   placeOf(day: number): number {
     return this.#places.get(day) ?? 0;
   }
+
+  #isIn(entity: number, place: number): boolean {
+    return this.#digits === undefined || this.#digits.get(entity)?.[place] === "1";
+  }
+}
+
+function evaluationsOf({ recorded }: SegmentInPast, days: readonly number[]): number[] {
+  const of = new Map(recorded.map(({ day, evaluation }) => [day, evaluation]));
+  return days.map((day) => of.get(day) ?? 0);
 }
 
 /** Whether there were days without data between two scored days. */

@@ -12,12 +12,12 @@ import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, isOfRisk, lookbackOf } from "./conditions.ts";
 import {
-  comparedDaysOf,
   type FindSegment,
-  knownSince,
+  knownDays,
+  knownSegments,
   MembersInPast,
   type NamedSegments,
-  refuseYoung,
+  noteOnSegments,
   segmentsNamed,
 } from "./past-segments.ts";
 import { matureDays, type Precision, type PreviewFigures, previewFigures } from "./preview-figures.ts";
@@ -42,6 +42,9 @@ export interface RulePreview extends Omit<PreviewFigures, "precision"> {
   readonly insideNow: number;
   readonly precision: Precision & { readonly steps: "daily" | "weekly" };
   readonly baseRate: BaseRate;
+  /** What the preview could not take from the records of the rule's segments; null where there is nothing to
+   * say. */
+  readonly note: string | null;
 }
 
 /** Days of a preview: their daily scores are there after an import, and are never thinned out. */
@@ -59,7 +62,7 @@ export interface PreviewParts {
   readonly findSegment: FindSegment;
 }
 
-/** Computes the preview. @throws Refusal for conditions and segments without a history */
+/** Computes the preview. @throws Refusal for conditions without a history */
 export async function previewRule(parts: PreviewParts, question: PreviewQuestion): Promise<RulePreview> {
   const refused = whyNoPreview(question);
   if (refused !== undefined) throw new Refusal(refused);
@@ -70,6 +73,7 @@ export async function previewRule(parts: PreviewParts, question: PreviewQuestion
   const judged = isWeekly
     ? await replayed(parts.warehouse, question, named, { pastDays: weeklyDays, onlyMondays: true })
     : daily;
+  const { kind } = question.scope;
   const { scope } = judged.members;
   return {
     ...figures,
@@ -84,8 +88,9 @@ export async function previewRule(parts: PreviewParts, question: PreviewQuestion
       runs: judged.runs,
       horizonDays: question.horizonDays,
       days: matureDays(judged.about),
-      within: scope && { scope, placeOf: (day: number) => judged.members.placeOf(day) },
+      within: scope && { members: scope, placeOf: (day: number) => judged.members.placeOf(day) },
     }),
+    note: noteOnSegments(named, { kind, today: question.today, fromDay: question.today - previewDays }),
   };
 }
 
@@ -140,8 +145,7 @@ interface Replays {
 }
 
 /** The alerts of the past of each entity that was ever inside, or churned.
- * @throws Refusal for a condition that has no preview, and for a fixed segment that changed since the first
- * day */
+ * @throws Refusal for a condition that has no preview */
 export async function replaysOf(
   warehouse: Warehouse,
   question: PreviewQuestion,
@@ -150,24 +154,25 @@ export async function replaysOf(
 ): Promise<Replays> {
   const { organization, scope, condition, today } = question;
   const read = dailyConditionOf(condition);
-  const firstDay = today - pastDays + Math.max(lookbackOf(read), comparedDaysOf(named));
+  const known = knownSegments(named, today);
   const asked = {
     organization,
     kind: kindOf(scope),
     toDay: today,
     onlyMondays,
-    // On an earlier day, a rise has no day to compare with. Mondays before a fixed segment are left out.
-    fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
+    onlyDays: knownDays(known),
+    // On an earlier day, a rise has no day to compare with.
+    fromDay: today - pastDays + lookbackOf(read),
     withChurned: true,
   };
   const scored = await daysToRead(warehouse, { ...asked, condition: read });
   const days = byNewestLimits && isOfRisk(read) ? daysWithRisk(scored) : scored;
   const runs = runsAskedFor(days);
   const daysWithoutRisk = runsAskedFor(scored).length - runs.length;
-  refuseYoung(named, runs[0]?.day);
-  const members = await MembersInPast.on(named, runs);
+  const of = { organization: organization.id, kind: asked.kind };
+  const members = await MembersInPast.on(warehouse, known, of, runs);
   const judged: DailyCondition =
-    members.judged === undefined ? read : { kind: "wasInSegment", members: members.judged };
+    members.judged === undefined ? read : { kind: "wasInSegment", recorded: members.judged };
   const moments = await momentsOf(warehouse, question, runs[0]?.day ?? today);
   const followed = [...moments.keys()];
   const readings = await readingsOf(warehouse, { ...asked, condition: judged, followed }, days);

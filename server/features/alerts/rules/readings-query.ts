@@ -3,6 +3,7 @@
  * entities that are ever inside, or followed, leave the engine: a few megabytes of 9 million rows.
  */
 
+import { memberDigitsSql } from "../../../analytics/entities/recorded-days.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import { daysWithin, type Outages, windowStart } from "../../../scoring/scores/observed-days.ts";
 import type { Parameter } from "../../../warehouse/engine/warehouse.ts";
@@ -69,7 +70,6 @@ export function judgementsQuery(question: JudgementsQuestion): Query {
         OR entity IN {followed:Array(UInt32)}`,
     parameters: {
       ...judged.parameters,
-      ...(condition.kind === "wasInSegment" && condition.members.parameters(numbers)),
       organization,
       fromPlace,
       followed: followed.filter((one) => isWithin(one, numbers)),
@@ -109,9 +109,16 @@ function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition
     inside({ value: "value", before: "before", from: "inFrom" }),
     out({ value: "value", before: "before", from: "outFrom" }),
   );
+  const recorded =
+    condition.kind === "wasInSegment"
+      ? memberDigitsSql(
+          condition.recorded,
+          "AND entity >= {numbersFrom:UInt32} AND entity < {numbersBelow:UInt32}",
+        )
+      : undefined;
   const values = `
     SELECT entity, place, state = 'churned' AS isChurned, ifNull(${value}, nan) AS value, tenureDays
-    FROM (${rowsSql(kind)})`;
+    FROM (${rowsSql(kind)}) AS scored ${recorded === undefined ? "" : `LEFT JOIN (${recorded.text}) AS recorded USING (entity)`}`;
   const rows = lookbackDays === 0 ? `SELECT *, 0. AS before FROM (${values})` : withBefore(values);
   return {
     sql: `
@@ -124,6 +131,7 @@ function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition
       GROUP BY entity`,
     parameters: {
       ...parameters,
+      ...recorded?.parameters,
       inFroms: days.map(({ inFrom }) => inFrom),
       outFroms: days.map(({ outFrom }) => outFrom),
       // A new entity has no value to compare with.

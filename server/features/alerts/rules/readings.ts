@@ -4,7 +4,7 @@
  * (`daily/`).
  */
 
-import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
+import { groundKey, rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
@@ -12,7 +12,7 @@ import { runsBetween, type ScoreRecord } from "../../../scoring/run/records.ts";
 import type { Outages } from "../../../scoring/scores/observed-days.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
-import { insideByRules } from "./as-before.ts";
+import { crossedByWeights } from "./by-weights.ts";
 import { conditionSql, type DailyCondition, isOfScores, isOfSegment, lookbackOf } from "./conditions.ts";
 import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";
 import { type Absent, absentAccounts, accountsWithExclusions } from "./standing.ts";
@@ -33,6 +33,8 @@ export interface ReadingsQuestion {
   readonly withChurned?: boolean;
   /** Whether only Mondays count as scored days. */
   readonly onlyMondays?: boolean;
+  /** Of the scored days only these are asked for; undefined for all. */
+  readonly onlyDays?: ReadonlySet<number> | undefined;
 }
 
 /** The readings of an entity that is ever inside, or followed, in the order of days. The state of the first
@@ -79,7 +81,7 @@ async function readingsOn(
   const absent =
     question.kind === "account" ? await absentAccounts(warehouse, question.organization) : undefined;
   const traces = judged.map((one) => traceOf(one, days, absent));
-  const changed = await byRulesOfBefore(warehouse, question, days, traces);
+  const changed = await bySettings(warehouse, question, days, traces);
   const ofOthers = await withOtherMembers(warehouse, question, days, traces);
   return { runs, entities: entitiesOf(traces, days, { changed, ofOthers }) };
 }
@@ -88,8 +90,10 @@ async function readingsOn(
 export interface ReadDay {
   readonly run: Run;
   readonly isWanted: boolean;
-  /** The run by whose model and settings an entity that comes inside is judged again, to tell a change of the
-   * entity from a change of the model or the settings; undefined for the first day. */
+  /** The run of the scored day before; undefined for the first day. */
+  readonly previous: Run | undefined;
+  /** The run that an entity which comes inside is compared with: of the earlier day of a rise or a fall, else
+   * `previous`. */
   readonly before: Run | undefined;
 }
 
@@ -99,7 +103,7 @@ export async function daysToRead(
   warehouse: Warehouse,
   question: ReadingsQuestion,
 ): Promise<readonly ReadDay[]> {
-  const { organization, kind, condition, fromDay, toDay, onlyMondays = false } = question;
+  const { organization, kind, condition, fromDay, toDay, onlyMondays = false, onlyDays } = question;
   const lookback = lookbackOf(condition);
   const firstDay = fromDay - lookback - earlierDays;
   const stored = await runsBetween(
@@ -109,14 +113,14 @@ export async function daysToRead(
   );
   const runs = onlyMondays ? stored.filter(({ day }) => isMonday(day)) : stored;
   const last = runs.findLast(({ day }) => day < fromDay);
-  const wanted = runs.filter(({ day }) => day >= fromDay);
+  const wanted = runs.filter(({ day }) => day >= fromDay && onlyDays?.has(day) !== false);
   const bases = lookback === 0 ? [] : wanted.map(({ day }) => baseOf(runs, day, lookback));
-  const read = runs.filter((run) => run.day >= fromDay || run === last || bases.includes(run));
+  const read = runs.filter((run) => wanted.includes(run) || run === last || bases.includes(run));
   return read.map((run) => {
-    const isWanted = run.day >= fromDay;
+    const isWanted = wanted.includes(run);
     const previous = read.findLast(({ day }) => day < run.day);
     const base = lookback === 0 ? previous : baseOf(read, run.day, lookback);
-    return { run, isWanted, before: isWanted ? base : undefined };
+    return { run, isWanted, previous, before: isWanted ? base : undefined };
   });
 }
 
@@ -254,30 +258,39 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
 /** Entities by day. */
 type ByDay = ReadonlyMap<number, ReadonlySet<number>>;
 
+/** Entities by day that are inside by a change of settings or model. `everybody` who is inside, on days with
+ * other settings or another kind of model. */
+type BySettings = ReadonlyMap<number, ReadonlySet<number> | "everybody">;
+
 /** Whether an entity comes inside on a day, so that the rule may fire. The state of the first day is taken
  * over. */
 function mayFire({ letters: all }: Trace, at: number, first: number): boolean {
   return all[at] === letters.inside && all.slice(first, at).trimEnd().at(-1) !== letters.inside;
 }
 
-/** Entities that came inside, and would be outside by the model and settings of the compared day. */
-async function byRulesOfBefore(
+/** Who came inside by settings, by another kind of model, or by a refit alone. */
+async function bySettings(
   warehouse: Warehouse,
   { organization, kind, condition }: ReadingsQuestion,
   days: readonly ReadDay[],
   traces: readonly Trace[],
-): Promise<ByDay> {
-  const changed = new Map<number, ReadonlySet<number>>();
-  // For conditions about a segment, the callers know whether the model or the settings changed its members.
-  if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return changed;
+): Promise<BySettings> {
+  const changed = new Map<number, ReadonlySet<number> | "everybody">();
   const first = days.findIndex(({ isWanted }) => isWanted);
-  for (const [at, { run, before, isWanted }] of days.entries()) {
-    if (!isWanted || at === first || before === undefined || rulesKey(before) === rulesKey(run)) continue;
+  for (const [at, { run, previous, before, isWanted }] of days.entries()) {
+    if (!isWanted || at === first || previous === undefined) continue;
+    if (groundKey(previous) !== groundKey(run)) {
+      changed.set(run.day, "everybody");
+      continue;
+    }
+    // For conditions about a segment, the callers know whether a refit changed its members.
+    if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) continue;
+    if (before === undefined || rulesKey(before) === rulesKey(run)) continue;
     const entities = traces.filter((trace) => mayFire(trace, at, first)).map(({ entity }) => entity);
     if (entities.length === 0) continue;
-    const question = { organization, kind, now: run, rules: before, entities };
-    const [inside] = await insideByRules(warehouse, [condition], question);
-    changed.set(run.day, new Set(entities.filter((entity) => inside?.has(entity) !== true)));
+    const crossing = { organization, kind, run, reference: before, entities };
+    const [byWeights] = await crossedByWeights(warehouse, [condition], crossing);
+    changed.set(run.day, byWeights ?? new Set());
   }
   return changed;
 }
@@ -304,7 +317,7 @@ async function withOtherMembers(
 function* entitiesOf(
   traces: readonly Trace[],
   days: readonly ReadDay[],
-  { changed, ofOthers }: { readonly changed: ByDay; readonly ofOthers: ByDay },
+  { changed, ofOthers }: { readonly changed: BySettings; readonly ofOthers: ByDay },
 ): Iterable<EntityReadings> {
   const first = days.find(({ isWanted }) => isWanted)?.run.day;
   for (const { entity, letters: all } of traces) {
@@ -312,6 +325,8 @@ function* entitiesOf(
       const letter = all[at] ?? letters.none;
       if (!isWanted || letter === letters.none) return [];
       const isInside = letter === letters.inside || letter === letters.returned;
+      const bySettings = changed.get(day);
+      const isBySettings = bySettings === "everybody" || bySettings?.has(entity) === true;
       const hasOthers = isInside && ofOthers.get(day)?.has(entity) === true;
       const isAdopted = letter === letters.returned || hasOthers || day === first;
       return [
@@ -320,7 +335,7 @@ function* entitiesOf(
           isInside,
           isOut: letter === letters.out || letter === letters.absent,
           ...(letter === letters.absent && { isWithoutRow: true as const }),
-          isInsideAsBefore: isInside && changed.get(day)?.has(entity) !== true,
+          isInsideAsBefore: isInside && !isBySettings,
           standing: standings[letter] ?? (isAdopted ? "adopted" : "present"),
         },
       ];

@@ -9,7 +9,7 @@ export interface Reading {
   readonly day: number;
   /** Whether the condition holds. */
   readonly isInside: boolean;
-  /** Whether it would hold under the model, risk bands and settings of the last decided day. */
+  /** False where it holds only because settings, the model or the past as a whole changed. */
   readonly isInsideAsBefore: boolean;
   /** Whether the entity is beyond the threshold by the margin that ends an alert. */
   readonly isOut: boolean;
@@ -20,8 +20,8 @@ export interface Reading {
 
 /**
  * `present`: it can fire. `churned`, `gone` (an account without members), `excluded` (or erased): it cannot.
- * `adopted`: the day is taken over without an alert, because the rule was resumed, the entity is included
- * again, or a bulk change came before.
+ * `adopted`: the day is taken over without an alert, because the rule is new or was resumed, or the entity is
+ * included again.
  */
 export type Standing = "present" | "churned" | "gone" | "excluded" | "adopted";
 
@@ -55,7 +55,8 @@ export type Closing = "resolved" | "churned" | "gone" | "excluded";
 export type Outcome =
   | { readonly what: "fired"; readonly day: number }
   | { readonly what: "closed"; readonly day: number; readonly firedOn: number; readonly why: Closing }
-  /** Inside only because the model, the bands or the settings changed: no alert, a line of the digest. */
+  /** Inside only because settings, the model or the past as a whole changed: no alert, a line of the
+   * digest. */
   | { readonly what: "inside by settings"; readonly day: number };
 
 export interface Step {

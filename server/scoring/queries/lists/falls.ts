@@ -15,14 +15,14 @@ export interface Fall {
 /** The condition of a fall, over the `value` of a day, that of the day `before`, and the points `byRules`
  * that changed rules changed. Without use before there is nothing to fall. @param by a bound number, an
  * expression */
-export function fallCondition(of: Fall["of"], by: string): string {
+function fallCondition(of: Fall["of"], by: string): string {
   return of === "use"
     ? `(before > 0 AND value <= before * (1 - ${by} / 100))`
     : `(before + byRules - value >= ${by})`;
 }
 
 /** The column of scores that falls. */
-export const columnOfFall = { use: "volume_28", health: "health" } as const;
+const columnOfFall = { use: "volume_28", health: "health" } as const;
 
 /** A query of the entities (`entity`) of a fall. Its parameters begin with the fall's name, so that it may be
  * a part of other queries that bind `organization`. What changed rules changed is no fall of health. */

@@ -212,29 +212,24 @@ export function risksOfRun({ kind, ...ofRun }: OfRun): Query {
   };
 }
 
-/** How health went between two runs, as conditions on `state`, `healthBand`, `healthBandBefore` and `change`.
- * An empty band is that of no row. @param literal of a state or a band, in the type of these columns */
-export function movedConditionsBy(literal: (name: State | HealthBand | "") => string) {
-  const of = (...names: Parameters<typeof literal>[0][]) => names.map(literal).join(", ");
-  const churned = of("churned");
-  // From worse to better; onboarding is neither.
-  const rank = (band: string) => `indexOf([${of("churned", "at_risk", "watch", "healthy")}], ${band})`;
-  const [before, now] = [rank("healthBandBefore"), rank("healthBand")];
-  const went = (way: string) =>
-    `state IN (${of("active", "inactive", "canceling")}) AND healthBandBefore != ${churned} AND ifNull(change ${way} 0, false)`;
-  return {
-    changed: `healthBandBefore NOT IN (healthBand, ${of("")}) AND healthBand != ${of("")}`,
-    worse: `${now} > 1 AND ${now} < ${before}`,
-    better: `${before} > 1 AND ${now} > ${before}`,
-    fell: went("<"),
-    rose: went(">"),
-    churned: `healthBand = ${churned} AND healthBandBefore NOT IN (${of("churned", "")})`,
-    returned: `healthBandBefore = ${churned} AND healthBand NOT IN (${of("churned", "none", "")})`,
-  } as const;
-}
+const of = (...names: (State | HealthBand | "")[]) => names.map((name) => `'${name}'`).join(", ");
+// From worse to better; onboarding is neither.
+const rank = (band: string) => `indexOf([${of("churned", "at_risk", "watch", "healthy")}], ${band})`;
+const [rankBefore, rankNow] = [rank("healthBandBefore"), rank("healthBand")];
+const went = (way: string) =>
+  `state IN (${of("active", "inactive", "canceling")}) AND healthBandBefore != ${of("churned")} AND ifNull(change ${way} 0, false)`;
 
-/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
-export const movedConditions = movedConditionsBy((name) => `'${name}'`);
+/** How health went between two runs, as conditions on the columns of `scoresWithChange`. An empty band is
+ * that of no row. */
+export const movedConditions = {
+  changed: `healthBandBefore NOT IN (healthBand, ${of("")}) AND healthBand != ${of("")}`,
+  worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
+  better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
+  fell: went("<"),
+  rose: went(">"),
+  churned: `healthBand = ${of("churned")} AND healthBandBefore NOT IN (${of("churned", "")})`,
+  returned: `healthBandBefore = ${of("churned")} AND healthBand NOT IN (${of("churned", "none", "")})`,
+} as const;
 
 export type Moved = keyof typeof movedConditions;
 

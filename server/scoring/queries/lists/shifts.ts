@@ -28,23 +28,6 @@ export function shiftsBetween(kind: EntityKind, from: string, to: string): strin
     GROUP BY entity)`;
 }
 
-/**
- * A subquery of what changed rules changed between pairs of days: (entity, pair: its place from 1, and the
- * columns of `shiftsBetween`).
- * @param earlier,later name the bound days of the pairs, in days since 1970-01-01 @param only a condition on
- * the kind's numbers
- */
-export function shiftsOfPairs(kind: EntityKind, earlier: string, later: string, only: string): string {
-  const [from, to] = [`{${earlier}:Array(Int32)}`, `{${later}:Array(Int32)}`];
-  return `(
-    SELECT ${kind} AS entity, pair, sum(health) AS byRules, argMin(colour_before, day) AS bandFirst, argMax(colour, day) AS bandLast
-    FROM (
-      SELECT day, ${kind}, health, colour_before, colour, arrayJoin(arrayFilter(each -> toInt32(day) > ${from}[each] AND toInt32(day) <= ${to}[each],
-        arrayEnumerate(${from}))) AS pair
-      FROM ${shiftsOf(kind, `arrayMin(${from})`, `arrayMax(${to})`)} AND ${only})
-    GROUP BY entity, pair)`;
-}
-
 /** The condition that an entity went from one health band to the other by changed rules alone, over
  * `bandFirst` and `bandLast`. */
 export const isMovedByRules = (before: string, now: string) =>

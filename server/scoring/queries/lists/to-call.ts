@@ -22,9 +22,9 @@ export interface ToCallQuestion {
 }
 
 /** Health bands of entities that are not called. */
-export const uncalledBands = ["churned", "none"] as const;
+const uncalledBands = ["churned", "none"] as const;
 /** The condition that the `change` of health within a week is a sharp fall. */
-export const fellSharply = `ifNull(change <= -${sharpFallPoints}, false)`;
+const fellSharply = `ifNull(change <= -${sharpFallPoints}, false)`;
 /** Days between the scores of the call list and the scores that they are compared with. */
 export const callChangeDays = 7;
 
