@@ -11,11 +11,23 @@ const decisions = paths.filter((path) => /^docs\/decisions\/\d{4}-[\w-]+\.md$/.t
 /** `npm run models` writes docs/models.md: tables of figures. */
 const pages = paths.filter((path) => /^docs\/[\w-]+\.md$/.test(path) && path !== "docs/models.md");
 
+/** One page beside the code, of each part of the server. */
+const parts = paths.filter((path) => /^server\/.*README\.md$/.test(path));
+/** These say more than a page: how rules of alerts are decided, and members of segments recorded. */
+const isLonger = (path: string) => /\/00(84|85|86|92)-/.test(path);
+
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== "").length;
 
 test("a page of docs/ has at most 700 words", () => {
   expect(pages.length).toBeGreaterThan(20);
   expect(pages.filter((path) => words(textOf(path)) > 700)).toEqual([]);
+});
+
+test("a decision, and the README of a part, have at most 700 words", () => {
+  expect(decisions.length).toBeGreaterThan(15);
+  expect(parts.length).toBeGreaterThan(5);
+  const short = [...decisions.filter((path) => !isLonger(path)), ...parts];
+  expect(short.filter((path) => words(textOf(path)) > 700)).toEqual([]);
 });
 
 test("the first lines of a page are commands", () => {
