@@ -13,9 +13,11 @@ const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
 const env = { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "info" };
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
 const pages = [...textOf("docs/README.md").matchAll(/\]\(([\w-]+\.md)/g)].map(([, name]) => `docs/${name}`);
-const blocks = ["README.md", "docs/README.md", ...pages]
+const inPages = ["README.md", "docs/README.md", ...pages]
   .filter((page) => page !== "docs/send-reliably.md")
   .flatMap((page) => [...textOf(page).matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? ""));
+// The demonstration is in two pages, and is loaded once.
+const blocks = [...new Set(inPages)];
 
 // A group of its own, because `npm start` is a chain of processes.
 const service = Bun.spawn(["setsid", "sh", "-c", blocks[0] ?? ""], {
