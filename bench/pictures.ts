@@ -98,8 +98,9 @@ try {
       const organization = { OF: "Demo", EMPTY: "default" }[/^[A-Z]*/.exec(address)?.[0] ?? ""];
       const signed = organization && (await signedIn(page, server, organization));
       await page.goto(server.url + address.replace(/^[A-Z]+/, `/o/${signed ? signed.id : ""}`));
-      // The stream of the live view never ends.
-      await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
+      // The stream of the live view never ends. The README shows no page that is still loading.
+      const timeout = isForReadme ? 120_000 : 5_000;
+      await page.waitForLoadState("networkidle", { timeout }).catch(() => undefined);
       await page.screenshot({
         path: shown === undefined ? join(folder, `${picture}.png`) : join(readmeFolder, `${shown.name}.png`),
         fullPage: look.options.viewport === wide,

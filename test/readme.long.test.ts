@@ -1,5 +1,6 @@
-/** Every command of the README and of docs/using.md is run as it stands: `npm start`, then each block, on a
- * folder and a port of its own. */
+/** Every `sh` block of the README and of the pages of docs/ is run as it stands: `npm start`, then each block
+ * in the order of the pages' index, on a folder and a port of its own. Blocks that need another machine are
+ * `console`. test/sending.test.ts runs docs/send-reliably.md. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,9 +11,13 @@ import { until } from "./until.ts";
 const root = join(import.meta.dir, "..");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
 const env = { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "info" };
-const blocks = ["README.md", "docs/using.md"].flatMap((page) =>
-  [...readFileSync(join(root, page), "utf8").matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? ""),
-);
+const textOf = (page: string) => readFileSync(join(root, page), "utf8");
+const pages = [...textOf("docs/README.md").matchAll(/\]\(([\w-]+\.md)/g)].map(([, name]) => `docs/${name}`);
+const inPages = ["README.md", "docs/README.md", ...pages]
+  .filter((page) => page !== "docs/send-reliably.md")
+  .flatMap((page) => [...textOf(page).matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? ""));
+// The demonstration is in two pages, and is loaded once.
+const blocks = [...new Set(inPages)];
 
 // A group of its own, because `npm start` is a chain of processes.
 const service = Bun.spawn(["setsid", "sh", "-c", blocks[0] ?? ""], {

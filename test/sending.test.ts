@@ -1,5 +1,5 @@
-/** The programs of docs/sending.md run as they stand, over a connection that loses the first request and the
- * first answer: what they send is stored once. */
+/** The programs of docs/send-reliably.md run as they stand, over a connection that loses the first request
+ * and the first answer: what they send is stored once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Gate, type Mischief } from "./client/gate.ts";
 import { run, Server } from "./server.ts";
 
-const page = readFileSync(join(import.meta.dir, "..", "docs", "sending.md"), "utf8");
+const page = readFileSync(join(import.meta.dir, "..", "docs", "send-reliably.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "rekindle-sending-"));
 let server: Server;
 

@@ -1,4 +1,4 @@
-/** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for
+/** Parses the fields that all sources have: times and ids. server/sources/README.md has the rule for
  * times. */
 import { limits } from "../../contract/limits.ts";
 import { isPlausibleNumber, parseEventTime } from "../calendar/event-time.ts";

@@ -28,12 +28,16 @@ export interface ServeOptions {
  * then. A connection that is made in the moment in which the port is closed would be lost. */
 const clusterNoticeMs = 2_500;
 
+const experimentalCluster =
+  "a cluster is experimental: it never ran on a real ClickHouse server (docs/run-a-cluster.md)";
+
 /** Runs the service until SIGTERM or SIGINT.
  * @throws Refusal, ConfigError when it cannot start. */
 export async function serve(role: Role, options: ServeOptions = {}): Promise<void> {
   const { time = systemTime } = options;
   const config = readConfig();
   const log = createLogger(role === "analysis" ? "analysis" : "intake", config.logLevel);
+  if (config.cluster !== null) log.warn(experimentalCluster);
   // Each process loads only what it needs: the engine's library takes 130 MB, compiling schemas 0.2 s.
   if (role === "analysis") {
     const { startAnalysis } = await import("./start-analysis.ts");

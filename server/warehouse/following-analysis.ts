@@ -204,6 +204,6 @@ export function whileLeading(analysis: ServedAnalysis, following: FollowingAnaly
 /** A backup here is a copy of the machine's own files. */
 function noBackup(): Refusal {
   return new Refusal(
-    "the stores of a cluster are backed up by their own means: see docs/operating.md for PostgreSQL's and ClickHouse's.",
+    "the stores of a cluster are backed up by their own means: see docs/back-up-a-cluster.md.",
   );
 }

@@ -1,6 +1,7 @@
 /**
- * Putting a cluster's stores back, as docs/operating.md says: the warehouse from an older copy, PostgreSQL as
- * it is, and the page's own statements between them. The engines' own tools for backups are not run here.
+ * Putting a cluster's stores back, as docs/back-up-a-cluster.md says: the warehouse from an older copy,
+ * PostgreSQL as it is, and the page's own statements between them. The engines' own tools for backups are not
+ * run here.
  */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -44,7 +45,7 @@ afterAll(async () => {
 
 /** The page's statements, in their order. */
 const [unfinished = "", again = ""] = [
-  ...readFileSync(join(root, "docs/operating.md"), "utf8").matchAll(/^ *```sql\n(.*?)^ *```/gms),
+  ...readFileSync(join(root, "docs/back-up-a-cluster.md"), "utf8").matchAll(/^ *```sql\n(.*?)^ *```/gms),
 ].map(([, text = ""]) => text);
 
 async function acknowledge(events: readonly EventRow[]): Promise<void> {

@@ -19,7 +19,7 @@ interface PageClient {
   readonly accountName?: string | null;
 }
 
-/** The fetch of docs/using.md for clients that send nothing again. */
+/** The fetch of docs/connect-a-source.md for clients that send nothing again. */
 const patiently = `
   const patiently = async (url, init) => {
     for (let waitMs = 250; ; waitMs = Math.min(30_000, waitMs * 2)) {

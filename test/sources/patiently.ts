@@ -1,4 +1,4 @@
-/** The fetch that docs/using.md gives to clients that send nothing again. */
+/** The fetch that docs/connect-a-source.md gives to clients that send nothing again. */
 
 /** Sends again, with longer and longer waits, until there is an answer that is neither a 429 nor a failure of
  * the server. */

@@ -231,4 +231,13 @@ test("the reference page shows every field and every answer, and runs no script"
   const answers = ["201", "400", "401", "404", "429", "500", "validation_error", "rate_limit_exceeded"];
   for (const text of [...names, ...answers, "timestamp", "curl", "1.0.0", "Content-Encoding"])
     expect(html).toContain(text);
+  const ofApi = Object.entries(document.paths).filter(([path]) => path.startsWith("/api/"));
+  expect(ofApi.length).toBeGreaterThan(100);
+  const ofSources = /^\/api\/(s|public)\//;
+  for (const [path, item] of ofApi.filter(([path]) => !ofSources.test(path))) {
+    for (const method of Object.keys(item))
+      expect(html).toContain(`<span class="method">${method.toUpperCase()}</span> ${path}</code>`);
+  }
+  for (const text of ["riskBand", "tasks[].due", "alert.fired", "scores.completed"])
+    expect(html).toContain(text);
 });

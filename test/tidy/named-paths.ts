@@ -22,7 +22,7 @@ const made = [
 
 /** Decision records and the changelog describe the state of their time. */
 const isJudged = (path: string) =>
-  /\.(ts|tsx|mjs|css)$|^(docs\/)?[\w-]+\.md$/.test(path) && path !== "CHANGELOG.md";
+  /\.(ts|tsx|mjs|css|md)$/.test(path) && path !== "CHANGELOG.md" && !path.startsWith("docs/decisions/");
 
 /**
  * Names in comments of code, and in documents, that lead to no file or directory.

@@ -1,5 +1,5 @@
-/** Reads the call list: the one ranking of pages, commands, digests and messages. Decision 0100 has the
- * reasons. */
+/** Reads the call list: the one ranking of pages, commands, digests and messages. See
+ * server/analytics/README.md. */
 import {
   type CallClass,
   type CallListName,

@@ -1,5 +1,5 @@
-/** Whom to call first: the classes of the call list and its one order. Decision 0100 has the reasons.
- * Pure. */
+/** Whom to call first: the classes of the call list and its one order. See
+ * server/analytics/README.md. Pure. */
 
 import { type CallClass, callClasses, callListLimits } from "../../../contract/call-list/call-list.ts";
 import { counted } from "../../../contract/counted.ts";

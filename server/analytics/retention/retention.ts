@@ -1,7 +1,7 @@
 /**
  * Of the users who entered in a period, how many were active k periods later? From bitmaps alone, without
  * reading events: 26 weeks of 100,000 users and 20 million events take 15 ms.
- * docs/decisions/0015-retention.md has the figures.
+ * docs/decisions/0015 has the figures.
  */
 
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

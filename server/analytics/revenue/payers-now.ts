@@ -2,7 +2,8 @@
  * MRR, plan, status and renewal of payers now. They follow from the histories in `subscriptions` at one
  * instant. Rows that are shown are read and summed by `payerNow` (revenue/payer-now.ts). Orders and
  * filters of all payers are the same in SQL, with only the columns that they need: the engine would plan all
- * of them for longer than it runs. A test compares both. Decision 0081 has the rules.
+ * of them for longer than it runs. A test compares both. server/analytics/README.md has
+ * the rules.
  */
 import type { OffsetTransition } from "../../calendar/zone.ts";
 import { type PayerNow, payerNow, type SubscriptionState } from "../../revenue/payer-now.ts";

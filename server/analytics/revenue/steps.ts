@@ -1,7 +1,7 @@
 /**
  * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/balances.ts),
- * with one row for each change of a subscription. Sums of these rows are balances. Decision 0077 has the
- * reasons.
+ * with one row for each change of a subscription. Sums of these rows are balances. docs/decisions/0073 has
+ * the reasons.
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { minorUnitRate } from "../../revenue/rates.ts";

@@ -183,7 +183,7 @@ export function outagesTable({ id, integer, end }: TableTypes): string {
 
 /**
  * Message ids that are remembered for good. The day comes before the hash: rows of a file are in the order of
- * time, so that inserts change neighbouring pages (decision 0076).
+ * time, so that inserts change neighbouring pages (cli/import/README.md).
  */
 export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
   return `

@@ -192,7 +192,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   async snapshot(_folder: string): Promise<LedgerSnapshot> {
     throw new Refusal(
       "In a cluster Rekindle makes no backup of its own: back up PostgreSQL for point-in-time recovery, and " +
-        "ClickHouse with BACKUP, as docs/operating.md says.",
+        "ClickHouse with BACKUP, as docs/back-up-a-cluster.md says.",
     );
   }
 

@@ -14,7 +14,7 @@ export interface MessageIdHash {
 }
 
 /** These bits of the second word distinguish ids of identifies from those of tracks. Version 0.1.0 had no
- * kinds and kept all ids like those of tracks: see decision 0035. */
+ * kinds and kept all ids like those of tracks: see server/intake/README.md. */
 const identifyBits = 0x9d2c5681;
 
 export class MessageIdHasher {

@@ -1,6 +1,6 @@
 /**
  * Outages of the past: days without any active user that the rhythm of the weeks before does not explain. It
- * is the rule of rhythm.ts on days, which are all that is known of the past. See docs/decisions/0061.
+ * is the rule of rhythm.ts on days, which are all that is known of the past. See server/scoring/README.md.
  */
 import type { DaySpan } from "../scores/churn-changes.ts";
 

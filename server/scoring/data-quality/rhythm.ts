@@ -1,6 +1,6 @@
 /**
  * The rhythm of a source, and the time from which its silence is longer than that rhythm explains. See
- * docs/decisions/0025.
+ * server/scoring/README.md.
  *
  * Time is stretched first. An hour counts as much as the share of its kind (Tuesday, 14:00 to 15:00, in the
  * organization's timezone) in which the source sent before. On that clock, nights and weekends without data

@@ -1,6 +1,6 @@
 /**
  * Whether data is still received: from an organization at all, and from each of its sources. Scores wait
- * while it is not. See docs/decisions/0025 and 0057.
+ * while it is not. See server/scoring/README.md.
  */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour, type Zone } from "../../calendar/zone.ts";

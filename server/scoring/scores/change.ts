@@ -1,6 +1,6 @@
 /**
  * How scores changed between two days, in parts that add up: behaviour, time, and settings or model. All
- * scores are divided in the same way (docs/decisions/0045), so silence is behaviour in each of them.
+ * scores are divided in the same way, so silence is behaviour in each of them.
  */
 import { type Explanation, explain, type Serving, type Subject } from "./explain.ts";
 

@@ -1,5 +1,6 @@
 /**
- * Subscriptions, and the billing events that they are computed from. Decision 0072 has the reasons.
+ * Subscriptions, and the billing events that they are computed from. docs/decisions/0073 has the
+ * reasons.
  *
  * `billing_events` is filled by a view on `events`, under the tokens of the loader's batches. Its rows stay
  * when raw events are deleted. Several rows with one key are one event: a start, a rebuild or a replayed

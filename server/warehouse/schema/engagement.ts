@@ -2,7 +2,7 @@
  * Engagement events: all activity but passive events. The only file that decides which events count in
  * figures about people, for analytics and for scores; included.ts decides which users count.
  *
- * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0038).
+ * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0015).
  * Without passive events the texts below use the rollups of any event, which cost a tenth to a half. Queries
  * bind `organization` and `engagementParameters`.
  */

@@ -1,7 +1,7 @@
 /**
  * Deletes daily scores that are older than a quarter of a year. Runs of Mondays and of the first of each
  * month stay. Their days are those on which histories are scored, and each seven days have one. See
- * docs/decisions/0068.
+ * docs/decisions/0053.
  *
  * Records of runs are deleted first, so that no record is without its rows. Rows of runs without a record are
  * not read, and the next night deletes them after a crash.

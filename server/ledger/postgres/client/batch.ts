@@ -2,7 +2,7 @@
  * Several statements that are sent to PostgreSQL at once, with one Sync after the last. The server runs them
  * one after another. After a failed one it skips the others. So BEGIN can be sent with the statements after
  * it, and COMMIT with those before it. pg's pipeline mode sends a Sync after each statement:
- * docs/decisions/0051 has the reason against it.
+ * docs/decisions/0028 has the reason against it.
  */
 import { type Connection, type FieldDef, type Submittable, types } from "pg";
 import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts";
