@@ -4,7 +4,7 @@
 import type { ContactKind } from "../../contract/actions/work.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
-import type { Api } from "../actions/api.ts";
+import type { Api } from "../api/ask.ts";
 
 /** Segments of accounts. */
 const segments = [

