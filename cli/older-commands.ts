@@ -160,8 +160,10 @@ const flags: ReadonlySet<string> = new Set([
   "--csv",
   "--help",
   "--include-current",
+  "--is-done",
   "--json",
   "--send-emails",
+  "--sends-emails",
   "--with-account",
 ]);
 /** Options that take several values. */
@@ -195,7 +197,7 @@ export async function currentWords(
     const from = one.from.split(" ").filter((word) => !/^<|^--/.test(word));
     const words = one.to?.split(" ").map((word) => values.get(word) ?? word) ?? read.words;
     const current = [...words, ...options.flatMap(({ words: of }) => of)];
-    if (one.to === undefined && !options.some(({ isRenamed }) => isRenamed)) return { words: current };
+    if (one.to === undefined && !options.some(({ isRenamed }) => isRenamed)) return { words: written };
     // Without values: some are secrets.
     const flags = options.flatMap(({ words: of }) => of.filter((word) => word.startsWith("--")));
     const form = [one.to ?? one.from, ...flags].join(" ");
@@ -221,7 +223,7 @@ function readWords(given: readonly string[]): Read {
     options.set(flag, values);
     if (rest.length > 0) values.push(rest.join("="));
     else if (!flags.has(flag) && !flag.startsWith("--no-")) {
-      do values.push(given[++at] ?? "");
+      do values.push(...given.slice(++at, at + 1));
       while (lists.has(flag) && at + 1 < given.length && !given[at + 1]?.startsWith("-"));
     }
   }

@@ -2,6 +2,8 @@
 import { Command } from "commander";
 import { parse } from "csv-parse/sync";
 import { objectOf } from "../../contract/json.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { messageOf } from "../../server/process/message-of.ts";
 import { textOf } from "../text-of.ts";
 import { type Api, type Asked, askedOf, withApi } from "./ask.ts";
 import { type Field, fieldsOf, flagOf, jsonIn, optionsOf, valueIn } from "./fields.ts";
@@ -111,11 +113,17 @@ async function bodyText(given: string): Promise<string> {
 
 const idColumns: readonly string[] = ["userId", "accountId"];
 
-/** The first column of a CSV, without its header and Excel's line `sep=;`. */
+/** The first column of a CSV, without its header and Excel's line `sep=;`. @throws Refusal */
 async function idsIn(file: string): Promise<readonly string[]> {
   const delimiter = [",", ";", "\t"];
   const options = { bom: true, delimiter, relaxColumnCount: true, skipEmptyLines: true };
-  const rows: string[][] = parse(await textOf(file), options);
+  const text = await textOf(file);
+  let rows: string[][];
+  try {
+    rows = parse(text, options);
+  } catch (error) {
+    throw new Refusal(`${file} is not a valid CSV: ${messageOf(error)}.`);
+  }
   const ids = rows.map(([id = ""]) => id).filter((id, row) => id !== "" && (row > 0 || id !== "sep="));
   return idColumns.includes(ids[0] ?? "") ? ids.slice(1) : ids;
 }
