@@ -339,7 +339,7 @@ test("`rekindle segment change` changes what is named, and nothing else", async 
   expect(again.stdout).toMatch(/^unknownIds +nobody$/m);
   const refused = [
     ["Changed", [], "at least one of name, filter, ids"],
-    ["Changed", ["--filter", "{}", "--ids", file], "send either filter or ids"],
+    ["Changed", ["--filter", '{"riskBand": "low"}', "--ids", file], "send either filter or ids"],
     ["Changed", ["--filter", '{"colour": "red"}'], "colour is not known: leave it out."],
     ["Changed", ["--name", "Fixed again"], "Fixed again"],
     ["Fixed again", ["--filter", '{"riskBand": "high"}'], "filter cannot be set: the segment is fixed."],
