@@ -164,12 +164,29 @@ export async function organizationNamed(ledger: SharedLedger, name: string): Pro
   const organizations = await ledger.organizations.list();
   const found = organizations.find((organization) => organization.name === name);
   if (found !== undefined) return found;
-  const names = organizations.map((organization) => JSON.stringify(organization.name)).join(", ");
+  const names = namesOf(organizations);
   throw new Refusal(
     names === ""
       ? `there is no organization yet: create one with rekindle organization create ${JSON.stringify(name)}.`
       : `there is no organization ${JSON.stringify(name)}; there are ${names}.`,
   );
+}
+
+/** The organization of this name; without a name, the only one. @throws Refusal naming those that exist. */
+export async function organizationOf(ledger: SharedLedger, name: string | undefined): Promise<Organization> {
+  if (name !== undefined) return organizationNamed(ledger, name);
+  const organizations = await ledger.organizations.list();
+  const [only] = organizations;
+  if (only !== undefined && organizations.length === 1) return only;
+  throw new Refusal(
+    only === undefined
+      ? "there is no organization yet: create one with rekindle organization create NAME."
+      : `give --organization: there are ${namesOf(organizations)}.`,
+  );
+}
+
+function namesOf(organizations: readonly Organization[]): string {
+  return organizations.map(({ name }) => JSON.stringify(name)).join(", ");
 }
 
 /** The option that names a command's organization. */

@@ -4,12 +4,11 @@ import { Refusal } from "../contract/refusal.ts";
 import { escapeOutput, StandardOutput } from "./output.ts";
 import { isForPeople, rekindleProgram } from "./program.ts";
 
-const program = await rekindleProgram(process.argv[2]);
-
 escapeOutput();
 const output = new StandardOutput();
 try {
-  await program.parseAsync();
+  const { program, words } = await rekindleProgram(process.argv.slice(2));
+  await program.parseAsync([...words], { from: "user" });
   const failure = await output.end();
   // A reader that has seen enough, such as head, needs no message.
   if (failure !== undefined && failure.code !== "EPIPE") {

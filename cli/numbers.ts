@@ -2,9 +2,6 @@
 import { InvalidArgumentError } from "commander";
 import { dayNumber } from "../server/calendar/zone.ts";
 
-/** How many at most, for lists. */
-export const readLimit = wholeNumber(1, 100_000);
-
 /** Reads a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {

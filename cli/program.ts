@@ -1,4 +1,4 @@
-/** The `rekindle` command: every command on one screen. */
+/** The `rekindle` command: commands written by hand, and those of the JSON API. */
 import { Command } from "commander";
 import { ApiError, Refusal } from "../contract/refusal.ts";
 import { ConfigError } from "../server/config.ts";
@@ -6,60 +6,91 @@ import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { systemTime, type Time } from "../server/process/time.ts";
 import { rekindleVersion } from "../server/process/version.ts";
 import { WarehouseError } from "../server/warehouse/engine/warehouse.ts";
+import { operations } from "./api/operations.ts";
+import { currentWords } from "./older-commands.ts";
 
-/** Only the command that was named is loaded: all of them take twice as long. */
-const commands: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
-  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
-  organization: async (time) => (await import("./commands/organization.ts")).organizationCommand(time),
-  member: async (time) => (await import("./commands/member.ts")).memberCommand(time),
-  destination: async (time) => (await import("./actions/destination.ts")).destinationCommand(time),
-  delivery: async () => (await import("./actions/delivery.ts")).deliveryCommand(),
-  segment: async (time) => (await import("./actions/segment.ts")).segmentCommand(time),
-  "alert-rule": async () => (await import("./actions/alert-rule.ts")).alertRuleCommand(),
-  alert: async () => (await import("./actions/alert.ts")).alertCommand(),
-  digest: async () => (await import("./actions/digest.ts")).digestCommand(),
-  task: async () => (await import("./actions/task.ts")).taskCommand(),
-  note: async () => (await import("./actions/work.ts")).noteCommand(),
-  contact: async () => (await import("./actions/work.ts")).contactCommand(),
-  owner: async () => (await import("./actions/work.ts")).ownerCommand(),
-  "churn-reason": async () => (await import("./actions/work.ts")).churnReasonCommand(),
-  "call-list": async () => (await import("./actions/call-list.ts")).callListCommand(),
-  "win-back": async () => (await import("./actions/win-back.ts")).winBackCommand(),
-  "audit-log": async () => (await import("./actions/audit-log.ts")).auditLogCommand(),
-  token: async (time) => (await import("./commands/credential.ts")).tokenCommand(time),
-  key: async (time) => (await import("./commands/credential.ts")).keyCommand(time),
-  settings: async (time) => (await import("./commands/settings.ts")).settingsCommand(time),
-  import: async () => (await import("./commands/import.ts")).importCommand(),
-  demo: async (time) => (await import("./commands/demo.ts")).demoCommand(time),
-  revenue: async () => (await import("./figures/revenue.ts")).revenueCommand(),
-  export: async () => (await import("./commands/export.ts")).exportCommand(),
+/** Commands written by hand. To some of them the commands of the API are added. */
+const byHand: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
+  api: async () => (await import("./api/api-command.ts")).apiCommand(),
   backtest: async () => (await import("./commands/backtest.ts")).backtestCommand(),
-  score: async () => (await import("./commands/score.ts")).scoreCommand(),
-  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
-  rebuild: async () => (await import("./commands/rebuild.ts")).rebuildCommand(),
   backup: async () => (await import("./commands/backup.ts")).backupCommand(),
-  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
-  warnings: async () => (await import("./commands/warnings.ts")).warningsCommand(),
-  "rejected-events": async (time) =>
-    (await import("./commands/rejected-events.ts")).rejectedEventsCommand(time),
-  exclude: async (time) => (await import("./commands/exclude.ts")).excludeCommand(time),
-  outage: async (time) => (await import("./commands/outage.ts")).outageCommand(time),
+  demo: async (time) => (await import("./commands/demo.ts")).demoCommand(time),
+  destination: async () => (await import("./commands/destination.ts")).destinationCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
+  export: async () => (await import("./commands/export.ts")).exportCommand(),
+  import: async () => (await import("./commands/import.ts")).importCommand(),
+  key: async (time) => (await import("./commands/credential.ts")).keyCommand(time),
+  member: async (time) => (await import("./commands/member.ts")).memberCommand(time),
+  "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
+  organization: async (time) => (await import("./commands/organization.ts")).organizationCommand(time),
+  outage: async (time) => (await import("./commands/outage.ts")).outageCommand(time),
+  rebuild: async () => (await import("./commands/rebuild.ts")).rebuildCommand(),
+  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
+  score: async () => (await import("./commands/score.ts")).scoreCommand(),
+  segment: async () => (await import("./commands/segment.ts")).segmentCommand(),
+  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  token: async (time) => (await import("./commands/credential.ts")).tokenCommand(time),
 };
 
-/** The command with this subcommand, or with all when there is no such one.
+/** Topics by what they are about, as `rekindle --help` has them. All others are figures. */
+const groups: Readonly<Record<string, string>> = {
+  "Run:": "serve doctor score rebuild backup restore migrate-to backtest",
+  "Data:":
+    "import export demo source webhook stripe warnings rejected-events health-check freshness exclusion outage erase",
+  "Customers:": "user account segment call-list win-back alert-rule alert task note digest view",
+  "Settings:":
+    "organization member invitation token key settings departures destination delivery audit-log api",
+};
+
+/** The command with the topic that is named first, or with all when there is no such one. Only that topic is
+ * loaded: all of them take twice as long.
+ * @param given the words after `rekindle`
  * @param time of what commands write down themselves: of the demonstration, of tokens, invitations and
- * versions */
-export async function rekindleProgram(name: string | undefined, time: Time = systemTime): Promise<Command> {
+ * versions
+ * @returns the words to run, in which older forms are new ones @throws Refusal */
+export async function rekindleProgram(
+  given: readonly string[],
+  time: Time = systemTime,
+): Promise<{ readonly program: Command; readonly words: readonly string[] }> {
+  const { words, warning } = await currentWords(given);
+  if (warning !== undefined) process.stderr.write(`rekindle: ${warning}\n`);
   const program = new Command("rekindle")
     .description("Keeps companies from losing their customers.")
     .version(rekindleVersion())
+    // A version of settings is an option of theirs.
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError("(rekindle --help lists the commands)");
-  const all = Object.entries(commands);
-  const named = all.filter(([command]) => command === name);
-  for (const [, load] of named.length > 0 ? named : all) program.addCommand(await load(time));
-  return program;
+  const inGroups = Object.values(groups).flatMap((topics) => topics.split(" "));
+  const all = new Set([...inGroups, ...operations.map(({ topic }) => topic)]);
+  const [name = ""] = words;
+  for (const topic of all.has(name) ? [name] : all) program.addCommand(await topicCommand(topic, time));
+  return { program, words };
+}
+
+/** A command written by hand, the commands of the API on this topic, or both. */
+async function topicCommand(topic: string, time: Time): Promise<Command> {
+  const own = operations.filter((one) => one.topic === topic);
+  const about = own.find(({ verb }) => verb === "list") ?? own[0];
+  const made = () => new Command(topic).description(about?.route.summary ?? "");
+  const command = (await byHand[topic]?.(time)) ?? made();
+  const [group = "Figures:"] = Object.entries(groups).find(([, all]) => all.split(" ").includes(topic)) ?? [];
+  command.helpGroup(group).helpCommand(false).summary(shortened(command.description()));
+  if (own.length === 0) return command;
+  const { operationCommand } = await import("./api/operation-command.ts");
+  for (const one of own) command.addCommand(operationCommand(one), { isDefault: one.isDefault });
+  return command;
+}
+
+const summaryCharacters = 58;
+
+/** The beginning of a description, for one line of `rekindle --help`. */
+function shortened(description: string): string {
+  const [sentence = ""] = description.split(/[:;.](?: |$)/);
+  if (sentence.length <= summaryCharacters) return sentence;
+  return `${sentence.slice(0, sentence.lastIndexOf(" ", summaryCharacters)).replace(/,$/, "")} …`;
 }
 
 /** Whether an error's message alone explains the fault and the remedy. */

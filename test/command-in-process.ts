@@ -16,45 +16,29 @@ interface CommandResult {
   readonly bytes: Uint8Array;
 }
 
-/** Those that only ask the running server. The others open an engine or wait for a signal. */
-const asking: ReadonlySet<string> = new Set([
+/** Commands that open an engine or wait for a signal. */
+const opening: ReadonlySet<string> = new Set([
+  "serve",
+  "backtest",
+  "rebuild",
+  "backup",
+  "restore",
+  "migrate-to",
+]);
+
+/** Commands that need no analysis. Others open the warehouse themselves when no analysis runs. */
+const ofIntake: ReadonlySet<string> = new Set([
   "organization",
   "member",
   "token",
   "key",
-  "settings",
   "import",
-  "demo",
-  "export",
-  "erase",
-  "warnings",
-  "rejected-events",
-  "exclude",
-  "score",
-  "doctor",
   "destination",
   "delivery",
   "alert-rule",
-  "alert",
-  "digest",
-  "task",
   "note",
-  "contact",
-  "owner",
-  "churn-reason",
-  "win-back",
   "audit-log",
-]);
-
-/** Those that open the warehouse themselves when no analysis runs. */
-const askingAnalysis: ReadonlySet<string> = new Set([
-  "demo",
-  "export",
-  "erase",
-  "score",
-  "doctor",
-  "digest",
-  "win-back",
+  "outage",
 ]);
 
 /** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the
@@ -64,7 +48,7 @@ export function canRunInProcess(
   hasAnalysis: boolean,
 ): boolean {
   if (parameters.includes("--help")) return true;
-  if (!asking.has(name) || (askingAnalysis.has(name) && !hasAnalysis)) return false;
+  if (opening.has(name) || (!ofIntake.has(name) && !hasAnalysis)) return false;
   return name !== "import" || !parameters.some((parameter) => /parquet/i.test(parameter));
 }
 
@@ -93,8 +77,8 @@ async function run(
   const captured = captureOutput();
   setEnvironment(env);
   try {
-    const program = throwing(await rekindleProgram(parameters[0], time));
-    await program.parseAsync([...parameters], { from: "user" });
+    const { program, words } = await rekindleProgram(parameters, time);
+    await throwing(program).parseAsync([...words], { from: "user" });
     return { exitCode: Number(process.exitCode ?? 0), ...captured.end() };
   } catch (error) {
     if (error instanceof CommanderError) return { exitCode: error.exitCode, ...captured.end() };
@@ -140,7 +124,7 @@ function setEnvironment(env: Readonly<Record<string, string | undefined>>): void
 }
 
 /** Takes what is written to both outputs, as the command escapes it, until `end`. */
-export function captureOutput() {
+function captureOutput() {
   const { stdout, stderr } = process;
   const [writeOut, writeError, { writer }] = [stdout.write, stderr.write, Bun.stdout];
   const chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };

@@ -5,9 +5,9 @@ import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { daysBetween, maxFolds } from "../../server/scoring/churn/folds.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { churnTargetForms, churnTargetIn } from "../churn-target.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 import { dateIn, wholeNumber } from "../numbers.ts";
-import { churnTargetForms, readChurnTarget } from "../settings-values.ts";
 
 export interface BacktestOptions extends ReadingOptions {
   readonly entity: string;
@@ -135,6 +135,12 @@ export function backtestOptions(): Command {
     )
     .option("--compare", "print what each group of features is worth: the model without it", false)
     .option("--json", "print JSON", false);
+}
+
+function readChurnTarget(text: string): ChurnTarget {
+  const target = churnTargetIn(text);
+  if (target === undefined) throw new InvalidArgumentError(`Give ${churnTargetForms}.`);
+  return target;
 }
 
 function zone(text: string): Zone {

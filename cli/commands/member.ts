@@ -1,4 +1,4 @@
-/** `rekindle member list | invite | reset-link | remove` */
+/** `rekindle member invite | reset-link | remove`; `list` and `change` are those of the API. */
 
 import { Command, Option } from "commander";
 import { type Role, roles } from "../../contract/roles.ts";
@@ -10,47 +10,15 @@ import { invitationMail, passwordMail } from "../../server/sending/link-mails.ts
 import { failureOfMail, type Mail, sendMail } from "../../server/sending/mail.ts";
 import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { addressOf, memberOf, personWith, readEmail } from "../people.ts";
-import { instant, oneLine, printTable } from "../print.ts";
+import { oneLine } from "../print.ts";
 
 /** The command for team members, who sign in to the dashboard. */
 export function memberCommand(time: Time): Command {
   return new Command("member")
     .description("List, invite and remove an organization's members, and reset passwords")
-    .addCommand(list(time))
     .addCommand(invite(time))
     .addCommand(resetLink(time))
     .addCommand(remove(time));
-}
-
-function list(time: Time): Command {
-  return new Command("list")
-    .description("List an organization's members and open invitations")
-    .requiredOption("--organization <name>", "the organization")
-    .action(({ organization: name }: OfOrganization) =>
-      withOrganization(name, async ({ ledger }, { id }) => {
-        const members = await ledger.members.list(id);
-        const invitations = await ledger.members.invitations(id, time.nowMs());
-        printTable(
-          ["E-MAIL", "NAME", "ROLE", "JOINED", "LAST SEEN"],
-          [
-            ...members.map((member) => [
-              oneLine(member.email),
-              oneLine(member.name),
-              member.role,
-              instant(member.joinedAtMs),
-              instant(member.lastSeenAtMs),
-            ]),
-            ...invitations.map(({ email, role, expiresAtMs }) => [
-              oneLine(email ?? ""),
-              `(invited until ${instant(expiresAtMs)})`,
-              role ?? "",
-              "-",
-              "-",
-            ]),
-          ],
-        );
-      }),
-    );
 }
 
 function invite(time: Time): Command {

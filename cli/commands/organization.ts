@@ -1,4 +1,4 @@
-/** `rekindle organization create | list | set | delete` */
+/** `rekindle organization create | list | delete`; `show` and `change` are those of the API. */
 
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
@@ -11,8 +11,7 @@ import { itemsPerSecond } from "../../server/ledger/stores/organization-rows.ts"
 import type { Peer } from "../../server/process/control.ts";
 import type { Time } from "../../server/process/time.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
-import { wholeNumber } from "../numbers.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { addOwner, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
@@ -22,7 +21,6 @@ export function organizationCommand(time: Time): Command {
     .description("Create, list, change and delete organizations")
     .addCommand(create(time))
     .addCommand(list())
-    .addCommand(set(time))
     .addCommand(remove());
 }
 
@@ -87,48 +85,6 @@ async function daysOf(ledger: SharedLedger, analysis: Peer | undefined): Promise
   return days;
 }
 
-interface Changes {
-  readonly name?: string;
-  readonly timezone?: string;
-  readonly rateLimit?: number;
-  readonly itemRateLimit?: number;
-  readonly keepEvents?: number | "forever";
-}
-
-function set(time: Time): Command {
-  const command = new Command("set");
-  return command
-    .description("Change an organization")
-    .argument("<name>", "its current name")
-    .option("--name <name>", "a new name", readName)
-    .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
-    .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
-    .option("--item-rate-limit <number>", "items a second in batches; else ten times the requests", readRate)
-    .option(
-      "--keep-events <days>",
-      "days after which raw events are deleted, while figures stay; or: forever",
-      readKeepEvents,
-    )
-    .action((name: string, changes: Changes) => {
-      if (Object.keys(changes).length === 0) {
-        command.error(
-          "error: nothing to change: give --name, --timezone, --rate-limit, --item-rate-limit or --keep-events",
-        );
-      }
-      const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
-      return withOrganization(name, async ({ ledger }, { id }) => {
-        const wanted = {
-          ...change,
-          ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
-          ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
-          ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
-        };
-        await ledger.organizations.set(id, wanted, commandLine, time.nowMs());
-        process.stderr.write(`changed ${printable(changes.name ?? name)}\n`);
-      });
-    });
-}
-
 function remove(): Command {
   const command = new Command("delete");
   return command
@@ -160,13 +116,4 @@ function readTimezone(text: string): string {
   const zone = zoneNamed(text);
   if (zone !== undefined) return zone;
   throw new InvalidArgumentError("Give an IANA timezone, such as Europe/Paris.");
-}
-
-const readRate = wholeNumber(1, 1_000_000);
-
-function readKeepEvents(text: string): number | "forever" {
-  if (text === "forever") return text;
-  const days = Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= 36_500) return days;
-  throw new InvalidArgumentError("Give a whole number of days from 1 to 36500, or forever.");
 }

@@ -16,7 +16,7 @@ import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { type Item, wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { apiOf } from "../actions/api.ts";
+import { apiOf } from "../api/ask.ts";
 import type { Installation } from "../installation.ts";
 import { addOwner } from "../people.ts";
 import { Progress } from "../progress.ts";

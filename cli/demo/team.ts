@@ -5,7 +5,7 @@
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { ContactKind } from "../../contract/notes-and-tasks/work.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
-import type { Api } from "../actions/api.ts";
+import type { Api } from "../api/ask.ts";
 
 /** Segments of accounts. */
 const segments = [

@@ -39,6 +39,7 @@ export const analysisRoutes = {
   "GET /api/users/:userId": analysisRoute.read({ summary: "A user", answer: common.UserAnswer }),
   "DELETE /api/users/:userId": analysisRoute.erase({
     summary: "Erase a user",
+    command: "user erase",
     query: common.EraseParameters,
     answer: common.ErasureAnswer,
   }),
@@ -90,6 +91,7 @@ export const analysisRoutes = {
   }),
   "DELETE /api/accounts/:accountId": analysisRoute.erase({
     summary: "Erase an account; its users stay, without an account",
+    command: "account erase",
     answer: common.AccountErasureAnswer,
   }),
   "GET /api/accounts/:accountId/timeline": analysisRoute.read({
@@ -202,6 +204,7 @@ export const analysisRoutes = {
   }),
   "GET /api/ingestion-warnings": analysisRoute.read({
     summary: "Ingestion warnings about senders",
+    command: "warnings list",
     query: common.WarningsParameters,
     answer: common.WarningsAnswer,
     table: "warnings",

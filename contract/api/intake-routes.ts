@@ -75,6 +75,7 @@ export const intakeRoutes = {
   "DELETE /api/organization": intakeRoute.own({
     summary: "Delete the organization with all its data, within seconds of the answer; this cannot be undone",
     query: members.OrganizationDeletionParameters,
+    needsPerson: true,
     status: 204,
   }),
   "GET /api/audit-log": intakeRoute.own({
@@ -94,6 +95,7 @@ export const intakeRoutes = {
   "DELETE /api/members/:id": intakeRoute.read({
     summary: "Remove a team member and revoke their read keys, or leave; the last owner has to stay",
     query: members.MemberRemovalParameters,
+    needsPerson: true,
     status: 204,
   }),
   "POST /api/invitations": intakeRoute.own({
@@ -135,6 +137,7 @@ export const intakeRoutes = {
     summary: "Items as they arrive: server-sent events named item, skipped and end. First the latest items",
     query: live.LiveParameters,
     answer: live.LiveMessages,
+    needsPerson: true,
     isStream: true,
   }),
   ...digestRoutes,

@@ -18,7 +18,11 @@ export interface Route {
   /** A route of intake that also takes read keys with the right. All routes of analysis take them, except the
    * owners' own. */
   readonly takesKeys?: true;
+  /** It is about the team member who asks, so neither read keys nor the command line can ask it. */
+  readonly needsPerson?: true;
   readonly summary: string;
+  /** The topic and the verb of the route's command, where the path makes a bad one. */
+  readonly command?: string;
   /** An object of strings, numbers, booleans and arrays. A parameter with a default may be left out. */
   readonly query: TSchema;
   /** A route without a body ignores what is sent. */
@@ -81,6 +85,11 @@ export const keyRoute = {
 /** Whether a route takes read keys, beside sessions. */
 export function takesReadKeys({ answeredBy, access, takesKeys }: Route): boolean {
   return takesKeys === true || (answeredBy === "analysis" && access !== "own");
+}
+
+/** Whether a route needs a session: the command line cannot ask it. */
+export function needsSession({ access, needsPerson }: Route): boolean {
+  return access === "anybody" || access === "session" || needsPerson === true;
 }
 
 /** The schema of a route's answer, a figure's with its freshness. */

@@ -1,6 +1,6 @@
 /**
- * Every route of the JSON API, by method and path. The server's handlers, the OpenAPI document and the
- * dashboard's types are made from this table.
+ * Every route of the JSON API, by method and path. The server's handlers, the OpenAPI document, the
+ * commands of `rekindle` and the dashboard's types are made from this table.
  */
 import type { Static, TSchema } from "typebox";
 import { analysisRoutes } from "./analysis-routes.ts";

@@ -16,10 +16,12 @@ export const digestRoutes = {
   "GET /api/own-digest": intakeRoute.read({
     summary: "How often you get the digest by e-mail",
     answer: OwnDigestAnswer,
+    needsPerson: true,
   }),
   "PUT /api/own-digest": intakeRoute.read({
     summary: "Switch your own digest by e-mail on or off",
     body: OwnDigestBody,
     answer: OwnDigestAnswer,
+    needsPerson: true,
   }),
 } as const;

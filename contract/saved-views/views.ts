@@ -48,7 +48,7 @@ const ViewChangeBody = closedObject(
   { minProperties: 1, "x-send": "a JSON object with at least one of name, query" },
 );
 
-/** Saved views of lists. The command line may use them, too. */
+/** Saved views of lists. */
 export const viewRoutes = {
   "GET /api/views": keyRoute.read({ summary: "Saved views of lists", answer: ViewsAnswer }),
   "POST /api/views": keyRoute.manage({

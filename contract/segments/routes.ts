@@ -38,6 +38,7 @@ export const segmentFigures = {
   "GET /api/segment-sizes": figure({
     summary:
       "How many users or accounts are in each segment, as last recorded; the parameter `segment` of lists shows the members",
+    command: "segment sizes",
     answer: schemas.SegmentSizesAnswer,
     table: "segments",
   }),

@@ -70,7 +70,7 @@ Rekindle is running for the first time.
   Dashboard      ${link ?? address} (the link works once: it makes the owner's account)
   Reference      ${address}/reference
   Data           ${config.dataDir}
-  Organization   ${organization.name} (timezone ${organization.timezone}; change it with: npx rekindle organization set ${organization.name} --timezone Europe/Paris)
+  Organization   ${organization.name} (timezone ${organization.timezone}; change it with: npx rekindle organization change --timezone Europe/Paris)
   Project token  ${secret}
 
 The token is shown this once. Identify your first user:

@@ -295,7 +295,7 @@ function serveControl(
   config: Config,
   port: number,
   { ledger, authorizers, intake, importer, live }: Remembering,
-  commands: CommandParts & { readonly log: Logger },
+  ofPeople: Omit<CommandParts, "forget" | "recordUse"> & { readonly log: Logger },
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
@@ -318,12 +318,13 @@ function serveControl(
       publicAddress: async () => publicAddress(config, port),
     } satisfies PublicPort,
   });
+  const { forget, recordUse } = memory;
   const answer = (request: Request) =>
     new URL(request.url).pathname.startsWith("/api/")
-      ? answerCommand(commands, request)
+      ? answerCommand({ ...ofPeople, forget, recordUse }, request)
       : answerCall((path) => ofPort(path) ?? ofLedger(path), request);
   return serveSocket(socket, answer, (error) => {
-    commands.log.error({ err: error }, "a request of the command line failed");
+    ofPeople.log.error({ err: error }, "a request of the command line failed");
     return unexpected();
   });
 }

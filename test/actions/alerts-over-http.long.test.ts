@@ -257,7 +257,7 @@ describe("a rule", () => {
     expect(await owner.json<Rule>("PUT", at(path), { ...body, condition })).toMatchObject({ version: 2 });
     expect(await owner.json<Rule>("POST", at(`${path}/pause`))).toMatchObject({ isPaused: true });
     const of = ["--organization", "Alerted"];
-    expect(await server.command("alert-rule", "list", ...of)).toMatch(/High risk +healthBelow +paused/);
+    expect(await server.command("alert-rule", "list", ...of)).toMatch(/High risk .*healthBelow.* true /);
     await server.command("alert-rule", "resume", String(rule.id), ...of);
     await server.command(
       "alert-rule",
@@ -268,9 +268,9 @@ describe("a rule", () => {
       "--destination",
       "hook",
     );
-    expect(await server.command("alert-rule", "list", ...of)).toMatch(/Payment failed +paymentFailed +on/);
+    expect(await server.command("alert-rule", "list", ...of)).toMatch(/Payment failed .*paymentFailed/);
     expect(await server.command("alert", "list", ...of)).toMatch(
-      /High risk +eve +Name of eve +0.50 +silent for 9 days/,
+      /High risk .* eve +Name of eve .*silent for 9 days +0.5 /,
     );
     const refused = { ...body, name: "b", condition: { kind: "riskUp", by: 2, days: 7 } };
     expect((await owner.ask("POST", at("/api/alert-rules"), refused)).status).toBe(400);

@@ -1,6 +1,6 @@
 /** The condition under which the command line sends a test message. */
 import { expect, test } from "bun:test";
-import { refuseWithoutSender } from "../../cli/actions/destination.ts";
+import { refuseWithoutSender } from "../../cli/commands/destination.ts";
 
 test("a test message needs a service, and in a cluster an intake node", () => {
   const node = (...roles: ("intake" | "analysis" | "command")[]) => ({

@@ -177,7 +177,7 @@ test("the inbox has the alerts of a segment's members, and so have its file and 
   const wrong = await server.run({}, "alert", "list", ...only, "--segment", "Nobody");
   expect([wrong.exitCode, wrong.stderr]).toEqual([
     1,
-    expect.stringContaining('there is no segment "Nobody".'),
+    expect.stringContaining('there is no segment "Nobody"'),
   ]);
   const unknown = await olga.ask("GET", at("/api/alerts?segment=99999"));
   expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining("with the id 99999")]);

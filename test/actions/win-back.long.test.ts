@@ -118,18 +118,17 @@ test("the command line lists them by the same parameters", async () => {
   const rekindle = (...words: string[]) =>
     server.command("win-back", "--organization", organization, ...words);
   const printed = await rekindle("--days", "30");
-  expect(printed).toMatch(
-    /^ID +NAME +CHURNED +LAST SEEN +LAST MRR +PLAN +OWNER +REASON\nbig +\S+ +\S+ +\S+ +99\.00 USD +pro +- +\S/,
-  );
-  expect(printed).toMatch(/\n3 churned within 30 days before \S+, with a last MRR of 118\.00 USD\n$/);
+  expect(printed).toMatch(/^.*ID .*LAST MRR .*\n.*big .* 99\.00 USD /);
+  expect(printed).toMatch(/^total +3$/m);
+  expect(printed).toMatch(/^lastMrr +118\.00 USD$/m);
   const one = ["--days", "30", "--limit", "1", "--offset", "1", "--json"];
   const { total, churned } = await list("&days=30&limit=1&offset=1");
   expect(JSON.parse(await rekindle(...one))).toMatchObject({ total, churned });
-  expect(await rekindle("--days", "30", "--owner", "nobody")).toContain("2 churned");
+  expect(await rekindle("--days", "30", "--owner", "nobody")).toMatch(/^total +2$/m);
   const filter = JSON.stringify({ traits: [{ trait: "churnReason", value: "Too hard" }] });
   await server.command("segment", "create", "Hard", "--organization", organization, "--filter", filter);
-  expect(await rekindle("--days", "30", "--segment", "Hard")).toMatch(/\nsmall .*\n1 churned/);
-  expect(await rekindle("--kind", "account")).toContain("\n0 churned within");
+  expect(await rekindle("--days", "30", "--segment", "Hard")).toMatch(/small (.*\n)+total +1$/m);
+  expect(await rekindle("--kind", "account")).toMatch(/^total +0$/m);
 });
 
 test("before the first scores of accounts the list is empty", async () => {

@@ -259,11 +259,10 @@ async function segmentOf(title: string, kind: "users" | "accounts", ids: readonl
   const of = ["--organization", "Customers"];
   const file = join(tmpdir(), `week-${kind}-${process.pid}.csv`);
   writeFileSync(file, `id\n${ids.join("\n")}\n`);
-  await server.command("segment", "create", title, ...of, "--kind", kind, "--ids", file);
+  const words = ["--name", title, ...of, "--kind", kind, "--ids", file, "--json"];
+  const { id } = JSON.parse(await server.command("segment", "create", ...words)) as { id: number };
   rmSync(file);
-  const id = new RegExp(`^${title} +(\\d+) `, "m").exec(await server.command("segment", "list", ...of))?.[1];
-  if (id === undefined) throw new Error(`${title} was not saved`);
-  return id;
+  return String(id);
 }
 
 test("the week of a segment has its users and accounts, and the lists behind it have exactly these", async () => {

@@ -25,8 +25,9 @@ test("invites with a link to the server's own address, lists, and removes", asyn
   expect(invited.stdout).toMatch(/^https:\/\/people\.example\.com\/invitation#[\w-]{43}\n$/);
   const list = async () => (await member("list", ...ofIt)).stdout.split("\n").slice(1, -1);
   expect(await list()).toEqual([
-    expect.stringMatching(/^commanding@example\.com +Commanding +owner +\S+Z +\S+$/),
-    expect.stringMatching(/^bob@example\.com +\(invited until \S+Z\) +viewer/),
+    expect.stringMatching(/^\d+ +Commanding +commanding@example\.com +owner +\S+Z( +\S+)?$/),
+    expect.stringMatching(/^ID +EMAIL +ROLE +CREATED AT +EXPIRES AT$/),
+    expect.stringMatching(/^\d+ +bob@example\.com +viewer +\S+Z +\S+Z$/),
   ]);
   const accept = { code: codeIn(invited.stdout, "invitation"), name: "Bob", password };
   const bob = new Browser(server);

@@ -6,7 +6,8 @@ import { auditLog, Browser, codeIn, company, joined, password } from "./support.
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start({ role: "intake" });
+  server = await Server.start();
+  await server.ready();
 }, 180_000);
 afterAll(() => server.stop());
 

@@ -127,10 +127,10 @@ test("help shows defaults as people write them, and --version the version", asyn
   expect((await rekindle(dataDir, "--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("organization set says what it changed", async () => {
-  const change = ["organization", "set", "acme", "--rate-limit", "5"];
+test("organization change says what the organization is now", async () => {
+  const change = ["organization", "change", "--organization", "acme", "--requests-per-second", "5"];
   const { exitCode, stdout, stderr } = await rekindle(dataDir, ...change);
-  expect([exitCode, stdout, stderr]).toEqual([0, "", "changed acme\n"]);
+  expect([exitCode, stdout, stderr]).toEqual([0, expect.stringMatching(/^requestsPerSecond +5$/m), ""]);
 });
 
 test.each([

@@ -257,7 +257,7 @@ test("subscriptions without a known amount are counted, and free ones are not", 
   const answer = await (await get("/api/revenue", own)).json();
   expect(answer).toMatchObject({ unpriced: 1, unconfirmed: [] });
   const table = await server.command("revenue", "--organization", "No amounts");
-  expect(table).toContain("\n1 active subscription without a known amount, counted as 0\n");
+  expect(table).toMatch(/^unpriced +1$/m);
 });
 
 test("without subscriptions nothing of it is there", async () => {

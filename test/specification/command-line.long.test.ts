@@ -182,20 +182,12 @@ describe("a command that cannot be read is refused with what to give:", () => {
   const wrong: readonly (readonly [string, readonly string[]])[] = [
     ["organization create X --timezone Mars/Base", ["Europe/Paris"]],
     ["organization create", ["name"]],
-    ["organization set X", ["--name", "--timezone", "--rate-limit"]],
-    ["organization set X --rate-limit 0", ["whole number"]],
-    ["organization set X --rate-limit 1.5", ["whole number"]],
     ["token revoke first", ["token list"]],
     ["token list", ["--organization"]],
     ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
     ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
     ["demo --users 5", ["whole number from 10"]],
     ["demo --url localhost", ["http://127.0.0.1:8080"]],
-    ["warnings", ["--organization"]],
-    ["rejected-events list --limit 0", ["whole number"]],
-    ["rejected-events retry first", ["first column"]],
-    ["rejected-events retry", ["--all"]],
-    ["exclude remove 1", ["--organization"]],
     ["recover", ["recover", "--help"]],
   ];
 
@@ -222,26 +214,17 @@ describe("every command has help:", () => {
     "restore",
     "doctor",
   ];
-  const subcommands = ["organization create", "organization list", "organization set"];
-  const tokenCommands = [
-    "token create",
-    "token list",
-    "token revoke",
+  const below = ["organization create", "organization list", "token create", "token list", "token revoke"];
+  const others = [
     "key create",
-    "erase user",
     "erase list",
-  ];
-  const operation = [
-    "warnings",
-    "rejected-events list",
-    "rejected-events retry",
-    "exclude add",
-    "exclude remove",
+    "member invite",
     "outage add",
     "outage remove",
+    "segment export",
   ];
 
-  test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
+  test.each([...commands, ...below, ...others])("%s", async (command) => {
     const { exitCode, stdout } = await rekindleHere(tmpdir(), ...command.split(" "), "--help");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Usage: rekindle ${command}`);

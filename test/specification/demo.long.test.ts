@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Static } from "typebox";
-import { withApi } from "../../cli/actions/api.ts";
+import { withApi } from "../../cli/api/ask.ts";
 import { addRules, addWork } from "../../cli/demo/team.ts";
 import type { AlertRulesAnswer } from "../../contract/alerts/rule-schemas.ts";
 import { isBillingEvent } from "../../contract/billing/events.ts";
@@ -404,10 +404,10 @@ test("an organization of its own has settings: passive events, key events, churn
   const settings = await server.command("settings", "show", "--organization", "Counting");
   expect(settings).toContain("email_opened");
   expect(settings).toContain("report_created");
-  expect(settings).toMatch(/reporting-currency +USD/);
-  expect(settings).toMatch(/currency-rate +EUR=1\.1\n/);
-  expect(settings).toMatch(/user-churn +silence\n/);
-  expect(settings).toMatch(/account-churn +subscription\n/);
+  expect(settings).toMatch(/reportingCurrency +USD/);
+  expect(settings).toMatch(/currencyRates\.EUR +1\.1\n/);
+  expect(settings).toMatch(/churnTargets\.user\.by +silence\n/);
+  expect(settings).toMatch(/churnTargets\.account\.by +subscription\n/);
   expect(await server.command("exclude", "list", "--organization", "Counting")).toContain("vendor.example");
   const key = (await server.command("key", "create", "--organization", "Counting")).trim();
   const excluded = async () => {

@@ -160,8 +160,12 @@ test("a list of users and its CSV leave out excluded users, unless they are requ
 });
 
 test("rules of the command line hold together, also after a kill, and exports are whole", async () => {
-  const rules = ["--email-domain", "acme.com", "--trait", "kind=bot", "--email", "q*"];
-  await server.command("exclude", "add", "--organization", "Acme", ...rules);
+  const rules = [
+    ["--email-domain", "acme.com"],
+    ["--trait", "kind=bot"],
+    ["--email", "q*"],
+  ];
+  for (const rule of rules) await server.command("exclude", "add", "--organization", "Acme", ...rule);
   await becomes(figures, without(3));
   await active("new", "new@acme.com");
   // After this export every acknowledged event is loaded, and no figure contains an excluded user.
@@ -172,7 +176,7 @@ test("rules of the command line hold together, also after a kill, and exports ar
   // While nothing runs, a rule goes and one comes.
   const listed = await rekindleHere(dataDir, "exclude", "list", "--organization", "Acme");
   const [, first] = listed.stdout.trim().split("\n");
-  expect(first).toMatch(/^\d+ .*email_domain {2,}- {2,}acme\.com$/);
+  expect(first).toMatch(/^\d+ {2,}email_domain .*acme\.com {2,}/);
   const [domainRule = ""] = first?.split(" ") ?? [];
   await rekindleHere(dataDir, "exclude", "remove", domainRule, "--organization", "Acme");
   await rekindleHere(dataDir, "exclude", "add", "--organization", "Acme", "--user", "more");

@@ -34,11 +34,9 @@ export async function withSegment(
   organization: string,
 ): Promise<(address: string) => string> {
   const filter = ["--filter", '{"seenWithinDays": 400}'];
-  await server.command("segment", "create", "Routes", "--organization", organization, ...filter);
-  const list = await server.command("segment", "list", "--organization", organization);
-  const id = /^Routes +(\d+) /m.exec(list)?.[1];
-  if (id === undefined) throw new Error(`the segment is not in the list:\n${list}`);
-  return (address) => address.replace(segmentPart, id);
+  const named = ["--kind", "users", "--name", "Routes", "--organization", organization, "--json"];
+  const { id } = JSON.parse(await server.command("segment", "create", ...named, ...filter)) as { id: number };
+  return (address) => address.replace(segmentPart, String(id));
 }
 
 /** Every GET route that read keys may ask. @param ids values for the names in paths, encoded */

@@ -99,12 +99,12 @@ describe("rejected events", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("are listed on the command line, one organization's or everybody's", async () => {
+  test("are listed on the command line", async () => {
     const table = async (...options: string[]) =>
       (await server.command("rejected-events", "list", ...options)).trim().split("\n").slice(1);
-    expect(await table()).toHaveLength(3);
-    expect(await table("--organization", "Second")).toEqual([expect.stringContaining("Second_0")]);
-    expect(await table("--limit", "1")).toHaveLength(1);
+    expect(await table("--organization", "Second")).toContainEqual(expect.stringContaining("Second_0"));
+    const [, field, total] = await table("--organization", "First", "--limit", "1");
+    expect([field, total]).toEqual([expect.stringMatching(/^FIELD/), expect.stringMatching(/^total +2$/)]);
   });
 
   test("are not touched by those who may not, nor by another organization", async () => {
@@ -125,8 +125,8 @@ describe("rejected events", () => {
       "validation_error",
       "all=true",
     );
-    const unclear = await rekindle(dataDir, "rejected-events", "drop");
-    expect([unclear.exitCode, unclear.stderr]).toEqual([1, expect.stringContaining("--all")]);
+    const unclear = await rekindle(dataDir, "rejected-events", "delete");
+    expect([unclear.exitCode, unclear.stderr]).toEqual([1, expect.stringContaining("--organization")]);
     const elsewhere = await rekindle(
       dataDir,
       "rejected-events",
@@ -166,8 +166,9 @@ describe("what is done with them", () => {
 
   test("from the command line all of them, also while no server runs", async () => {
     await server.kill("SIGTERM");
-    const { exitCode, stderr } = await rekindle(dataDir, "rejected-events", "retry", "--all");
-    expect([exitCode, stderr]).toEqual([0, "1 rows sent again\n"]);
+    const retry = ["rejected-events", "retry", "--all", "--organization", "Second"];
+    const { exitCode, stdout: said } = await rekindle(dataDir, ...retry);
+    expect([exitCode, said]).toEqual([0, expect.stringMatching(/rows +1\n/)]);
     server = await Server.start({ dataDir });
     await becomes(() => exportedEvents("Second"), ["Second_0", "Second_1"]);
     const { exitCode: well, stdout } = await rekindle(dataDir, "doctor");

@@ -131,9 +131,9 @@ test("tables are CSV, too", async () => {
 test("the command prints the same figures", async () => {
   const options = ["--organization", "Revenue", "--periods", "2", "--to", "2025-03-31"];
   const table = await server.command("revenue", ...options);
-  expect(table).toContain("2025-03-01  175.00");
-  expect(table).toContain("MRR in USD, at the rates of version 1 of the settings");
-  expect(table).toContain("MRR in no other figure: 7.00 CHF of 1 payer\nCHF has no rate to USD\n");
+  expect(table).toMatch(/2025-03-01 +2025-03-31 +true +175.00 USD/);
+  expect(table).toMatch(/^settingsVersion +1$/m);
+  expect(table).toMatch(/^CURRENCY +PAYERS +MRR.*\nCHF +1 +7.00 CHF$/m);
   const json = JSON.parse(await server.command("revenue", ...options, "--format", "json"));
   expect(json.periods).toEqual((await revenueOf("periods=2&to=2025-03-31")).periods);
   expect(await server.command("revenue", ...options, "--by", "plan", "--format", "csv")).toContain("Gold");

@@ -171,9 +171,9 @@ test("the command line shows them, no organization sees another's, and they outl
   expect(await own.kill("SIGTERM")).toBe(0);
   const { stdout } = await rekindleHere(dataDir, "warnings", "--organization", "Acme");
   const [header, ...rows] = stdout.trim().split("\n");
-  expect(header).toStartWith("DAY (UTC)");
+  expect(header).toStartWith("DAY ");
   expect(rows).toHaveLength(2);
-  expect(stdout).toMatch(/1 {2,}unknown_key {2,}identify {2,}\S+Z {2,}u2 {2,}later/);
+  expect(stdout).toMatch(/ unknown_key {2,}identify {2,}later {2,}1 {2,}\S+Z {2,}\S+Z {2,}u2\n/);
   expect(stdout).not.toContain("\u001b");
   const other = await rekindleHere(dataDir, "warnings", "--organization", "Other");
   expect(other.stdout.trim().split("\n")).toHaveLength(1);

@@ -159,7 +159,11 @@ function refuseAnothersDigest(
 }
 
 /** A destination's address, as its kind needs it. @throws Refusal, ApiError that name the field */
-export function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {
+export function addressIn(
+  kind: DestinationKind,
+  address: string,
+  { settings }: Pick<Outbox, "settings">,
+): string {
   if (kind !== "email") return savedAddress(address, settings.exceptions);
   if (settings.mail === null) {
     throw new ApiError("conflict", "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.");
@@ -188,7 +192,7 @@ function linkNotValid(): ApiError {
 /** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail
  * cannot be sent */
 export async function askToAgree(
-  outbox: Outbox,
+  outbox: Pick<Outbox, "mail">,
   organization: string,
   { id, address, secrets }: DestinationWithCounts,
   service: string,

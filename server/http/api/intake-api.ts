@@ -36,34 +36,40 @@ import { type Reached, type SentCookie, setDevice, setSession } from "./session-
 /** Far more than nearly all of these bodies need. */
 const defaultBodyBytes = 16 * 1024;
 
-export interface IntakeParts extends OrganizationParts {
+/** The services of routes that need no session. */
+export interface PlaceParts extends OrganizationParts {
+  /** Sends messages to destinations. */
+  readonly outbox: Pick<Outbox, "settings" | "sendDue" | "mail">;
+  /** Computes the default exemption of a hold-out, and evaluates segments. */
+  readonly analysis: Peer;
+  /** Stores events. */
+  readonly intake: Pick<Intake, "track" | "closedFor">;
+  /** The public address of the service. */
+  readonly address: () => string;
+  readonly nowMs: () => number;
+}
+
+export interface IntakeParts extends PlaceParts {
   /** Whether pages load pictures from other hosts. */
   readonly remoteImages: boolean;
   readonly gate: PeopleGate;
   readonly keys: ReadKeys;
   readonly signIn: SignIn;
   readonly live: LiveView;
-  /** Sends messages to destinations. */
-  readonly outbox: Outbox;
-  /** Computes the default exemption of a hold-out, and evaluates segments. */
-  readonly analysis: Peer;
-  /** Stores events. */
-  readonly intake: Pick<Intake, "track" | "closedFor">;
   readonly bodies: BodyBudget;
-  /** The public address of the service. */
-  readonly address: () => string;
-  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
 /** The services, and the place of the request. */
-interface PlaceContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
+interface PlaceContext extends Omit<PlaceParts, "nowMs"> {
   readonly nowMs: number;
-  readonly place: Of extends "anybody" | "session" ? undefined : Place;
+  readonly place: Place;
 }
 
 /** The services, the place and the person of the request. @typeParam Of the access that the route needs */
-interface PersonContext<Of extends Access> extends PlaceContext<Of> {
+interface PersonContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
+  readonly nowMs: number;
+  readonly place: Of extends "anybody" | "session" ? undefined : Place;
   readonly from: From;
   readonly signedIn: Of extends "anybody" ? SignedIn | undefined : SignedIn;
   /** The place that the session has now; undefined once it has lost the right to this route. */
@@ -76,11 +82,12 @@ interface SentTo<Name extends IntakeRouteName> {
   readonly body: RouteBody<Name>;
 }
 
-/** Handlers of routes that take read keys know no person: they get the place alone. */
+/** Handlers of routes that need no session get the place alone: read keys and the command line have no
+ * person. */
 type IntakeContext<Name extends IntakeRouteName> = SentTo<Name> &
-  (Routes[Name] extends { readonly takesKeys: true }
-    ? PlaceContext<Routes[Name]["access"]>
-    : PersonContext<Routes[Name]["access"]>);
+  (Routes[Name] extends { readonly access: "anybody" | "session" } | { readonly needsPerson: true }
+    ? PersonContext<Routes[Name]["access"]>
+    : PlaceContext);
 
 /** The answer of a handler, and its change of the session's cookie. */
 interface Reply<Answer> {

@@ -90,7 +90,7 @@ function tooManyRules(): Refusal {
 
 /** The error for an unknown rule. */
 function noRule(id: number): Refusal {
-  return new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
+  return new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclusion list shows them.`);
 }
 
 /** The rule in its normal form. @throws Refusal when it would compare nothing. */
