@@ -157,7 +157,7 @@ test("a certificate of an own authority is trusted by NODE_EXTRA_CA_CERTS, and b
     key: readFileSync(join(folder, "key.pem")),
   });
   const program = `
-    const { sendMail } = await import(${JSON.stringify(join(import.meta.dir, "../../server/actions/send/mail.ts"))});
+    const { sendMail } = await import(${JSON.stringify(join(import.meta.dir, "../../server/sending/mail.ts"))});
     const config = { smtpUrl: ${JSON.stringify(own.url("me:right@").replace(/\?.*/, ""))}, from: "a@example.com" };
     process.stdout.write((await sendMail(config, ${JSON.stringify(mail)})).said);`;
   const said = async (env: Record<string, string>) =>
