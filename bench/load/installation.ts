@@ -1,7 +1,7 @@
 /** A running Rekindle for benchmarks: one organization without a rate limit, and its resource usage. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { callerHeaders } from "../../server/http/api/analysis-api.ts";
+import { callerHeaders } from "../../server/http/api/caller.ts";
 import { readKeyActor } from "../../server/ledger/audit.ts";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";

@@ -41,6 +41,6 @@ function refuseUnknown(method: string, path: string): void {
   const table: Readonly<Record<string, Route>> = routes;
   const found = new RouteTable(table).find(method, pathname);
   if (found === undefined)
-    throw new Refusal(`the API has no ${method} ${pathname}: see /docs of the service.`);
+    throw new Refusal(`the API has no ${method} ${pathname}: see /reference of the service.`);
   if (needsSession(found.route)) throw new Refusal(`${found.name} is for people who sign in.`);
 }

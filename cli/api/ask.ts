@@ -7,13 +7,10 @@ import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import type { PathNames } from "../../contract/api/route.ts";
 import type { RouteAnswer, RouteBody, RouteName } from "../../contract/api/routes.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";
-import { answerAnalysis } from "../../server/between/analysis-routes.ts";
-import { answerCommand } from "../../server/features/command-api.ts";
-import { headersOfCaller } from "../../server/http/api/analysis-api.ts";
+import { headersOfCaller } from "../../server/http/api/caller.ts";
 import { startingHeader } from "../../server/http/port/answers.ts";
 import { RouteTable } from "../../server/http/port/route-table.ts";
 import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
-import { Intake } from "../../server/intake/intake-service.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
@@ -21,7 +18,7 @@ import { roleRights } from "../../server/members/rights.ts";
 import { CallFailed, fetchSocket, type Peer, Unreachable } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { systemTime } from "../../server/process/time.ts";
-import { sendMail } from "../../server/sending/mail.ts";
+import type { Mail } from "../../server/sending/mail.ts";
 import { withOwnAnalysis } from "../analysis.ts";
 import { type Installation, organizationOf, withInstallation } from "../installation.ts";
 
@@ -135,6 +132,8 @@ async function askAnalysis<Result>(
     return read(await onceStarted(() => running.fetch(path, { ...init, timeout: false })));
   }
   return withOwnAnalysis(installation, async (started, log) => {
+    // Loaded here only, as the handlers below are: a command that a server answers starts in half the time.
+    const { answerAnalysis } = await import("../../server/between/analysis-routes.ts");
     const { Registry } = await import("prom-client");
     const parts = { ledger, registry: new Registry(), log, nowMs: systemTime.nowMs };
     return read(await answerAnalysis(parts, started, new Request(`http://analysis${path}`, init)));
@@ -176,6 +175,9 @@ async function answerItself(
   analysis: Peer,
   request: Request,
 ): Promise<Response> {
+  const { answerCommand } = await import("../../server/features/command-api.ts");
+  const { Intake } = await import("../../server/intake/intake-service.ts");
+  const { sendMail } = await import("../../server/sending/mail.ts");
   const { nowMs } = systemTime;
   const room = { maxBacklogBytes: config.inboxMaxBytes, minFreeDiskBytes };
   const intake = new Intake(ledger, config.dataDir, room, nowMs);
@@ -183,7 +185,7 @@ async function answerItself(
   const outbox = {
     settings: { exceptions: config.privateDestinations, mail: config.mail },
     sendDue: async () => undefined,
-    mail: (mail: Parameters<typeof sendMail>[1]) => sendMail(config.mail, mail),
+    mail: (mail: Mail) => sendMail(config.mail, mail),
   };
   const address = () => config.publicUrl;
   const memory = { forget: () => undefined, recordUse: async () => undefined };

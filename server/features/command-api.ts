@@ -4,7 +4,7 @@
  */
 import { intakeRoutes } from "../../contract/api/intake-routes.ts";
 import { needsSession, type Route } from "../../contract/api/route.ts";
-import { callerHeaders } from "../http/api/analysis-api.ts";
+import { callerHeaders } from "../http/api/caller.ts";
 import type { Place } from "../http/api/gate.ts";
 import type { PlaceParts } from "../http/api/intake-api.ts";
 import { checkedBody, checkedQuery, formatOf } from "../http/api/request.ts";

@@ -3,6 +3,7 @@
  * request: headers name the organization, the caller and its rights. Of the client's own headers intake
  * passes the body's type alone.
  */
+
 import type { Static, TSchema } from "typebox";
 import type { Route } from "../../../contract/api/route.ts";
 import { errorMessages } from "../../../contract/errors.ts";
@@ -16,36 +17,13 @@ import type { Logger } from "../../telemetry/log.ts";
 import { askedBy } from "../../warehouse/engine/warehouse.ts";
 import { analysisStarting, conflict, failure, refused, tooMany, unexpected } from "../port/answers.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
+import { callerHeaders } from "./caller.ts";
 import type { AnyContext, ApiParts, Chunks, DocumentAnswer, Handlers } from "./context.ts";
 import { begun, csvAnswer, untilEnd } from "./csv.ts";
 import { freshnessOf } from "./freshness.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { PassiveEventsOfOrganizations } from "./passive-events.ts";
 import { checkedBody, checkedQuery, formatOf } from "./request.ts";
-
-export const callerHeaders = {
-  organization: "rekindle-organization",
-  /** JSON in percent-encoding: names are no ASCII. */
-  actor: "rekindle-actor",
-  rights: "rekindle-rights",
-} as const;
-
-/** A caller of analysis, whom intake has authorized. */
-export interface Caller {
-  /** The organization's id. */
-  readonly organization: number;
-  readonly actor: Actor;
-  readonly rights: readonly string[];
-}
-
-/** The headers that name a caller. */
-export function headersOfCaller({ organization, actor, rights }: Caller): Record<string, string> {
-  return {
-    [callerHeaders.organization]: String(organization),
-    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(actor)),
-    [callerHeaders.rights]: rights.join(" "),
-  };
-}
 
 /** Answers requests by a table of routes and their handlers. */
 export class AnalysisApi {

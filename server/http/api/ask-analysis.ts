@@ -2,7 +2,7 @@
 import { ApiError } from "../../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../../contract/write-api.ts";
 import { type Peer, Unreachable } from "../../process/control.ts";
-import { headersOfCaller } from "./analysis-api.ts";
+import { headersOfCaller } from "./caller.ts";
 import type { Place } from "./gate.ts";
 
 const retryAfterSeconds = 2;

@@ -15,7 +15,8 @@ import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
 import type { ReadKeys } from "../port/read-keys.ts";
 import { RouteTable } from "../port/route-table.ts";
-import { type Caller, headersOfCaller } from "./analysis-api.ts";
+
+import { type Caller, headersOfCaller } from "./caller.ts";
 import type { PeopleGate } from "./gate.ts";
 import type { IntakeApi } from "./intake-api.ts";
 import { readApiBody } from "./request.ts";
