@@ -125,7 +125,9 @@ async function analysisOf(config: Config, node: ClusterNode): Promise<Peer | und
     ...urls.map((url) => nodePeer(url, key)),
     socketPeer(socketPath(config.dataDir, "analysis")),
   ]) {
-    const answer = await peer.fetch("/status", { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    // A process that computes scores may answer late.
+    const signal = AbortSignal.timeout(startingPatienceMs);
+    const answer = await peer.fetch("/status", { signal }).catch(() => undefined);
     if (answer?.ok) return peer;
   }
   return undefined;
