@@ -358,7 +358,7 @@ test("the command line lists destinations, sends a test, and fails with it", asy
   const { owner, one } = await sending("Commanded", "/200");
   const of = ["--organization", "Commanded"];
   const list = await server.command("destination", "list", ...of);
-  expect(list).toMatch(/^NAME +KIND +STATE .*\nHooks +webhook +active +0 +0 +- +-/);
+  expect(list).toMatch(/^ID +KIND +NAME .* STATE +PENDING +HELD .*\n\d+ +webhook +Hooks .* active +0 +0 /);
   expect(await server.command("destination", "test", "Hooks", ...of)).toBe("delivered: 200 status 200\n");
   await owner.json("PATCH", one(), { address: receiver.address("/404") });
   expect(await server.run({}, "destination", "test", "Hooks", ...of)).toMatchObject({
