@@ -11,3 +11,8 @@ export function parseDay(text: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   return match === null ? undefined : dayNumber(Number(match[1]), Number(match[2]), Number(match[3]));
 }
+
+/** A day as text; null where there is none. */
+export function dayOrNull(day: number | null): string | null {
+  return day === null ? null : formatDay(day);
+}

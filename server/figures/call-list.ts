@@ -1,7 +1,7 @@
 /** The call list as the API answers it. */
 import { type CallRow, readCallList } from "../analytics/calls/call-list.ts";
+import { dayOrNull } from "../calendar/days.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
-import { dayOrNull } from "./rows.ts";
 import { bothWithin } from "./segment-evaluation.ts";
 
 export const callListHandlers = {

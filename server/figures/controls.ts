@@ -1,9 +1,9 @@
 /** Controls of a hold-out: users and accounts that are not to be worked on yet. */
 import { type Controls, controlsOn } from "../analytics/entities/controls.ts";
+import { dayOrNull } from "../calendar/days.ts";
 import type { OrganizationContext } from "../http/api/context.ts";
 import { today } from "../http/api/days.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
-import { dayOrNull } from "./rows.ts";
 
 type Context = Pick<OrganizationContext, "ledger" | "warehouse" | "organization" | "zone" | "nowMs">;
 

@@ -5,7 +5,7 @@ import { defaultSettings } from "../../contract/settings.ts";
 import type { Controls } from "../analytics/entities/controls.ts";
 import { accountActivity, everyDay, userActivity } from "../analytics/entities/own-activity.ts";
 import { accountEvents, userEvents } from "../analytics/entities/own-events.ts";
-import { formatDay } from "../calendar/days.ts";
+import { dayOrNull, formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import { lastDay, today, usersQuestion } from "../http/api/days.ts";
 import { nameOfRung } from "../scoring/churn/model-names.ts";
@@ -24,7 +24,7 @@ import { verdictOf } from "../scoring/scores/verdict.ts";
 import { knownAccount } from "./accounts.ts";
 import { controlField, controlsOf } from "./controls.ts";
 import { withLabels } from "./event-labels.ts";
-import { comparedRisk, dayOrNull, withSpan } from "./rows.ts";
+import { comparedRisk, withSpan } from "./rows.ts";
 import { type Run, riskScaleOfRun } from "./score-context.ts";
 import { knownUser } from "./users.ts";
 

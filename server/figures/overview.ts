@@ -9,7 +9,7 @@ import { mrrOfPayers } from "../analytics/revenue/payers-now.ts";
 import type { Part } from "../analytics/week/sentence.ts";
 import type { ScoresOfWeek } from "../analytics/week/week-scores.ts";
 import { weekSummary } from "../analytics/week/week-summary.ts";
-import { formatDay } from "../calendar/days.ts";
+import { dayOrNull, formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter, today, usersQuestion } from "../http/api/days.ts";
 import { lacksData } from "../scoring/churn/ladder.ts";
@@ -19,7 +19,7 @@ import { movementBetween } from "../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import { controlsOf } from "./controls.ts";
 import { billingOf } from "./payers.ts";
-import { comparedRisk, dayOrNull } from "./rows.ts";
+import { comparedRisk } from "./rows.ts";
 import {
   activityOrderOfRun,
   baseRateOf,

@@ -10,6 +10,7 @@ import {
   type SubscriptionNow,
   subscriptionsOf,
 } from "../analytics/revenue/subscriptions-of.ts";
+import { dayOrNull } from "../calendar/days.ts";
 import { instant, instantOrNull } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../http/api/context.ts";
 import { revenueOf } from "../http/api/currency.ts";
@@ -18,7 +19,7 @@ import { expectedLossOfPayer } from "../revenue/payer-now.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import { knownAccount } from "./accounts.ts";
-import { dayOrNull, objectIn } from "./rows.ts";
+import { objectIn } from "./rows.ts";
 import { lossUntilMs, type Run, scoreContext } from "./score-context.ts";
 import { knownUser } from "./users.ts";
 

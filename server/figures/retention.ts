@@ -11,11 +11,10 @@ import {
   retentionPeople,
 } from "../analytics/retention/retention-people.ts";
 import type { Entry, RetentionQuestion } from "../analytics/retention/retention-question.ts";
-import { formatDay } from "../calendar/days.ts";
+import { dayOrNull, formatDay } from "../calendar/days.ts";
 import { type Period, periodsLater, startOfPeriod } from "../calendar/period-starts.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "../http/api/days.ts";
-import { dayOrNull } from "./rows.ts";
 import { segmentAnswer } from "./segment-answer.ts";
 import { warehouseWithin } from "./segment-evaluation.ts";
 

@@ -5,7 +5,7 @@ import type { AccountListRow } from "../analytics/entities/account-list.ts";
 import type { ScoresOfRow } from "../analytics/entities/list-scores.ts";
 import type { AccountTimelineEvent, TimelineEvent } from "../analytics/entities/timeline.ts";
 import type { UserListRow } from "../analytics/entities/user-list.ts";
-import { formatDay } from "../calendar/days.ts";
+import { dayOrNull, formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import { fieldsOfPages } from "../intake/decide/page-marks.ts";
 import type { FieldTimestamps } from "../ledger/entities.ts";
@@ -93,11 +93,6 @@ export function timelineEvent(row: TimelineEvent & { readonly label: string | nu
 /** An event of any user. */
 export function eventOfUser(row: AccountTimelineEvent & { readonly label: string | null }) {
   return { ...timelineEvent(row), userId: row.userId, userLabel: row.userLabel };
-}
-
-/** A day as text; null where there is none. */
-export function dayOrNull(day: number | null): string | null {
-  return day === null ? null : formatDay(day);
 }
 
 /** The first and the last day of a row as texts. */

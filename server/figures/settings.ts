@@ -9,6 +9,7 @@ import { ApiError, noSuch } from "../../contract/refusal.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { subscriptionCount } from "../analytics/entities/subscription-count.ts";
 import { usersOfEvents } from "../analytics/events/users-of-events.ts";
+import { dayOrNull } from "../calendar/days.ts";
 import { instant, instantOrNull } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiParts } from "../http/api/context.ts";
 import { today } from "../http/api/days.ts";
@@ -22,7 +23,6 @@ import type { BandMove } from "../scoring/preview/moves.ts";
 import { type HorizonProof, type KindPreview, uncountedSettings } from "../scoring/preview/preview.ts";
 import { eventNamesOf } from "../warehouse/schema/engagement.ts";
 import { withLabels } from "./event-labels.ts";
-import { dayOrNull } from "./rows.ts";
 
 const retryAfterSeconds = 10;
 /** Organizations that wait for a preview. Those that train models take turns, a statement at a time. */

@@ -1,8 +1,9 @@
 /** Alerts as the API answers them. */
+
 import { callListLimits } from "../../../contract/call-list/call-list.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { payersNow } from "../../analytics/revenue/payers-now.ts";
-import { formatDay } from "../../calendar/days.ts";
+import { dayOrNull, formatDay } from "../../calendar/days.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";
 import { msPerDay } from "../../calendar/zone.ts";
 import { billingOf } from "../../figures/payers.ts";
@@ -193,8 +194,4 @@ export function alertAnswer(alert: Alert) {
     verdictAt: instantOrNull(alert.verdictAtMs),
     note,
   };
-}
-
-function dayOrNull(day: number | null): string | null {
-  return day === null ? null : formatDay(day);
 }

@@ -3,8 +3,7 @@
 import { conditionOf, whyNotCondition } from "../../../contract/alerts/rule-condition.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { formatDay } from "../../calendar/days.ts";
-import { dayOrNull } from "../../figures/rows.ts";
+import { dayOrNull, formatDay } from "../../calendar/days.ts";
 import type { AnalysisHandlers } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
 import { withDeadline } from "../../scoring/preview/deadline.ts";

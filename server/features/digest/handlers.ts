@@ -1,8 +1,7 @@
 /** The digest as the API answers it. */
 
-import { formatDay } from "../../calendar/days.ts";
+import { dayOrNull, formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
-import { dayOrNull } from "../../figures/rows.ts";
 import type { AnalysisHandlers } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
 import { hasNews } from "./digest.ts";

@@ -183,7 +183,7 @@ const ownerRow = new RowOf<Pick<Credential, "organization">>({ organization: int
 
 const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
 
-/** The store of one kind of credentials. The credentials of one kind: project tokens, or read keys. Every
+/** The store of project tokens, or of read keys. Every
  * change and its entry in the audit log are one commit. */
 export function credentialStore(engine: Engine, kind: CredentialTable) {
   const table = sqlText(kind);

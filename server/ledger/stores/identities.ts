@@ -10,7 +10,7 @@ export const maxUsersWithEmail = 3;
 
 const userOf = new RowOf<{ readonly userId: string }>({ userId: text() });
 
-/** The store of identities. Look-ups of users, for sources that identify people without the user's id. */
+/** Looks up users, for sources that identify people without the user's id. */
 export function identityStore(engine: Engine) {
   return {
     /** The user to whom a visitor's id is linked. */

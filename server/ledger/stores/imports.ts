@@ -80,7 +80,7 @@ const importRow = new RowOf<ImportRecord>({
   finishedAtMs: nullable(integer()),
 });
 
-/** The store of imports. The durable records of imported files. Only `transact` changes their position,
+/** The store of records of imported files. Only `transact` changes their position,
  * together with the rows. */
 export function importStore(engine: Engine) {
   return {

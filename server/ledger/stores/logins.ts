@@ -58,7 +58,7 @@ const sessionRow = new RowOf<{ readonly id: number; readonly person: number; rea
 });
 const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
 
-/** The store of logins. The calls of the process that serves team members. */
+/** The store of sessions, and of links that are used once. */
 export function loginStore(engine: Engine) {
   return { ...usedLinks(engine), ...sessions(engine) };
 }

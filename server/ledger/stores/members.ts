@@ -114,7 +114,7 @@ const invited = new RowOf<{ readonly email: string; readonly role: Role }>({ ema
 const noteOfInvitation = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
 const keyId = new RowOf<{ readonly id: number }>({ id: integer() });
 
-/** The store of members. The calls that the command line may use, too. */
+/** The store of team members, their memberships and their invitations. */
 export function memberStore(engine: Engine, features: readonly Feature[]) {
   return {
     ...profiles(engine),

@@ -79,8 +79,8 @@ const storedOutage = new RowOf<DeclaredOutage>({
   createdAtMs: integer(),
 });
 
-/** The store of declared outages. Outages that were declared by hand: days on which data collection had
- * stopped, which no count of days of scores contains. Every change and its entry in the audit log are one
+/** The store of outages that were declared by hand: days on which data collection had stopped. No count of
+ * days in scores contains them. Every change and its entry in the audit log are one
  * commit. */
 export function outageStore(engine: Engine) {
   return {

@@ -334,7 +334,7 @@ const versionRow = new RowOf<Version>({
   },
 });
 
-/** The store of settings. The settings of organizations, one version after another. */
+/** The store of settings of organizations, one version after another. */
 export function settingsStore(engine: Engine) {
   return {
     get: (organization: number) => engine.alone(newest(organization)),

@@ -1,5 +1,6 @@
 /** Rows of the ledger about one person, as objects of the copy of everything about the person. */
-import { formatDay } from "../../calendar/days.ts";
+import { dayOrNull } from "../../calendar/days.ts";
+import { instant } from "../../calendar/instant.ts";
 import type { ExportedRows } from "../../ledger/feature.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { PersonDelivery } from "../../ledger/ports/actions/person-data.ts";
@@ -134,13 +135,4 @@ export async function* auditOf({ ledger, organization, user }: OfPerson): Pages 
     before = entries.at(-1)?.id ?? before;
     if (entries.length < page.audit) return;
   }
-}
-
-function dayOrNull(day: number | null): string | null {
-  return day === null ? null : formatDay(day);
-}
-
-/** An instant as ISO 8601. @param ms since 1970-01-01 */
-export function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

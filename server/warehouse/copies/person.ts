@@ -9,6 +9,7 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
+import { instant } from "../../calendar/instant.ts";
 import type { Actor } from "../../ledger/audit.ts";
 import type { UserAndAccount } from "../../ledger/entities.ts";
 import { personExportedNote } from "../../ledger/erasures.ts";
@@ -23,7 +24,6 @@ import {
   auditOf,
   callsOf,
   holdOutEntriesOf,
-  instant,
   messagesOf,
   rejectedOf,
   rowsOf,

@@ -3,7 +3,7 @@
 
 import { amountInUnits } from "../../../contract/billing/currencies.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import { formatDay } from "../../calendar/days.ts";
+import { dayOrNull, formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { ExportedRow, ExportedRows, ExportedValue, Feature } from "../../ledger/feature.ts";
@@ -153,10 +153,6 @@ export function alertLine(alert: Alert): ExportedRow {
     note: alert.note,
   };
   return { id, line };
-}
-
-function dayOrNull(day: number | null): string | null {
-  return day === null ? null : formatDay(day);
 }
 
 function csvLine(fields: readonly ExportedValue[]): string {
