@@ -13,7 +13,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await Server.shared();
-}, 180_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await server.stop();

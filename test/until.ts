@@ -1,7 +1,7 @@
 /** Waiting in tests: until something is so, and never for a fixed time, because machines differ in speed. */
 
 /** Longer than a slow machine takes for anything, and shorter than a long test may take. */
-const limitMs = 4 * 60_000;
+const limitMs = 10 * 60_000;
 
 /** After this time it is printed once what is waited for: a test may end sooner than the limit, and would not
  * say it. */
@@ -26,7 +26,7 @@ interface Waiting {
  * @param isSo whether what is seen will do. Without it, whether it is true, or anything but null, undefined,
  * 0 and ""
  * @returns what was seen
- * @throws Error after 4 minutes: what was waited for, for how long, and what was seen last
+ * @throws Error after 10 minutes: what was waited for, for how long, and what was seen last
  */
 export function until<Seen>(
   what: string,

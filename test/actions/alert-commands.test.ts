@@ -43,7 +43,7 @@ beforeAll(async () => {
   const response = await server.post("/batch", ours.token, { batch: subscriptions });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
   expect(await server.exported("subscriptions", organization)).toHaveLength(10);
-}, 300_000);
+});
 afterAll(() => server.stop());
 
 const rekindle = (...words: string[]) => server.command(...words, ...of);

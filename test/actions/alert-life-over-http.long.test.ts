@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   await server.ready();
   ours = await company(server, "Lively", "--timezone", zone);
-}, 300_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -117,7 +117,7 @@ test("a rule about the health of accounts fires once for each, by scores of even
     named("engines"),
     named("tools"),
   ]);
-}, 300_000);
+});
 
 /** A rule about failed payments that names one account in its message of the morning, and the payments of
  * two. @returns its id */
@@ -194,7 +194,7 @@ test("an account that is excluded before the morning leaves the messages to Slac
     expect([body.includes("The engines"), body.includes("The tools")]).toEqual([true, false]);
   }
   await ours.owner.done("DELETE", ours.at(`/api/alert-rules/${payments}`));
-}, 300_000);
+});
 
 test("the alert ends after two days out and the cooldown, and its end reaches the webhook as the document describes it", async () => {
   await open("engines", daysAgo(1, 24));
@@ -237,4 +237,4 @@ test("the alert ends after two days out and the cooldown, and its end reaches th
     ["engines", "resolved"],
     ["tools", "excluded"],
   ]);
-}, 300_000);
+});

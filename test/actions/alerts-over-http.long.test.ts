@@ -75,7 +75,7 @@ beforeAll(async () => {
   const asking = await owner.json<typeof added>("POST", at("/api/destinations"), crm, 201);
   const wanted = { ...body, destinations: [added.destination.id, asking.destination.id] };
   rule = await owner.json<Rule>("POST", at("/api/alert-rules"), wanted, 201);
-}, 300_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -336,5 +336,5 @@ describe("from events", () => {
     const list = `${at("/api/deliveries")}&destination=${added.destination.id}`;
     const { deliveries } = await owner.json<{ deliveries: readonly object[] }>("GET", list);
     expect([deliveries.length, messages().length]).toEqual([1, 1]);
-  }, 600_000);
+  });
 });

@@ -46,7 +46,7 @@ test("an alert about usage ends when usage of four weeks before is 0 as well", a
   const { own, foretold } = await lives(organization, { kind: "usageDown", percent: 50 }, days.slice(28));
   expect(own).toEqual([[-50, -21, "resolved"]]);
   expect<unknown>(foretold).toEqual(own);
-}, 120_000);
+});
 
 test("an alert about an account ends when it has no row any more, although it has members", async () => {
   const organization = subject.newOrganization();
@@ -69,4 +69,4 @@ test("an alert about an account ends when it has no row any more, although it ha
   const { own, foretold } = await lives(organization, { kind: "riskBand", band: "high" }, days);
   expect(own).toEqual([[-28, -28 + horizonDays, "resolved"]]);
   expect<unknown>(foretold).toEqual(own);
-}, 120_000);
+});

@@ -90,7 +90,7 @@ beforeAll(async () => {
   for (const back of [28, 7, 0]) {
     await server.command("score", "--organization", name, "--as-of", formatDay(today - back));
   }
-}, 600_000);
+});
 afterAll(() => server.stop());
 
 const calls = (query = "") => owner.json<CallList>("GET", `${at("/api/call-list")}${query}`);

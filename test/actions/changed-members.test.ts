@@ -109,7 +109,7 @@ test("a member who is excluded, or included again, lets the account's usage fall
     [false, null],
     [false, today],
   ]);
-}, 60_000);
+});
 
 test("an account whose risk rises with an exclusion is taken over, also when the decided day was scored again after it", async () => {
   const organization = subject.newOrganization();
@@ -137,7 +137,7 @@ test("an account whose risk rises with an exclusion is taken over, also when the
   });
   await decide(ledger, [today]);
   expect(firedAccounts(ledger)).toEqual([3]);
-}, 60_000);
+});
 
 test("an account of which a user was erased since the day that is compared with is taken over", async () => {
   const organization = subject.newOrganization();
@@ -156,4 +156,4 @@ test("an account of which a user was erased since the day that is compared with 
   await store(organization, { ...day, day: today, risks: [0.9, 0.1, 0.9, 0.1] });
   await decide(ledger, [today]);
   expect(firedAccounts(ledger)).toEqual([3]);
-}, 60_000);
+});

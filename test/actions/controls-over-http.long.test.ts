@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
   const rule = { name: "Held out", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } };
   await olga.json("POST", at("/api/alert-rules"), { ...rule, holdOutShare: 0.9 }, 201);
-}, 300_000);
+});
 
 /** Fires for a user until the draw makes it a control. Its account number is that of no account. */
 async function drawControl(userId: string, day: number): Promise<void> {

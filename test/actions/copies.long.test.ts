@@ -70,4 +70,4 @@ test("a copied folder and a restored backup pause their destinations, and the fi
       await server.stop();
     }
   }
-}, 400_000);
+});

@@ -107,7 +107,7 @@ test("of random histories are those of each rule by plain arithmetic", async () 
     }
   }
   expect(inside).toBeGreaterThan(users);
-}, 120_000);
+});
 
 /** Everybody is at risk today, and was not yesterday. */
 async function storeRisen(organization: number): Promise<void> {

@@ -148,7 +148,7 @@ test("who was inside on the last decided day by the weights of now, or fell by t
   }
   expect(crossings.fired).toBeGreaterThan(3);
   expect(crossings.bySettings).toBeGreaterThan(3);
-}, 300_000);
+});
 
 test("the preview has the alerts of a live run over refits and a change of settings", async () => {
   const id = subject.newOrganization();
@@ -188,7 +188,7 @@ test("the preview has the alerts of a live run over refits and a change of setti
   }
   expect(fired).toBeGreaterThan(3);
   expect(bySettings).toBeGreaterThan(3);
-}, 300_000);
+});
 
 test("an event is unseen for days only after it was done, and accounts without members are gone", async () => {
   const id = subject.newOrganization();
@@ -232,7 +232,7 @@ test("an event is unseen for days only after it was done, and accounts without m
   expect([...ofAccounts].map(([account, { closed }]) => [account, closed.map(({ why }) => why)])).toEqual([
     [1, ["gone"]],
   ]);
-}, 300_000);
+});
 
 test("an alert has the MRR of its account in the organization's currency, which is unknown without a rate", async () => {
   const id = subject.newOrganization();

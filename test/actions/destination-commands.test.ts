@@ -28,7 +28,7 @@ beforeAll(async () => {
     },
   });
   ours = await company(server, "Commanding");
-}, 180_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();

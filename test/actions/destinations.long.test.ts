@@ -25,7 +25,7 @@ beforeAll(async () => {
       PUBLIC_URL: "https://rekindle.example.com",
     },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -416,7 +416,7 @@ test("without SMTP_URL an invitation says that no e-mail was sent", async () => 
   } finally {
     await without.stop();
   }
-}, 180_000);
+});
 
 test("addresses that no mail can be sent to are refused, of destinations and of invitations", async () => {
   const { owner, at } = await company(server, "Misaddressed");
@@ -483,4 +483,4 @@ test("an address gets three mails with invitations a day from anybody, and a per
   expect(await server.command("member", "invite", email, "--organization", "Hosts of many")).toContain(
     "/invitation#",
   );
-}, 180_000);
+});

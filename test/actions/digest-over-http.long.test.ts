@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
   });
   await server.ready();
-}, 600_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -201,7 +201,7 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   // Its mail asked the member to agree. No digest followed, neither by e-mail nor to the channel.
   expect([mailsTo(silent).length, receiver.got.map(({ path }) => path)]).toEqual([1, ["/slack"]]);
   await unsubscribes(ours, text);
-}, 600_000);
+});
 
 /** Asks for digests of a company of which there is nothing to say today. */
 async function withoutNews(ours: Company): Promise<Own> {

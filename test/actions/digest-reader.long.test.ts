@@ -121,7 +121,7 @@ test("a digest tells of moves since yesterday, and names no control", async () =
     entered: { total: 0 },
     left: { total: 0 },
   });
-}, 400_000);
+});
 
 test("with revenue the highest expected loss is first of those that moved, and the highest MRR of those to call", async () => {
   const { warehouse } = subject;
@@ -159,7 +159,7 @@ test("with revenue the highest expected loss is first of those that moved, and t
   });
   const hidden = await readDigest(partsOf([control(2)]), organization, "daily", today);
   expect(hidden.top.map((one) => one.id)).toEqual(["u1", "u4"]);
-}, 400_000);
+});
 
 test("with the churn target subscription those to call have the order of the MRR that may be lost", async () => {
   const { warehouse } = subject;
@@ -195,7 +195,7 @@ test("with the churn target subscription those to call have the order of the MRR
     ["u1", "high_risk", 900, 900],
     ["u4", "high_risk", 350, 350],
   ]);
-}, 400_000);
+});
 
 /** Gives the scores of a day churn risks, as a model would. */
 async function withRisks(

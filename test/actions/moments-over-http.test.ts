@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await Server.start({ time: quick, env });
   await server.ready();
   ours = await company(server, "Moments", "--timezone", quietZone);
-}, 300_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -123,7 +123,7 @@ test("a failed payment, a scheduled cancellation and the last owner's removal re
   const list = `${at("/api/deliveries")}&destination=${channel.destination.id}`;
   const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>("GET", list);
   expect(deliveries.map(({ state }) => state)).toEqual(["pending", "pending", "pending"]);
-}, 300_000);
+});
 
 test("a rule that was saved or resumed just now fires for the next event, and for none while it was paused", async () => {
   const { owner, at } = ours;
@@ -149,4 +149,4 @@ test("a rule that was saved or resumed just now fires for the next event, and fo
   await become(["ada", "eve"]);
   await twoMoreRuns(server, "moments");
   expect(await alerts()).toEqual(["ada", "eve"]);
-}, 300_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
   );
   const days = Array.from({ length: dayCount }, (_, at) => firstDay + at);
   await storeRuns(subject.warehouse, { organization, kind: "user", days });
-}, 60_000);
+});
 
 const conditions: readonly ScoreCondition[] = [
   { kind: "riskBand", band: "high" },

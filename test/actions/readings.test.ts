@@ -82,7 +82,7 @@ describe("of random histories", () => {
       expect([condition.kind, found.size]).toEqual([condition.kind, inside]);
       expect(inside).toBeGreaterThan(5);
     }
-  }, 300_000);
+  });
 });
 
 test("of entities that are followed come also when they are never inside", async () => {

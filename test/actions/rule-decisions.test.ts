@@ -77,7 +77,7 @@ describe("on random histories the preview has the alerts of a live run", () => {
     expect(preview.fired).toBe(ledger.fired.length);
     expect(preview.open).toBe(ledger.fired.length - ledger.closed.length);
     expect(preview.weeks.reduce((sum, { fired }) => sum + fired, 0)).toBe(ledger.fired.length);
-  }, 300_000);
+  });
 });
 
 test("a day with 350 alerts is committed in parts, and goes on behind the last one after a kill", async () => {

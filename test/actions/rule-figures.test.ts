@@ -134,7 +134,7 @@ test("touched alerts are in no precision, and alerts that were not useful are", 
     baseRate: { count: 0, churned: 0 },
     experiment: undefined,
   });
-}, 400_000);
+});
 
 test("weeks without an alert are there, from the one 90 days ago to that of today", () => {
   const weeks = weeksOf([{ day: today + 6, alerts: 3 }], today + 6);

@@ -57,7 +57,7 @@ beforeAll(async () => {
   for (let daysAgo = scoredDays - 1; daysAgo >= 0; daysAgo -= 1) {
     await server.command("score", "--organization", name, "--as-of", formatDay(today - daysAgo));
   }
-}, 400_000);
+});
 afterAll(() => server?.stop());
 
 function send(method: string, path: string, body: object): Promise<Response> {

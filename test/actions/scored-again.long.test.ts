@@ -68,7 +68,7 @@ async function decided({ isChanged, isScoredAgain }: Course) {
 let unchanged: Awaited<ReturnType<typeof decided>>;
 beforeAll(async () => {
   unchanged = await decided({ isChanged: false, isScoredAgain: false });
-}, 300_000);
+});
 
 describe("after a change of settings within the decided day", () => {
   test("those who come inside on the next day are taken over, as if that day had not been scored again", async () => {
@@ -80,12 +80,12 @@ describe("after a change of settings within the decided day", () => {
     expect(once.bySettings).toBeGreaterThan(3);
     expect(again).toEqual(once);
     expect(unchanged.bySettings).toBe(0);
-  }, 300_000);
+  });
 
   test("those who come inside fire when the day was scored again by the same settings", async () => {
     expect(await decided({ isChanged: false, isScoredAgain: true })).toEqual(unchanged);
     expect(unchanged.fired.length).toBeGreaterThan(0);
-  }, 300_000);
+  });
 });
 
 test("a segment that was edited before the day was scored again by other settings is taken over", async () => {
@@ -108,4 +108,4 @@ test("a segment that was edited before the day was scored again by other setting
   await score(organization, nextDay, after);
   await ledger.decide(subject.warehouse, (nextDay + 0.5) * msPerDay);
   expect([ledger.fired.length, ledger.watermark.decidedThrough]).toEqual([0, nextDay]);
-}, 300_000);
+});

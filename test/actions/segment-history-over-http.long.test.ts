@@ -58,7 +58,7 @@ beforeAll(async () => {
       .id;
   users = await saved("users", { traits: [{ trait: "plan", value: "pro" }] });
   accounts = await saved("accounts", { events: [{ event: "opened", times: 2, days: 28 }] });
-}, 300_000);
+});
 
 test("a new segment is evaluated at the next look, and its members did not enter", async () => {
   await until(
@@ -76,7 +76,7 @@ test("a new segment is evaluated at the next look, and its members did not enter
     days: [{ day: today, size: 2, entered: 0, left: 0, causes: ["first"] }],
   });
   expect(await changes(users)).toMatchObject({ changes: [], next: null });
-}, 300_000);
+});
 
 test("users and accounts enter and leave after the day's first scores, by their own data", async () => {
   await sendAll(server, token, [
@@ -102,7 +102,7 @@ test("users and accounts enter and leave after the day's first scores, by their 
   expect((await history(users)).days).toEqual([
     { day: today, size: 3, entered: 2, left: 1, causes: ["change", "first"] },
   ]);
-}, 300_000);
+});
 
 test("changes are read page by page, and as CSV", async () => {
   const all = (await changes(users)).changes;
@@ -137,7 +137,7 @@ test("an edit is marked", async () => {
     "cal left: edit",
     "dee left: edit",
   ]);
-}, 300_000);
+});
 
 test("a segment that is not there is not found, nor one of another organization", async () => {
   await server.organization("Others");
@@ -170,7 +170,7 @@ test("an erased user is in no change, an erased account neither, and a person's 
   expect(ofAda).toMatchObject({ account: 0, ofAccounts: [expect.any(Number)] });
   expect(ofBolt).toMatchObject({ account: expect.any(Number), ofAccounts: [] });
   expect(ofAda?.ofAccounts).not.toContain(ofBolt?.account);
-}, 300_000);
+});
 
 test("a deleted segment has no history", async () => {
   expect((await olga.ask("DELETE", at(`/api/segments/${users}`))).status).toBe(204);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   ]);
   await server.command("exclude", "add", "--organization", people.name, "--user", excluded);
   await server.exported("events", people.name);
-}, 300_000);
+});
 
 function ledgerOf({ dataDir }: Server) {
   const absent = () => Promise.reject(new Error("is not asked for here"));

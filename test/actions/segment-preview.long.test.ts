@@ -120,7 +120,7 @@ test("the preview of a rule about a segment has the alerts of a live run, day by
     expect(preview.open).toBe(live.length - ledger.closed.length);
     expect(preview.days[0]).toBe((await world.recorded())[0]?.day);
   }
-}, 120_000);
+});
 
 const sorted = (alerts: readonly (readonly number[])[]) =>
   alerts.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
@@ -145,7 +145,7 @@ test("members by evaluation are those that were recorded, at up to 128 evaluatio
       expect(found).toEqual(members[days.indexOf(day)] ?? []);
     }
   }
-}, 120_000);
+});
 
 test("a preview counts churns and the base rate of recorded members alone", async () => {
   const world = new RecordedWorld();

@@ -73,7 +73,7 @@ beforeAll(async () => {
       halves[kind].push(await saved(`Half ${half} of ${kind}s`, { kind: `${kind}s`, ids }));
     }
   }
-}, 300_000);
+});
 
 async function saved(name: string, body: object): Promise<number> {
   const answer = await olga.json<RouteAnswer<"POST /api/segments">>(

@@ -62,7 +62,7 @@ beforeAll(async () => {
   );
   await server.command("exclude", "add", "--organization", organization, "--user", excluded);
   await server.exported("events", organization);
-}, 300_000);
+});
 
 type Saved = RouteAnswer<"POST /api/segments">;
 

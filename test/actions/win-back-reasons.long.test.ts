@@ -85,7 +85,7 @@ beforeAll(async () => {
     const day = formatDay(todayIn(quietZone) - days);
     await server.command("score", "--organization", organization, "--as-of", day, "--even-if-stopped");
   }
-}, 300_000);
+});
 
 test("reasons count since the last return, and the newer of the team's and of billing's", async () => {
   const path = `/api/win-back?kind=user&days=30&organization=${olga.organization}`;

@@ -68,7 +68,7 @@ beforeAll(async () => {
     const day = formatDay(todayIn(quietZone) - days);
     await server.command("score", "--organization", organization, "--as-of", day, "--even-if-stopped");
   }
-}, 300_000);
+});
 
 const list = (query = "") => olga.json<WinBack>("GET", at(`/api/win-back?kind=user${query}`));
 

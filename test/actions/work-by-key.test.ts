@@ -20,7 +20,7 @@ beforeAll(async () => {
     expect((await server.post("/identify", ours.token, identify)).status).toBe(201);
   }
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function newKey(...options: string[]): Promise<string> {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const response = await server.post("/batch", token, { batch });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
   await server.exported("events", organization);
-}, 300_000);
+});
 afterAll(() => server.stop());
 
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;

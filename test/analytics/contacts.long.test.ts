@@ -23,7 +23,7 @@ beforeAll(async () => {
   ]);
   const response = await server.post("/batch", token, { batch });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 interface Timeline {

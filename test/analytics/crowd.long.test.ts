@@ -88,7 +88,7 @@ beforeAll(async () => {
     });
     return api.answer(parts, request);
   });
-}, 180_000);
+});
 afterAll(async () => {
   await socket.stop(true);
   await server.stop();

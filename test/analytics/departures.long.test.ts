@@ -41,7 +41,7 @@ beforeAll(async () => {
   ];
   await server.post("/batch", token, { batch: [...identified, ...tracked] });
   await server.exported("events", organization);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 async function ask<Answer>(path: string): Promise<Answer> {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await world.fill(30, 1_600, 200);
   await server.ready();
   await world.exclude("u1");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface Activity {

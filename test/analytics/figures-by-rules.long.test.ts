@@ -26,7 +26,7 @@ beforeAll(async () => {
   await newsletters.setPassive("opened", "{limit:UInt32}", "never_sent");
   await newsletters.exclude("u2");
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 checksFigures(["Andes", "Atlas", "Staff alone", "Newsletters"], () => worlds);

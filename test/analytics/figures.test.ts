@@ -21,7 +21,7 @@ beforeAll(async () => {
   // The first of all events by name, the last, and one that was never sent.
   await staff.setPassive("opened", "{limit:UInt32}", "never_sent");
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 checksFigures(["Staff and customers"], () => [staff]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await server.exported("events", "Hostile figures");
   await server.ready();
   addressOf = await withSegment(server, "Hostile figures");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function get(path: string): Promise<Response> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   addressOf = await withSegment(server, own);
   // Otherwise it would be evaluated between the answers that are compared.
   await evaluated();
-}, 400_000);
+});
 afterAll(() => server.stop());
 
 /** Sends users, accounts, and a hundred days of events. @returns a read key */
@@ -81,4 +81,4 @@ test("another organization changes no answer", async () => {
   await fill(other, 2, 60);
   await server.command("score", "--organization", other);
   expect(await answers()).toEqual(before);
-}, 400_000);
+});

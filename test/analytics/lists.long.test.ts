@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   key = (await server.command("key", "create", "--organization", "Demo")).trim();
   await read();
-}, 600_000);
+});
 afterAll(() => server.stop());
 
 /** Reads both lists whole. */
@@ -356,7 +356,6 @@ test.each(["users", "accounts"] as const)(
       else expect(answer.usualChange).toBeCloseTo(twoThirds(changes), 6);
     });
   },
-  180_000,
 );
 
 test("by risk the highest comes first, then rows without a risk, the last seen first", async () => {

@@ -143,7 +143,7 @@ beforeAll(async () => {
     ],
   });
   await organization("Nobody", { users: [], events: [] });
-}, 600_000);
+});
 afterAll(() => server.stop());
 
 const colours = [

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await world.fill(40, 1_500);
   await neighbour.fill(10, 300);
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface ListedUser {

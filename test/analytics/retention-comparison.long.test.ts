@@ -69,7 +69,7 @@ beforeAll(async () => {
   await server.post("/batch", token, { batch });
   await server.exported("events", "Groups");
   await server.ready();
-}, 120_000);
+});
 afterAll(() => server.stop());
 
 async function ask<Answer>(
@@ -233,7 +233,7 @@ describe("an organization with mails long before its first users, and new plans"
     await server.post("/batch", token, { batch });
     await server.command("settings", "set", "--organization", "Mails", "--passive-event", "mail_sent");
     await server.exported("events", "Mails");
-  }, 60_000);
+  });
 
   test("marks its first users as already here, from the first engagement event", async () => {
     const { cells } = await ask<Static<typeof RetentionAnswer>>("/api/retention", {}, theirs);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.fill(40, 100);
   await neighbour.fill(10, 50);
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 describe("traits", () => {

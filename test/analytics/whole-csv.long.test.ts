@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   await server.exported("events", "Large");
   await server.command("score", "--organization", "Large");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const get = (path: string, query: Readonly<Record<string, string>> = {}) =>

@@ -19,7 +19,7 @@ let bench: ClientBench;
 let gate: Gate;
 beforeAll(async () => {
   bench = await ClientBench.start("Failures");
-}, 180_000);
+});
 beforeEach(async () => {
   await bench.renewGate();
   gate = bench.gate;

@@ -25,7 +25,7 @@ beforeAll(async () => {
   copyFileSync(join(import.meta.dir, "in-node.mjs"), join(application, "in-node.mjs"));
   server = await Server.start();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(async () => {
   rmSync(application, { recursive: true });
   await server.stop();

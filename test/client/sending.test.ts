@@ -10,7 +10,7 @@ let gate: Gate;
 beforeAll(async () => {
   bench = await ClientBench.start(organization);
   gate = bench.gate;
-}, 180_000);
+});
 afterAll(() => bench.stop());
 
 const start = (options?: object) => bench.client(options);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   }));
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("accounts", "Attributes");
-}, 180_000);
+});
 
 test("accounts are found by an attribute, sorted by another, and their pages show all", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/accounts", "Attributes");

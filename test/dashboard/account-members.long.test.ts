@@ -34,7 +34,7 @@ beforeAll(async () => {
   ]);
   expect((await world.server.post("/batch", token, { batch })).status).toBe(201);
   await world.server.exported("events", "Carried");
-}, 180_000);
+});
 
 test("the members of an account stand by what they carry, the largest share first", async () => {
   const { page } = await world.pageOf(owner);

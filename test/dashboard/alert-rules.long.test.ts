@@ -51,7 +51,7 @@ beforeAll(async () => {
   await server.command("score", "--organization", people.name);
   const segment = { name: keySegment, kind: "accounts", filter: { healthBand: "healthy" } };
   await people.owner.json("POST", people.at("/api/segments"), segment, 201);
-}, 300_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

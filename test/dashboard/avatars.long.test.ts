@@ -15,7 +15,7 @@ const within = `data:image/gif;base64,${pixel}`;
 let browser: Browser;
 beforeAll(async () => {
   browser = await startBrowser();
-}, 180_000);
+});
 afterAll(() => browser?.close());
 
 /** The hosts that the page of a user asks, and the pictures that it shows. */

@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   key = (await server.command("key", "create", "--organization", organization)).trim();
-}, 60_000);
+});
 
 async function scoredBy(target: string): Promise<void> {
   const named = ["--organization", organization];
@@ -63,7 +63,7 @@ test("with silence, all of them have churned, and one figure says it", async () 
   await health.getByRole("link", { name: "4" }).first().waitFor();
   expect(await health.getByText(sentence).count()).toBe(0);
   await page.close();
-}, 120_000);
+});
 
 test("with an event, the overview and the win-back page show both figures, which lead to the users", async () => {
   await scoredBy("event subscription_canceled");
@@ -89,4 +89,4 @@ test("with an event, the overview and the win-back page show both figures, which
         .count(),
     ).toBe(0);
   expect(complaints).toEqual([]);
-}, 120_000);
+});

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await server.command("settings", "set", ...named, "--account-churn", "subscription");
   await server.exported("subscriptions", organization);
   await server.command("score", ...named, "--as-of", formatDay(today));
-}, 180_000);
+});
 
 test("a list says when the last subscription ends, and the page why health is low", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/accounts", organization);

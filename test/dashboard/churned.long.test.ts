@@ -19,7 +19,7 @@ let key = "";
 beforeAll(async () => {
   await fillGone(server);
   key = (await server.command("key", "create", "--organization", gone)).trim();
-}, 180_000);
+});
 
 async function get(path: string): Promise<Response> {
   const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });

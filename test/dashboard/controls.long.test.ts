@@ -30,7 +30,7 @@ beforeAll(async () => {
   ]);
   server = await Server.start({ dataDir });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.kill("SIGTERM");

@@ -14,7 +14,7 @@ let money: Company;
 
 beforeAll(async () => {
   money = await companyWithMoney("Money of others");
-}, 180_000);
+});
 
 test("a rate is set by an owner, errors stand beside the field, and figures follow", async () => {
   const own = await company(server, "Rates");

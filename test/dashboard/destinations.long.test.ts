@@ -33,7 +33,7 @@ beforeAll(async () => {
       PUBLIC_URL: "http://127.0.0.1",
     },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
@@ -121,7 +121,7 @@ test("the log says when a message is due that nobody tried to send yet", async (
   });
   await page.goto(`${server.url}/o/${owner.organization}/settings/destinations`);
   await log(page).getByText("not sent yet, due 31 Mar 2027, 08:00").waitFor();
-}, 180_000);
+});
 
 test("a failed test says why; messages are held while a destination is paused, then sent or dropped", async () => {
   const people = await company(server, "Held");

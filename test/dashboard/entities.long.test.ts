@@ -38,7 +38,7 @@ beforeAll(async () => {
     models.push(/users \(([a-z-]+),/.exec(said.stderr)?.[1] ?? "");
   }
   ({ userId, accountId } = await somebodyWithHistory());
-}, 180_000);
+});
 
 /** A user at risk who had scores on the first day, with many events, and an account in use. */
 async function somebodyWithHistory() {

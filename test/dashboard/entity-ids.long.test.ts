@@ -30,7 +30,7 @@ beforeAll(async () => {
     expect((await server.post("/identify", token, body)).status).toBe(201);
   }
   await server.exported("users", "Strange");
-}, 180_000);
+});
 
 /** A page of the organization, with a signed-in user. */
 function open(path: string, options: Parameters<typeof openPage>[1] = {}) {

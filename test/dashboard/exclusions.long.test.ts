@@ -22,7 +22,7 @@ beforeAll(async () => {
     await world.server.post("/track", token, { userId, event: "opened" });
   }
   await world.server.exported("events", "Excluding");
-}, 180_000);
+});
 
 const listed = async () =>
   (

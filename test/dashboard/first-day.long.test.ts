@@ -141,7 +141,7 @@ test("while the past arrives, pages say so in place of figures, which come by th
   } finally {
     await loading.stop();
   }
-}, 180_000);
+});
 
 test("the Start page shows the last event of all users, with its user, and not that of the newest user", async () => {
   await organization("Latest", [

@@ -57,7 +57,7 @@ beforeAll(async () => {
   await owner.json("POST", at("/api/segments"), { name: "Gold", kind: "accounts", filter }, 201);
   const webhook = { kind: "webhook", name: "hook", address: receiver.address("/alerts") };
   await owner.json("POST", at("/api/destinations"), webhook, 201);
-}, 300_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
@@ -124,7 +124,7 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   // Beside the name of the account, and of its member.
   expect(await shownAt(`/accounts/${encodeURIComponent(controls[0] ?? "")}`)).toBe(2);
   expect(complaints).toEqual([]);
-}, 600_000);
+});
 
 test("lists show until when somebody is a control, however long the name is", async () => {
   const { owner, at, token, organization } = people;
@@ -150,7 +150,7 @@ test("lists show until when somebody is a control, however long the name is", as
       expect([list, await isWhole(badge)]).toEqual([list, true]);
     }
   }
-}, 300_000);
+});
 
 /** Whether an element is within its cell of a table. */
 async function isWhole(element: Locator): Promise<boolean> {
@@ -188,4 +188,4 @@ test("an MRR that a team member clears stays empty, also when the rule is change
     );
     return rules.find(({ name }) => name === "Without MRR")?.exemptions;
   }, {});
-}, 300_000);
+});

@@ -18,7 +18,7 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
   people = await company(server, "Inbox", "--timezone", quietZone);
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

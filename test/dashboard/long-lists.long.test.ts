@@ -28,7 +28,7 @@ beforeAll(async () => {
   await world.server.post("/batch", token, { batch: [...batch, ...tracks] });
   await world.server.post("/track", token, { userId: "u0003", event: longName.slice(0, 200) });
   await world.server.exported("events", "Long");
-}, 180_000);
+});
 
 const idOf = (index: number) => `u${String(index).padStart(4, "0")}`;
 

@@ -129,7 +129,7 @@ describe("with too little data", () => {
     expect(await sent.json()).toMatchObject({ rejected: [] });
     await server.command("settings", "set", "--organization", name, "--user-churn", "event canceled");
     await server.command("score", "--organization", name);
-  }, 60_000);
+  });
 
   test("it gives the base rate and the order by activity in place of a churn risk", async () => {
     const { page, card, complaints } = await modelPage("", {}, name);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await world.server.exported("events", "Found");
   const view = { page: "users", name: "Quiet ones", query: "state=active" };
   await owner.json("POST", at("/api/views"), view, 201);
-}, 180_000);
+});
 
 const field = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
 

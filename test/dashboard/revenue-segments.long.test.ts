@@ -15,7 +15,7 @@ beforeAll(async () => {
   await save("Acme and Bolt", { kind: "accounts", ids: ["acme", "bolt"] });
   await save("User of Dyno", { kind: "users", ids: ["dyno"] });
   await save("Coil", { kind: "accounts", ids: ["coil"] });
-}, 180_000);
+});
 
 const save = (name: string, body: object) =>
   money.owner.json<RouteAnswer<"POST /api/segments">>(

@@ -24,7 +24,7 @@ let money: Company;
 
 beforeAll(async () => {
   money = await companyWithMoney("Money");
-}, 180_000);
+});
 
 async function revenuePage(query = "", options: Parameters<typeof openPage>[1] = {}, who = money.owner) {
   const watched = await openPage(browser, options);

@@ -71,4 +71,4 @@ test("from a browser token to the pages, and a server's value takes the mark awa
   await page.getByText("at Acme Ltd").waitFor();
   expect(await page.getByText(marked).count()).toBe(0);
   expect(complaints).toEqual([]);
-}, 120_000);
+});

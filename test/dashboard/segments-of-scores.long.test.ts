@@ -44,7 +44,7 @@ beforeAll(async () => {
   await save("Some users", { kind: "users", ids: ["user-0", "user-1", "user-4"] });
   await save("Some accounts", { kind: "accounts", ids: ["account-0", "account-5"] });
   await save("No scores", { kind: "accounts", ids: ["account-3"] });
-}, 180_000);
+});
 
 const save = (title: string, body: object) =>
   people.owner.json("POST", people.at("/api/segments"), { name: title, ...body }, 201);

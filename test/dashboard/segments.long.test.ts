@@ -60,7 +60,7 @@ beforeAll(async () => {
     ]),
   );
   await server.exported("events", people.name);
-}, 300_000);
+});
 afterAll(async () => {
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -411,7 +411,7 @@ test("an event that is tracked makes its user enter a segment, as the history sa
   const edited = (await openHistory(page, "Inviting")).getByText("entered, segment edited");
   await becomes(() => edited.count(), onPro.length);
   await people.member.ask("DELETE", people.at(`/api/segments/${id}`));
-}, 400_000);
+});
 
 test("a history that is not there yet, or hangs, says so, and a long name fits a phone", async () => {
   const name = "w".repeat(79);
@@ -442,7 +442,7 @@ test("a history that is not there yet, or hangs, says so, and a long name fits a
   await settled(page);
   expect([await sidewaysPixels(page), await axe(page)]).toEqual([0, []]);
   await people.member.ask("DELETE", people.at(`/api/segments/${id}`));
-}, 400_000);
+});
 
 test("viewers read segments and change none", async () => {
   const page = await openAs(people.viewer, "/segments");

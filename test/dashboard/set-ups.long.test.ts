@@ -25,7 +25,7 @@ beforeAll(async () => {
   await page.getByRole("button", { name: "Create a token" }).click();
   await page.getByText("The new token is in place").waitFor();
   token = /rk-[A-Za-z0-9]{32}/.exec(await shown("On a server, @segment/analytics-node"))?.[0] ?? "";
-}, 180_000);
+});
 afterAll(async () => {
   await page?.context().close();
   rmSync(folder, { recursive: true, force: true });

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await writeHistory(dataDir, "Viewed", past);
   server = await Server.start({ dataDir });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await server?.kill("SIGTERM");

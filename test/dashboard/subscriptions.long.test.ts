@@ -28,7 +28,7 @@ beforeAll(async () => {
   const token = (await server.command("token", "create", "--organization", "No subscribers")).trim();
   await send(server, "/identify", token, user("ada", { account: { id: "acme", name: "Acme" } }));
   await server.exported("users", "No subscribers");
-}, 180_000);
+});
 
 const columns = ["MRR", "Plan", "Subscription", "Renews"];
 

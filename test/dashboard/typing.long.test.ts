@@ -28,7 +28,7 @@ beforeAll(async () => {
     await world.server.post("/track", token, { userId: "u1", event, properties });
   }
   await world.server.exported("events", "Typed");
-}, 180_000);
+});
 
 const palette = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
 

@@ -19,7 +19,7 @@ const { server, browser } = await world();
 
 beforeAll(async () => {
   await server.organization("Hooked");
-}, 180_000);
+});
 
 const mapping = {
   userId: "user.id",

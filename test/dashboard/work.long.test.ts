@@ -19,7 +19,7 @@ beforeAll(async () => {
   }));
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("accounts", organization);
-}, 180_000);
+});
 
 test("a task is added, changed and done on a user's page, and listed on the page Tasks", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/users/ada", organization);

@@ -179,7 +179,7 @@ test("no byte of an erased account stays in the data folder, once the engine's o
   expect(await filesWith(server.dataDir, "MARKER")).toEqual([]);
   server = await Server.start({ dataDir: server.dataDir });
   await server.ready();
-}, 300_000);
+});
 
 async function organizations(): Promise<{ name: string }[]> {
   const ledger = new Database(join(server.dataDir, "ledger.sqlite"), { readonly: true });

@@ -225,4 +225,4 @@ test("no byte of an erased user stays in the data folder, once the engine's old 
   server = await Server.start({ dataDir: server.dataDir });
   await server.ready();
   expect(await server.command("doctor")).toContain(agreement(name));
-}, 300_000);
+});

@@ -54,7 +54,7 @@ beforeAll(async () => {
     const path = at(`/api/segments/${id}/history`);
     return (await olga.json<{ firstEvaluatedAt: string | null }>("GET", path)).firstEvaluatedAt !== null;
   });
-}, 300_000);
+});
 
 /** The data of two people, each text with the name of its sender. */
 function dataOf(who: string): object[] {

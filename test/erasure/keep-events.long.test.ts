@@ -9,7 +9,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const agreement = (organization: string) => `${organization}: ledger, events and rollups agree`;

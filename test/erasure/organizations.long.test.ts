@@ -102,7 +102,7 @@ test("by command: no row and no byte of it is left, others stay, and its id is n
   await warehouse.close();
   server = await Server.start({ dataDir: server.dataDir });
   await server.ready();
-}, 300_000);
+});
 
 test("by its owner, who names it, and keeps a sign-in; nobody else may", async () => {
   const name = "Deleted by page";
@@ -160,4 +160,4 @@ test("the demonstration goes, and can be made again", async () => {
   expect(await server.command("organization", "list")).not.toContain("Demo");
   await server.demo("--users", "40", "--weeks", "4");
   expect(await server.command("doctor")).toContain("Demo: ledger, events and rollups agree");
-}, 300_000);
+});

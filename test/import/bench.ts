@@ -9,7 +9,7 @@ export function importBench({ acmeUsers }: { readonly acmeUsers?: number } = {})
   beforeAll(async () => {
     await bench.startServer();
     if (acmeUsers !== undefined) await bench.organization("acme", acmeUsers);
-  }, 180_000);
+  });
   afterAll(() => bench.end());
   return bench;
 }

@@ -117,7 +117,7 @@ test("a kill at any commit from an event to its message loses no alert, decides 
   expect(receiver.got.length).toBeGreaterThan(failed.length);
   ledger.close();
   await server.stop();
-}, 600_000);
+});
 
 const beganMs = Date.now();
 const zone = new Zone(quietZone);
@@ -260,4 +260,4 @@ test("a kill at any commit from the scores of a day to its alerts loses none, an
   expect(ends).toBeGreaterThan(0);
   expect(arrivedMessages().size).toBe(alerts.length + ends);
   await server.stop();
-}, 600_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await server.ready();
   token = await server.organization("load");
   await server.command("organization", "set", "load", "--rate-limit", "1000000");
-}, 180_000);
+});
 
 afterAll(async () => {
   await server.kill("SIGTERM");

@@ -223,4 +223,4 @@ test("a kill between two chunks of a rule's day loses no alert, decides none twi
   await service.server.stop();
   receiver.stop();
   rmSync(dataDir, { recursive: true, force: true });
-}, 600_000);
+});

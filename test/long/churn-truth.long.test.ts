@@ -25,7 +25,7 @@ beforeAll(async () => {
   const aheadMs = demonstratedAtMs - Date.now();
   server = await Server.start({ time: { aheadMs, scheduleMs: null } });
   await server.ready();
-}, 180_000);
+});
 afterAll(() => rmSync(server.dataDir, { recursive: true, force: true }));
 
 /** The churn risks of all users as of a day, from the tables: the API has those of the newest day. Null where

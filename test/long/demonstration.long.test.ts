@@ -27,4 +27,4 @@ test("a model passes every gate, MRR is at risk, and there is work to look at", 
   expect([payersWithRisk + sumOf("payers"), mrrWithRisk + sumOf("mrr")]).toEqual([payers, mrr]);
   expect(withoutRisk.map(({ reason }) => reason)).not.toContain("no_model");
   await server.stop();
-}, 600_000);
+});

@@ -286,7 +286,7 @@ describe("while the past arrives, the pages show that it loads or what a rebuild
     await server.kill("SIGTERM");
     server = await start(server.dataDir, null);
     await server.ready();
-  }, 600_000);
+  });
 
   for (const way of [...Object.keys(ways), "import"]) {
     const how = way === "import" ? "which ends with the scores" : "with a kill in the middle";

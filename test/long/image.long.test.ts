@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The build stage of both images. The second goes on from the layers of the first, as Docker does: only its
  * last instruction differs. */
 const build = join(folder, "build");
-beforeAll(() => buildUntilArguments(build), 900_000);
+beforeAll(() => buildUntilArguments(build));
 
 /** Runs the rest of the Dockerfile. @returns the program's folder */
 async function imageOf(name: string, args: Readonly<Record<string, string>>): Promise<string> {

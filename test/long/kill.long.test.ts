@@ -71,7 +71,7 @@ test("kills at each step of loading a batch lose and double nothing", async () =
       server = await killed(server, "both", start, hold);
     }
   });
-}, 600_000);
+});
 
 /** A write may be torn anywhere, which no list of points has. */
 const randomKills = 4;
@@ -86,7 +86,7 @@ test("kills at random moments lose and double nothing", async () => {
       server = await restart(server, as);
     }
   });
-}, 600_000);
+});
 
 test("a kill while loaded rows are being deleted loses and doubles nothing", async () => {
   await survives("deleted", async () => {

@@ -11,7 +11,7 @@ const PUBLIC_URL = "https://example.com/tools/rekindle";
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake", env: { PUBLIC_URL: `${PUBLIC_URL}/` } });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const at = (path: string, more: RequestInit = {}) =>

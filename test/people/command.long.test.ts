@@ -12,7 +12,7 @@ import { auditLog, Browser, codeIn, company, joined, password, type SessionBody 
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake", env: { PUBLIC_URL: "https://people.example.com" } });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const member = (...parameters: string[]) => rekindleHere(server.dataDir, "member", ...parameters);

@@ -64,7 +64,7 @@ beforeAll(async () => {
       method: method.toUpperCase(),
     })),
   );
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 /** Makes one of everything that has an id. */

@@ -10,7 +10,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 test("of the organization that is named, and of no other", async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   const env = { PUBLIC_URL: "https://rekindle.example.com", TRUSTED_PROXY: "127.0.0.1, ::1,10.0.0.0/8" };
   server = await Server.start({ role: "intake", env });
   await server.organization("Guarded");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 describe("another site's page", () => {

@@ -10,7 +10,7 @@ let local: Server;
 beforeAll(async () => {
   named = await Server.start({ env: { PUBLIC_URL: "https://rekindle.example.com" } });
   local = await Server.start();
-}, 180_000);
+});
 afterAll(async () => {
   await named.stop();
   await local.stop();

@@ -9,7 +9,7 @@ import { Browser, codeIn, joined, password, type SessionBody } from "./support.t
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake", env: { MAX_REQUESTS_PER_SECOND: "500" } });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface Fields {

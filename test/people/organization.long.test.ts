@@ -7,7 +7,7 @@ import { auditLog, Browser, codeIn, company, type SessionBody } from "./support.
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 describe("each role", () => {

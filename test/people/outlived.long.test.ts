@@ -7,7 +7,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
   await server.organization("Outlived");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 test("a former owner cannot return by an invitation to their own address", async () => {

@@ -9,7 +9,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
   await server.organization("Strangers");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function guess(email: string): Promise<Response> {

@@ -8,7 +8,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 describe("the audit log", () => {

@@ -9,7 +9,7 @@ import { auditLog, company } from "./support.ts";
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface View {

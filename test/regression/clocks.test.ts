@@ -11,7 +11,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.start({ time: { aheadMs: 0 }, role: "intake" });
   token = await server.organization("Clocks");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function setClock(skewMs: number): void {

@@ -55,7 +55,7 @@ test("garbage in any page of the ledger is a refusal, or is not met yet", async 
   }
   expect(outcomes.opened).toBeGreaterThan(0);
   expect(outcomes.refused).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test("garbage that a command meets after the ledger was opened is a sentence, too", async () => {
   const ledger = new Database(join(whole, "ledger.sqlite"), { readonly: true });

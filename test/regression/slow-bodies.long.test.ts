@@ -1,14 +1,12 @@
 /** A token, a key or a timezone that changes while a body is on its way: the request is judged by what holds
  * when it is there. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Route } from "../../contract/api/route.ts";
 import { routes } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { send, user } from "../specification/support.ts";
 import { until } from "../until.ts";
-
-setDefaultTimeout(10 * 60_000);
 
 let server: Server;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await send(server, "/track", token, { userId: "solo", event: "payment_succeeded", properties: paid });
   await server.exported("subscriptions", "Payers");
   key = (await server.command("key", "create", "--organization", "Payers")).trim();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function get(path: string, of = key): Promise<Response> {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     }),
     await saved("Solo", { kind: "users", ids: ["solo", "idle"] }),
   ];
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;

@@ -20,10 +20,10 @@ import { countingEnvironment, isCounting, ranFiles } from "./counting.ts";
 import type { Proof } from "./proved.ts";
 import { keepUnstable, maxUnstable, whyRed } from "./unstable.ts";
 
-const ordinary: Limits = { testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
+const ordinary: Limits = { testTimeoutMs: 10 * 60_000, fileTimeoutMs: 15 * 60_000 };
 const long: Limits = { testTimeoutMs: 15 * 60_000, fileTimeoutMs: 30 * 60_000 };
 /** For several files in one process, which are quick. */
-const several: Limits = { testTimeoutMs: 5 * 60_000, fileTimeoutMs: 60 * 60_000 };
+const several: Limits = { testTimeoutMs: 15 * 60_000, fileTimeoutMs: 75 * 60_000 };
 /** How often a run names the files that take long: a run that is stopped from outside has then said where it
  * was. */
 const namingMs = 5 * 60_000;

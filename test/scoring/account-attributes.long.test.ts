@@ -80,7 +80,7 @@ test("attributes count from the day after they were said, and later ones change 
     "tier silver",
   ]);
   expect(design.numbers).toEqual(["contractValue"]);
-}, 180_000);
+});
 
 test("traits of members are none of the account's", async () => {
   const organization = await filled();
@@ -97,7 +97,7 @@ test("traits of members are none of the account's", async () => {
     options,
   );
   for (const { features } of snapshots.get(after)?.rows ?? []) expect(features.traits.plan).toBeUndefined();
-}, 180_000);
+});
 
 test("health has an account's own numbers, and its owner's where it has none", async () => {
   const organization = subject.newOrganization();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await tellTwoDaysEarlier();
   server = await Server.start({ dataDir, time: { ...quick, scheduleMs: 500 } });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

@@ -102,4 +102,4 @@ test("is found for every target, and its cut-offs prove nothing", async () => {
   const cutoffs = run?.body.backtest.results[0]?.byCutoff?.map(({ cutoffDay }) => cutoffDay) ?? [];
   expect(cutoffs.length).toBeGreaterThan(0);
   expect(Math.max(...cutoffs)).toBeLessThanOrEqual(lastLeft + 1 - 28);
-}, 400_000);
+});

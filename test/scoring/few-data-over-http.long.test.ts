@@ -21,7 +21,7 @@ const today = todayIn(quietZone);
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 type DaysAgo = Readonly<Record<string, readonly number[]>>;
@@ -72,7 +72,7 @@ describe("four users", () => {
       gone: [60],
     });
     await server.command("score", "--organization", "Few users");
-  }, 180_000);
+  });
 
   test("have no churn risk, but a rank by activity", async () => {
     const ranks: unknown[] = [];

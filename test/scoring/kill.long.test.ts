@@ -94,7 +94,7 @@ test("a first run of scores that is killed after each of its writes is finished 
   await killAll(after(...ofRun), "score");
   const { answers } = await finish(killed, "score", "print scores", "import");
   expect(answers).toEqual(expected.answers);
-}, 600_000);
+});
 
 /** After an import there are stale records and older rows of all. The points at which a run differs then from
  * the first one. */
@@ -116,7 +116,7 @@ test("a run after an import that is killed at each of its writes replaces all th
   await killAll(ofImport, "score");
   const { answers } = await finish(killed, "score", "print scores", "weight 1");
   expect(answers).toEqual(expected.answers);
-}, 600_000);
+});
 
 /** The writes of the snapshots of a day that has others: those are marked as stale first. */
 const ofSnapshots = (kind: string) => [
@@ -141,7 +141,7 @@ test("a process that is killed at each write of snapshots leaves whole ones, or 
   expect(new Set(meanwhile.map((valid) => valid.map(({ weight }) => weight).join()))).toEqual(
     new Set(["1,1", "1", "2,1", "2"]),
   );
-}, 600_000);
+});
 
 interface Snapshot {
   readonly kind: string;
@@ -170,4 +170,4 @@ test("thinning out that is killed between two statements leaves no run without r
   expect(meanwhile).toEqual([found(all, all), found(kept, all)]);
   const { writes, answers } = await finish(killed, "thin", "print days");
   expect([writes, answers]).toEqual([[], [found(kept, kept)]]);
-}, 600_000);
+});

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await server.exported("events", organization);
   await server.exported("subscriptions", organization);
   await server.command("score", "--organization", organization, "--as-of", formatDay(today));
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 async function get<Answer>(path: string): Promise<Answer> {

@@ -15,7 +15,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** Every user is active on these days before today, each of one account. */
@@ -59,7 +59,7 @@ describe("ten days without data", () => {
     await send(token, { ...staying, gone: daily(95, 45), away: daily(95, 34) });
     await server.command("score", "--organization", name);
     scoreOf = await reader(name);
-  }, 180_000);
+  });
 
   test("make no user less active", async () => {
     const score = await scoreOf("users/daily0");
@@ -85,7 +85,7 @@ describe("declared outages", () => {
     await send(token, { away: daily(95, 34), here: [...daily(95, 30), ...daily(20, 1)] });
     await server.command("score", "--organization", name);
     scoreOf = await reader(name);
-  }, 180_000);
+  });
 
   test("leave their days out of the next scores, until they are removed", async () => {
     expect(await scoreOf("users/away")).toMatchObject({ state: "churned", daysWithoutData: 0 });

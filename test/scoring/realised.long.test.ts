@@ -105,4 +105,4 @@ test("bands that the healthiest leave are counted at each weekly training, and l
   expect(await failuresOn(132)).toBe(1);
   expect(await failuresOn(135)).toBe(1);
   expect(await failuresOn(139)).toBe(2);
-}, 120_000);
+});

@@ -289,7 +289,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     expect(compared).toBeGreaterThan(200);
     expect([states.has("churned"), states.has("inactive")]).toEqual([true, target.by !== "silence"]);
     expect(states.has("canceling")).toBe(isMetByEnd(target));
-  }, 180_000);
+  });
 
   test("accounts, from their members' scores and their own stream", async () => {
     const { organization, events, random, billing } = await filled("accounts");
@@ -331,7 +331,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
       }
     }
     expect(compared).toBeGreaterThan(25);
-  }, 180_000);
+  });
 });
 
 /** The attributes of an account that a model looks at. */

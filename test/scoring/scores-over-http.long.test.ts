@@ -27,7 +27,7 @@ interface Tenant {
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function tenant(name: string): Promise<Tenant> {
@@ -106,7 +106,7 @@ describe("scores of an organization", () => {
     const monthAgo = formatDay(today - 28);
     await server.command("score", "--organization", "Front door", "--as-of", monthAgo);
     await server.command("score", "--organization", "Front door");
-  }, 180_000);
+  });
 
   test("of a user add up, and say why in words", async () => {
     const { day, state, health, engagement, risk, momentum, model, note } = await scoreOf(

@@ -48,7 +48,7 @@ beforeAll(async () => {
     await server.command("score", "--organization", name, "--as-of", formatDay(today - daysAgo));
   }
   await server.command("score", "--organization", name);
-}, 240_000);
+});
 afterAll(() => server?.stop());
 
 /** Users of 12 accounts, active on some days until they leave. Those who leave early have a low NPS, as

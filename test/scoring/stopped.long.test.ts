@@ -21,7 +21,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ dataDir });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });
@@ -80,7 +80,7 @@ test("scores stay as they were while nothing is received, and the overview says 
   const forced = await score("Stopped", "--even-if-stopped");
   expect(forced.stderr).toContain(`scored Stopped as of ${formatDay(today)}: 12 users`);
   expect((await week(key)).day).toBe(formatDay(today));
-}, 120_000);
+});
 
 test("scores go on in a quiet season, and the overview says how far activity is below usual", async () => {
   const key = await organization("Quiet", (daysAgo) => (daysAgo > 7 ? 40 : 18));
@@ -95,4 +95,4 @@ test("scores go on in a quiet season, and the overview says how far activity is 
   expect(sentences.map(({ text }) => text)).toContain(
     "Activity is 55% below usual: 40 users were active in the median of earlier weeks. Data keeps arriving, so scores go on.",
   );
-}, 120_000);
+});

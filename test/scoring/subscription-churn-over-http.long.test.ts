@@ -80,7 +80,7 @@ beforeAll(async () => {
   await server.exported("events", organization);
   await server.exported("subscriptions", organization);
   await server.command("score", "--organization", organization, "--as-of", formatDay(today));
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 async function scoreOf(path: string): Promise<Static<typeof ScoreAnswer>> {
@@ -245,7 +245,7 @@ test("the target is suggested for accounts once there are 10 subscriptions, and 
     await setAccounts(target);
     expect(await suggested()).toBeNull();
   }
-}, 60_000);
+});
 
 test("a scheduled end of an account without a churn risk is a row of MRR at risk, as in lists and on its page", async () => {
   const response = await server.post("/track", token, {
@@ -292,4 +292,4 @@ test("a scheduled end of an account without a churn risk is a row of MRR at risk
   });
   const { paths } = JSON.parse(await get("/openapi.json")) as { readonly paths: Record<string, unknown> };
   expect(JSON.stringify(paths["/api/revenue/at-risk"])).toContain('"churnRisk":{"anyOf"');
-}, 60_000);
+});

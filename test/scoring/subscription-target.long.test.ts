@@ -56,7 +56,7 @@ let whole: Awaited<ReturnType<typeof filled>>;
 beforeAll(async () => {
   whole = await filled("subscriptions");
   await loadBilling(subject, whole.billing);
-}, 180_000);
+});
 
 interface StandingRow {
   readonly entity: number;
@@ -144,7 +144,6 @@ test.each(["user", "account"] as const)(
     }
     expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
   },
-  180_000,
 );
 
 test.each(["user", "account"] as const)(
@@ -166,7 +165,6 @@ test.each(["user", "account"] as const)(
     expect(rows.some(({ isCanceling }) => isCanceling)).toBe(true);
     expect(expected.flatMap(judgedRows).some(({ isCanceling }) => isCanceling)).toBe(false);
   },
-  180_000,
 );
 
 test.each(["user", "account"] as const)(
@@ -193,7 +191,6 @@ test.each(["user", "account"] as const)(
     expect(expected.flatMap(({ rows }) => rows).some(({ isCanceling }) => isCanceling)).toBe(true);
     expect(expected.flatMap(judgedRows).some(({ isCanceling }) => isCanceling)).toBe(false);
   },
-  180_000,
 );
 
 test("what happens later changes no population and no fact, and only the labels of horizons that have it", async () => {
@@ -213,7 +210,7 @@ test("what happens later changes no population and no fact, and only the labels 
       .sort(),
   ];
   expect(factsAndLabels(after)).toEqual(factsAndLabels(before));
-}, 180_000);
+});
 
 test("the order of arrival changes nothing", async () => {
   const random = randomOfThisRun("arrival of billing");
@@ -229,7 +226,7 @@ test("the order of arrival changes nothing", async () => {
       await standingsInEngine(one, "account", day),
     );
   }
-}, 180_000);
+});
 
 test("an entity that was asked for alone has the same standing", async () => {
   const { organization } = whole;
@@ -238,4 +235,4 @@ test("an entity that was asked for alone has the same standing", async () => {
   const [entity = 0] = all.keys();
   const { sql, parameters } = standingQuery({ ...population(organization, "account"), entity }, day, "alone");
   expect(await subject.warehouse.rows(sql, parameters)).toEqual([all.get(entity)]);
-}, 180_000);
+});

@@ -61,7 +61,7 @@ beforeAll(async () => {
   await copyToOldDays();
   server = await Server.start({ dataDir });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

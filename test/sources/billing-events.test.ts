@@ -10,7 +10,7 @@ const subject = new WarehouseUnderTest();
 let spokenTo: SpokenTo;
 beforeAll(async () => {
   spokenTo = await SpokenTo.open(subject);
-}, 180_000);
+});
 afterAll(() => spokenTo?.close());
 
 const started = (accountId: string, some: object = {}) =>

@@ -79,4 +79,4 @@ test("an erased user and account leave no billing event and no change, and the o
   await server.kill("SIGTERM");
   await removeOldParts(server.dataDir);
   expect(await filesWith(server.dataDir, "MARKER")).toEqual([]);
-}, 600_000);
+});

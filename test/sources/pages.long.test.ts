@@ -126,7 +126,7 @@ beforeAll(async () => {
     Shop.start(Object.fromEntries(Object.entries(clients).map(([name, { module }]) => [name, module]))),
   ]);
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await shop?.stop();
   await server?.stop();

@@ -12,7 +12,7 @@ export const runsOn = { postgres: true };
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface Webhook {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   ]);
   const response = await server.post("/batch", token, { batch });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 /** An event of Stripe's about a user's customer or subscription. */
@@ -135,7 +135,7 @@ test("a user and the account have churned by a subscription that ended, unless i
   for (const path of ["users/silent", "accounts/silent-co"]) {
     expect(await scoreOf(path)).toMatchObject({ state: "inactive", churnedDay: null, churnCause: null });
   }
-}, 180_000);
+});
 
 test("with silence as the target it means nothing, and silence means churn", async () => {
   await setTargets("silence");
@@ -150,4 +150,4 @@ test("with silence as the target it means nothing, and silence means churn", asy
       churnCause: { by: "silence", event: null, trait: null, member: null },
     });
   }
-}, 180_000);
+});

@@ -23,7 +23,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 /** Two months of a subscription, in the order in which it happened. */

@@ -1,13 +1,11 @@
 /** Requests with an unknown token: how much of them is read, and how often an address may send them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { limits } from "../../contract/limits.ts";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";
 import { expectError, expectSuccess, user } from "../specification/support.ts";
 import { becomes, until, withinLimit } from "../until.ts";
-
-setDefaultTimeout(10 * 60_000);
 
 let server: Server;
 let token: string;

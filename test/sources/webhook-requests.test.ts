@@ -14,7 +14,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 describe("the token", () => {

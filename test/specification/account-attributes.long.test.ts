@@ -15,7 +15,7 @@ const dataDir = join(base, "data");
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ dataDir });
-}, 180_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(base, { recursive: true, force: true });
@@ -220,4 +220,4 @@ test("after a crash all attributes are there, and doctor finds no difference", a
   for (const name of [...names, "Crashed", "Browser"]) {
     expect(doctor).toContain(`${name}: ledger, events and rollups agree`);
   }
-}, 180_000);
+});

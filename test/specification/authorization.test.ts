@@ -11,7 +11,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization("Authorization");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");

@@ -109,7 +109,7 @@ beforeAll(async () => {
   before = await exportsOf(dataDir);
   expect(before.filter((text) => text.includes("past_due"))).toHaveLength(organizations.length);
   await server.kill("SIGTERM");
-}, 180_000);
+});
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -184,7 +184,7 @@ describe("a restored installation", () => {
   beforeAll(async () => {
     restored = await rekindle(target, "restore", backup);
     server = await Server.start({ dataDir: target });
-  }, 180_000);
+  });
   afterAll(async () => {
     await server.kill("SIGTERM");
   });

@@ -13,7 +13,7 @@ const organization = "Batches";
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const identify = (userId: unknown, more: object = {}) => ({

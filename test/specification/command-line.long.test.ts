@@ -38,7 +38,7 @@ function installation(state: string) {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
     if (state === "running") server = await Server.start({ dataDir });
-  }, 180_000);
+  });
   afterAll(async () => {
     await server?.kill("SIGTERM");
     rmSync(dataDir, { recursive: true, force: true });

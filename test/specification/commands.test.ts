@@ -23,7 +23,7 @@ beforeAll(async () => {
   ours = await company(server, organization);
   expect((await server.post("/identify", ours.token, person)).status).toBe(201);
   await server.exported("users", organization);
-}, 300_000);
+});
 afterAll(() => server.stop());
 
 const rekindle = (...words: string[]) => server.command(...words, ...of);

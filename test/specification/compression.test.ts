@@ -25,7 +25,7 @@ beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function post(encoding: string, body: Uint8Array): Promise<Response> {

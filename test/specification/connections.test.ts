@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function track(event: string, ...lines: readonly string[]): string {

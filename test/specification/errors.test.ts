@@ -16,7 +16,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization("Errors");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const nowhere: readonly (readonly [string, string])[] = [

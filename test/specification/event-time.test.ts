@@ -11,7 +11,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.shared();
   token = await organization("New York", "America/New_York");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** An organization with the user "u". Returns its token. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await active("bot", "bot@customer.com", { properties: { kind: "bot", beta: true } });
   await active("eve", "eve@customer.com", { account: { id: "demo", name: "Demo" } });
   await server.exported("events", "Acme");
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

@@ -55,7 +55,7 @@ beforeAll(async () => {
   const stranger = await server.organization("Stranger");
   await send(server, "/identify", stranger, user("stranger", { account: { id: "s", name: "S" } }));
   await send(server, "/track", stranger, { userId: "stranger", event: "strange" });
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true, force: true });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await server.command("organization", "set", "Generated", "--rate-limit", "1000000");
   await server.command("organization", "set", "Generated", "--item-rate-limit", "1000000");
   api = await OpenApi.of(server);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** Requests that are sent together, because each waits for the disk. */

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await send(server, "/identify", token, user("u", { isAccountOwner: true }));
   await send(server, "/identify", token, user("u", { properties: { plan: "b" } }));
   await send(server, "/track", token, { userId: "u", event: "e", timestamp: "2026-03-02T20:00:00Z" });
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

@@ -12,7 +12,7 @@ const organization = "Identifiers";
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** Numbers as they stand in the JSON text, each with the string that is the same id. */

@@ -12,7 +12,7 @@ const organization = "Identify";
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const identify = (body: Body, headers: Record<string, string> = {}) =>

@@ -26,7 +26,7 @@ beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function postChunked(text: string): Promise<Response> {

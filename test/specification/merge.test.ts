@@ -13,7 +13,7 @@ const organization = "Merge";
 beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const traits = (...all: readonly object[]) => all.map((properties) => ({ properties }));

@@ -10,7 +10,7 @@ const metricsToken = "metrics-token-0123456789";
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ env: { METRICS_TOKEN: metricsToken } });
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 /** The status of a GET with these headers, Host among them. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
     ([path]) => !/^\/(api|v1|beacon|i|e|capture|openpanel|mixpanel)(\/|$)/.test(path),
   );
   paths = Object.fromEntries(own);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const post = (path: string, body: unknown, secret: string | undefined = token) =>

@@ -9,7 +9,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await Server.shared();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function limited(name: string, requestsPerSecond: number): Promise<string> {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
   await server.exported("events", "Reading");
   addressOf = await withSegment(server, "Reading");
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function newKey(organization: string, ...options: string[]): Promise<string> {

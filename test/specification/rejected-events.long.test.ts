@@ -65,7 +65,7 @@ beforeAll(async () => {
   server = await Server.start({ dataDir });
   await server.ready();
   await server.exported("events", "First");
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

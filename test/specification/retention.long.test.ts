@@ -44,7 +44,7 @@ beforeAll(async () => {
   facts = { ...drawn, users, excluded: new Set() };
   await sendAll(token);
   await server.exported("events", organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const timestamp = (ms: number) => new Date(ms).toISOString();

@@ -13,7 +13,7 @@ const organization = "Retries";
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** A user of a test's own, and what sends that user's events. */

@@ -53,7 +53,7 @@ beforeAll(async () => {
   );
   // The export waits for all changes of subscriptions.
   expect(await server.exported("subscriptions", "Revenue")).not.toEqual([]);
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 function get(path: string): Promise<Response> {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization("Settings");
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function newKey(organization: string, ...options: string[]): Promise<string> {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await send(server, "/identify", token, user("u"));
   const options = ["--organization", organization, "--right", "manage"];
   key = (await server.command("key", "create", ...options)).trim();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const slowEvent = JSON.stringify({ userId: "u", event: "slow", properties: { text: "x".repeat(100_000) } });

@@ -22,7 +22,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ dataDir });
   await server.ready();
-}, 180_000);
+});
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });

@@ -32,7 +32,7 @@ beforeAll(async () => {
       return new Tenant(server, name, token, names);
     }),
   );
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 /** Requests one after another, from users of the lane's own. */

@@ -11,7 +11,7 @@ export const runsOn = { postgres: true };
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
-}, 180_000);
+});
 afterAll(() => server?.stop());
 
 /** An organization with a token of each scope, and a user whom the server has identified. */

@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await Server.shared();
   token = await server.organization("Track");
   await send(server, "/identify", token, user("u"));
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const track = (body: Body) => server.post("/track", token, body);

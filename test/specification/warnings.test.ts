@@ -24,7 +24,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 async function warningsOf(key: string): Promise<Warning[]> {

@@ -27,7 +27,7 @@ type Row = Readonly<Record<string, unknown>>;
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 interface Case {

@@ -67,7 +67,7 @@ withSuite("json/test_parsing", (folder) => {
     await server.ready();
     processes = [server.pid, server.analysisPid()];
     await sendAll(files);
-  }, 180_000);
+  });
   afterAll(() => server.stop());
 
   test("there are 318", () => {

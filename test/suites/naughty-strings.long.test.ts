@@ -57,7 +57,7 @@ withSuite("strings/blns.json", (path) => {
         answers.push(await post("/track", trackOf(text)));
       }),
     );
-  }, 180_000);
+  });
   afterAll(() => server.stop());
 
   test("are all taken, but for those that no id can be", async () => {

@@ -141,7 +141,7 @@ test("a crash at any statement, and what was written before, doubles and loses n
   };
   const differences = await checkOrganization(subject.warehouse, organization, acknowledged as never);
   expect(differences.filter(({ kind }) => kind !== "events")).toEqual([]);
-}, 180_000);
+});
 
 test("of a deleted organization no table has a row, and another has all of its own", async () => {
   const [{ organization }, other] = [await filled(600), await filled(300)];
