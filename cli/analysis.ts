@@ -67,11 +67,14 @@ async function withOwnNode<Result>(
   try {
     await host.begin();
     const deadlineMs = performance.now() + startingPatienceMs;
-    const hasLeader = () => host.jobs !== undefined || installation.node?.leader !== undefined;
     while (true) {
       const { started } = host;
-      if (isStarted(started) && hasLeader()) return await work(started, log);
-      if (performance.now() > deadlineMs) {
+      const isLate = performance.now() > deadlineMs;
+      // A leader that did not answer `analysisOf` may have crashed, and this node takes its place. One that
+      // lives longer than a dead one's lease works where nobody here can reach it.
+      const hasLeader = host.jobs !== undefined || (isLate && installation.node?.leader !== undefined);
+      if (isStarted(started) && hasLeader) return await work(started, log);
+      if (isLate) {
         throw new Refusal(`the warehouse cannot be asked: ${host.waitsFor ?? "no analysis node leads"}.`);
       }
       await Bun.sleep(100);

@@ -151,8 +151,9 @@ test("a rebuild that is still to come is said by figures and by the list of orga
   await becomes(async () => (await freshness()).rebuilding, null);
 });
 
-test("doctor finishes a rebuild that was cut off half-way, before it compares", async () => {
-  await server.kill("SIGTERM");
+test("doctor finishes a rebuild that a crash cut off half-way, before it compares", async () => {
+  // In a cluster the dead leader still counts as one for a while.
+  await server.crash();
   const warehouse = await openWarehouseOf(dataDir);
   await warehouse.command("DELETE FROM user_event_days WHERE TRUE");
   await warehouse.close();
