@@ -7,9 +7,8 @@ import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-/** How long anything is waited for, in a test that may take 180 seconds: the rest is for what came before,
- * and to say what did not come. */
-export const patienceMs = 150_000;
+/** How long anything is waited for: less than a test may take, which also says what did not come. */
+export const patienceMs = 5 * 60_000;
 
 /** Widths at which every page has to be right, in CSS pixels. */
 export const phone = { width: 390, height: 844 } as const;

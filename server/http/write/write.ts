@@ -1,7 +1,7 @@
 /**
- * The request path of the write API as a list of steps. Each step may end it with an answer from the closed
- * list of the specification, in the order that the specification gives: 401, 429, 400, 404. Connected sources
- * (source-handler.ts) share the steps that are exported here.
+ * The request path of the write API: `write` is the list of its steps. Each may end the request with an answer
+ * from the closed list of the specification, in the order that the specification gives: 401, 429, 400, 404.
+ * Connected sources (source-handler.ts) share the steps that are exported here.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -76,6 +76,19 @@ export function writeHandler(kind: WriteKind, parts: WriteParts, ofSource?: Sour
   return writing(kind, `/${kind}`, parts, (received) => write(kind, parts, received, ofSource));
 }
 
+/**
+ * The steps of a request, from its header to its answer. Each may be the last.
+ *
+ * Steps 7 to 11 are in intake/ and in the ledger; `Intake.track` begins with the seventh.
+ *
+ * | step         | where                                         | ends with |
+ * | ------------ | --------------------------------------------- | --------- |
+ * | 7 admit      | intake/track.ts, intake/identify.ts: pure     | 400       |
+ * | 8 wait       | intake/commit/commit-lane.ts: for a commit    | 429       |
+ * | 9 decide     | intake/decide/decide.ts: pure                 | 404, 201  |
+ * | 10 commit    | ledger/sqlite/write/transact.ts               | 500       |
+ * | 11 count     | intake/watch/: warnings, sources, live view   | 201       |
+ */
 async function write(
   kind: WriteKind,
   parts: WriteParts,
@@ -83,33 +96,43 @@ async function write(
   ofSource: SourceBatchHandler | undefined,
 ): Promise<Response> {
   const { authorizer, intake, bodies, unknownTokens } = parts;
+
+  // 1 Who sends? 401
   const authorization = request.headers.get("authorization");
   const caller = await authorizer.authorize(authorization);
   if (caller === undefined) return unknownTokens.answer(request, connection);
-
   watched?.from({
     organization: caller.organization.id,
     token: caller.label,
     secret: authorization === null ? undefined : authorizer.secretIn(authorization),
     idempotencyKey: request.headers.get("idempotency-key"),
   });
+
+  // 2 Is it within its rate? 429
   const refusal = overLimit(intake, kind, caller);
   if (refusal !== undefined) return refusal;
   noteServerToken(intake, kind, caller, request);
 
+  // 3 Read the body, as far as the limits of size and memory allow. 400, 429
   const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes, bodies);
   if (isInvalid(body)) {
     intake.noteRefused(kind, caller.organization.id, "refused_validation", body.invalid);
     return failure("validation_error", body.invalid);
   }
+
+  // 4 Is it a batch of another tool's client? Its handler answers.
   const turn = () => bodies.turn(request);
   const batch = kind === "batch" ? asObject(await parseInTurns(body, turn)) : undefined;
   const answerOfSource = batch && ofSource?.({ request, watched, caller, bytes: body, body: batch });
   if (answerOfSource !== undefined) return answerOfSource;
   watched?.body(body);
-  // While a slow body was read, the timezone may have changed or the token may have been revoked.
+
+  // 5 Does the token still hold? While a slow body was read, it may have been revoked, or the timezone may
+  // have changed. 401
   const current = await authorizer.authorize(authorization);
   if (current === undefined) return unknownToken();
+
+  // 6 Are writes taken? 429
   const closed = whileClosed(intake, current.organization.id);
   if (closed !== undefined) return closed;
   const arrival: Arrival = {
@@ -120,6 +143,7 @@ async function write(
     isBrowser: current.isBrowser,
   };
   current.usage.lastUsedAtMs = arrival.receivedAtMs;
+
   if (batch !== undefined)
     return storeBatch(intake, current.usage.itemsBucket, batch, arrival, turn, watched);
   const storing =
