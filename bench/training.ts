@@ -8,9 +8,13 @@
  * The users are those of `rekindle demo` over a year, sent through the API. A run that is unfinished at the
  * end is not waited for.
  */
+
+import { remoteAnalysis } from "../server/between/remote/remote-analysis.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
-import { fetchSocket } from "../server/process/control.ts";
+import { commandLine } from "../server/ledger/audit.ts";
+import { socketPeer } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
+import { counts } from "../test/analytics/counts.ts";
 import { Server } from "../test/server.ts";
 import { Histogram } from "./load/histogram.ts";
 import { VisibilityWatch } from "./load/visibility.ts";
@@ -65,8 +69,7 @@ async function measure(server: Server): Promise<void> {
     (await server.command("key", "create", "--organization", "Demo")).trim(),
   ];
   const [large, small] = [await idOf(server, "Demo"), await idOf(server, "Small")];
-  const analysis = async (path: string, method = "GET") =>
-    answerOf(await fetchSocket(socketPath(server.dataDir, "analysis"), path, { method }));
+  const { analysis, scoring } = remoteAnalysis(socketPeer(socketPath(server.dataDir, "analysis")));
   const get = async (path: string) =>
     answerOf(await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } }));
   const send = async (path: string, body: object) => answerOf(await server.post(path, token, body));
@@ -74,19 +77,21 @@ async function measure(server: Server): Promise<void> {
   let visibleEvents = 0;
   const watch = new VisibilityWatch(async () => {
     // After the server has stopped, as many as before.
-    const text = await analysis(`/counts?organization=${small}`).catch(() => null);
-    if (text !== null) visibleEvents = (JSON.parse(text) as { events: number }).events;
+    const found = await counts(server.warehouse(), small).catch(() => undefined);
+    visibleEvents = found?.events ?? visibleEvents;
     return visibleEvents;
   });
   await person("sender");
   await watch.start();
   const today = Math.floor(Date.now() / msPerDay);
   const weeks = oldestWeekAgo - newestWeekAgo;
-  const train = (week: number) =>
-    analysis(`/score?organization=${large}&day=${today - 7 * (newestWeekAgo + week)}`, "POST");
+  const score = async (organization: number, day?: number) => {
+    await scoring.score({ organization, ...(day !== undefined && { day }) }, () => undefined);
+  };
+  const train = (week: number) => score(large, today - 7 * (newestWeekAgo + week));
   const erase = async (times: number) => {
     await person(`user-${times}`);
-    await analysis(`/erase?organization=${small}&userId=user-${times}`, "POST");
+    await analysis.erase(small, `user-${times}`, { by: commandLine });
   };
   const track = async () => {
     await send("/track", { userId: "sender", event: "opened" });
@@ -96,8 +101,8 @@ async function measure(server: Server): Promise<void> {
   void again("a run that trains", train, 0, weeks);
   const others = Promise.all([
     again("an erasure in another organization", erase, 2_000),
-    again("a score of another organization", () => analysis(`/score?organization=${small}`, "POST"), 2_000),
-    again("a check of another organization", () => analysis(`/check?organization=${small}`), 5_000),
+    again("a score of another organization", () => score(small), 2_000),
+    again("a check of another organization", () => analysis.check(small), 5_000),
     again("GET /api/users", () => get("/api/users?limit=50"), 100),
     again("GET /api/retention", () => get("/api/retention"), 100),
     again("POST /track", track, 50),

@@ -2,7 +2,7 @@
 
 import { Refusal } from "../contract/refusal.ts";
 import type { StartedAnalysis } from "../server/between/analysis-routes.ts";
-import { remoteAnalysis, remoteScoring } from "../server/between/remote/remote-analysis.ts";
+import { remoteAnalysis } from "../server/between/remote/remote-analysis.ts";
 import type { ClusterConfig } from "../server/config.ts";
 import { systemTime } from "../server/process/time.ts";
 import type { ScoringService } from "../server/scoring/run/scoring.ts";
@@ -16,7 +16,10 @@ type Work = (installation: Installation, analysis: AnalysisService, scoring: Sco
 export async function withAnalysis(work: Work): Promise<void> {
   return withInstallation(async (installation) => {
     const { analysis: running } = installation;
-    if (running !== undefined) return work(installation, remoteAnalysis(running), remoteScoring(running));
+    if (running !== undefined) {
+      const { analysis, scoring } = remoteAnalysis(running);
+      return work(installation, analysis, scoring);
+    }
     return withOwnAnalysis(installation, ({ analysis, scoring }) => work(installation, analysis, scoring));
   });
 }

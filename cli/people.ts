@@ -7,7 +7,8 @@ import type { SharedLedger } from "../server/ledger/ledger.ts";
 import { loginEmail } from "../server/ledger/stores/logins.ts";
 import type { Person } from "../server/ledger/stores/member-rows.ts";
 import { invite } from "../server/members/invitations.ts";
-import { remote } from "../server/process/control.ts";
+import { remote } from "../server/process/call.ts";
+import { socketPeer } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { PublicPort } from "../server/start/start-intake.ts";
 import { type Installation, organizationNamed } from "./installation.ts";
@@ -42,7 +43,7 @@ export async function memberOf(ledger: SharedLedger, name: string, email: string
 export async function addressOf({ config, served }: Installation): Promise<string> {
   if (!served) return config.publicUrl;
   const socket = socketPath(config.dataDir, "control");
-  return remote<{ http: PublicPort }>(socket).http.publicAddress();
+  return remote<{ http: PublicPort }>(socketPeer(socket)).http.publicAddress();
 }
 
 /** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link

@@ -1,6 +1,6 @@
 /** The end of a load: scores of what was loaded, by the running server. */
 
-import { remoteScoring } from "../server/between/remote/remote-analysis.ts";
+import { remoteAnalysis } from "../server/between/remote/remote-analysis.ts";
 import { formatDay } from "../server/calendar/days.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import type { ScoreSummary, ScoringService } from "../server/scoring/run/scoring.ts";
@@ -15,7 +15,7 @@ export async function scoreLoaded(
   organization: Pick<Organization, "id" | "name">,
 ): Promise<string | undefined> {
   if (analysis === undefined) return undefined;
-  const { day, kinds, stopped } = await scoreWithProgress(remoteScoring(analysis), organization, {});
+  const { day, kinds, stopped } = await scoreWithProgress(remoteAnalysis(analysis).scoring, organization, {});
   if (stopped !== null || kinds.length === 0) return undefined;
   const counts = kinds
     .filter(({ entities }) => entities > 0)

@@ -6,8 +6,12 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { remote } from "../server/process/call.ts";
+import { socketPeer } from "../server/process/control.ts";
 import { warehouseFolder } from "../server/process/data-folder.ts";
+import { socketPath } from "../server/process/sockets.ts";
 import { systemTime, type Time } from "../server/process/time.ts";
+import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
 import {
@@ -366,6 +370,12 @@ export class Server {
   async demo(...options: string[]): Promise<void> {
     await this.command("demo", "--no-team", ...options);
     await this.exported("events", "Demo");
+  }
+
+  /** The tables of the running analysis. */
+  warehouse(): Warehouse {
+    const peer = socketPeer(socketPath(this.dataDir, "analysis"));
+    return remote<{ readonly analysis: { readonly warehouse: Warehouse } }>(peer).analysis.warehouse;
   }
 
   /** The process id of the analysis process. Undefined while it is not running. */

@@ -5,10 +5,11 @@ import { callerHeaders } from "../../server/http/api/caller.ts";
 import { readKeyActor } from "../../server/ledger/audit.ts";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
-import type { WarehouseSize } from "../../server/warehouse/schema/size.ts";
+import { counts } from "../../test/analytics/counts.ts";
 import { cpuSecondsUntilNow } from "../../test/file-process.ts";
 import { Server, type ServerOptions } from "../../test/server.ts";
 import { runLoad } from "./load.ts";
+import { warehouseSize } from "./warehouse-size.ts";
 
 export interface Memory {
   readonly intakeBytes: number;
@@ -65,15 +66,14 @@ export class Installation {
 
   /** How many events the users' figures show. */
   async eventsVisible(): Promise<number> {
-    const { events } = (await this.ask(`/counts?organization=${this.organization}`)) as { events: number };
-    return events;
+    return (await counts(this.server.warehouse(), this.organization)).events;
   }
 
   /** Bytes of the warehouse's tables when no merge replaces any of them any more. */
   async settledBytes(): Promise<number> {
     let before = -1;
     while (true) {
-      const { activeBytes } = (await this.ask("/size")) as WarehouseSize;
+      const { activeBytes } = await warehouseSize(this.server.warehouse());
       if (activeBytes === before) return activeBytes;
       before = activeBytes;
       await Bun.sleep(5_000);

@@ -1,7 +1,10 @@
 /** `rekindle backup` */
+import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
+import { AnswerBroken } from "../../server/process/control.ts";
+import { unfinishedPath } from "../../server/process/files.ts";
 import { withAnalysis } from "../analysis.ts";
 import { megabytes } from "../print.ts";
 import { bytesProgress } from "../progress.ts";
@@ -18,6 +21,12 @@ export function backupCommand(): Command {
         const request = { folder: path, progress: line.report, signal: interruption(path) };
         const { events, organizations, files, bytes, pausedMs } = await analysis
           .backUp(request)
+          .catch(async (error: unknown) => {
+            // Analysis has died, and cannot remove what is not whole.
+            if (error instanceof AnswerBroken)
+              await rm(unfinishedPath(path), { recursive: true, force: true });
+            throw error;
+          })
           .finally(() => line.end());
         const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
         process.stderr.write(

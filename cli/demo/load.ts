@@ -8,7 +8,8 @@ import { settingUp } from "../../server/ledger/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { createProjectToken } from "../../server/ledger/stores/credentials.ts";
 import { itemsPerSecond, type Organization } from "../../server/ledger/stores/organization-rows.ts";
-import { remote } from "../../server/process/control.ts";
+import { remote } from "../../server/process/call.ts";
+import { socketPeer } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start/start-intake.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
@@ -128,7 +129,7 @@ async function serverAddress({ config, served }: Installation, given: string | u
     );
   }
   const control = socketPath(config.dataDir, "control");
-  const url = given ?? (await remote<{ http: PublicPort }>(control).http.address());
+  const url = given ?? (await remote<{ http: PublicPort }>(socketPeer(control)).http.address());
   const isThere = await fetch(`${url}/healthz`).then(
     ({ ok }) => ok,
     () => false,

@@ -7,7 +7,7 @@
 import { Refusal } from "../../contract/refusal.ts";
 import type { StartedAnalysis } from "../between/analysis-routes.ts";
 import { type AnalysisHost, BackgroundJobs, type LeaderStatus } from "../between/background-jobs.ts";
-import { remoteAnalysis, remoteScoring } from "../between/remote/remote-analysis.ts";
+import { remoteAnalysis } from "../between/remote/remote-analysis.ts";
 import type { ClusterConfig, Config } from "../config.ts";
 import { Leadership, type Leading, type Term } from "../ledger/postgres/cluster/leadership.ts";
 import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
@@ -118,8 +118,8 @@ class AnalysisNode implements AnalysisHost {
     return {
       analysis: following,
       scoring: {
-        score: async (request, report) => remoteScoring(this.#leader()).score(request, report),
-        preview: async (request) => remoteScoring(this.#leader()).preview(request),
+        score: async (request, report) => remoteAnalysis(this.#leader()).scoring.score(request, report),
+        preview: async (request) => remoteAnalysis(this.#leader()).scoring.preview(request),
       },
       sources: this.#sources,
       scheduler: {
@@ -169,7 +169,7 @@ class AnalysisNode implements AnalysisHost {
         ledger,
         nowMs: time.nowMs,
         leader: () => this.#leaderStatus()?.status,
-        askLeader: () => remoteAnalysis(this.#leader()),
+        askLeader: () => remoteAnalysis(this.#leader()).analysis,
       });
       await this.#ping(this.#warehouse);
       this.#isReachable = this.#waitsFor === undefined;

@@ -1,21 +1,7 @@
-/**
- * Calls between the processes of one installation: JSON over HTTP on a Unix socket that only the service's
- * own user may open. The functions of a service object are called by name; both sides share its type.
- */
+/** The processes of one installation, and how they reach each other: HTTP on a Unix socket that only the
+ * service's own user may open, and between nodes on a port. What they ask is in call.ts. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
-import { messageOf } from "./message-of.ts";
-
-/** A function of plain data that another process calls. */
-export type Operation = (...parameters: never[]) => Promise<unknown>;
-
-/** Finds an operation by its path, such as `notes.all`; undefined when there is none. */
-export type Operations = (path: string) => Operation | undefined;
-
-interface Call {
-  readonly operation: string;
-  readonly parameters: readonly unknown[];
-}
 
 /** The other process could not be reached: it is not running, or just starting. */
 export class Unreachable extends Error {
@@ -77,79 +63,6 @@ export function serveSocket(
   const server = Bun.serve({ unix: socket, fetch: (request) => answer(request), error, ...patience });
   protectSocket(socket);
   return server;
-}
-
-/** Finds the functions of an object and of the objects in it, by their paths. */
-export function operationsOf(services: object): Operations {
-  return (path) => {
-    const names = path.split(".");
-    const last = names.pop() ?? "";
-    let owner: unknown = services;
-    for (const name of names) owner = memberOf(owner, name);
-    const operation = memberOf(owner, last);
-    return typeof operation === "function" ? operation.bind(owner) : undefined;
-  };
-}
-
-/** A member that the object or its class has, not what every object has. */
-function memberOf(owner: unknown, name: string): unknown {
-  if (typeof owner !== "object" || owner === null || name in Object.prototype) return undefined;
-  return Reflect.get(owner, name);
-}
-
-/** Answers a `POST /call` with what the operation says, and anything else with a sign of life. A failure is
- * answered with its message, which for a Refusal is meant for people. */
-export async function answerCall(operations: Operations, request: Request): Promise<Response> {
-  if (request.method !== "POST") return new Response("here");
-  const { operation, parameters } = (await request.json()) as Call;
-  const run = operations(operation);
-  if (run === undefined) return Response.json({ error: `no operation ${operation}` }, { status: 404 });
-  try {
-    const result = await run(...(parameters as never[]));
-    return Response.json({ result: result ?? null });
-  } catch (error) {
-    const message = messageOf(error);
-    const isRefusal = error instanceof Error && error.name === "Refusal";
-    return Response.json(
-      { error: message, isRefusal, currentVersion: currentVersionOf(error) },
-      { status: 422 },
-    );
-  }
-}
-
-/** The version that a refused change should have been based on; undefined for other errors. */
-export function currentVersionOf(error: unknown): number | undefined {
-  if (!(error instanceof Error && "currentVersion" in error)) return undefined;
-  return typeof error.currentVersion === "number" ? error.currentVersion : undefined;
-}
-
-/** Calls one operation of another process. @throws Unreachable, CallFailed */
-async function call(socket: string, operation: string, parameters: readonly unknown[]): Promise<unknown> {
-  const response = await fetchSocket(socket, "/call", {
-    method: "POST",
-    body: JSON.stringify({ operation, parameters } satisfies Call),
-  });
-  const answer = await readAnswer(response);
-  if (answer.error !== undefined) {
-    const { isRefusal = false, currentVersion } = answer;
-    throw new CallFailed(answer.error, { isRefusal, currentVersion });
-  }
-  return answer.result ?? undefined;
-}
-
-interface Answer {
-  readonly result?: unknown;
-  readonly error?: string;
-  readonly isRefusal?: boolean;
-  readonly currentVersion?: number;
-}
-
-async function readAnswer(response: Response): Promise<Answer> {
-  try {
-    return (await response.json()) as Answer;
-  } catch (error) {
-    throw new Unreachable("the service went away while it answered", { cause: error });
-  }
 }
 
 /** Sends a request to another process. @throws Unreachable */
@@ -231,20 +144,6 @@ export function serveNodes(
 
 const sameAddress =
   "another node answers at the NODE_URL of the one that leads: set each to an address of its own, under which others reach it.";
-
-/** The services of another process: `remote(socket).notes.all(1)` calls its operation `notes.all`. */
-export function remote<Services extends object>(socket: string): Services {
-  return callable(socket, []) as Services;
-}
-
-function callable(socket: string, path: readonly string[]): unknown {
-  return new Proxy(() => undefined, {
-    // What is awaited is asked for `then`.
-    get: (_, name) =>
-      typeof name === "symbol" || name === "then" ? undefined : callable(socket, [...path, name]),
-    apply: (_, __, parameters) => call(socket, path.join("."), parameters),
-  });
-}
 
 /** Removes the socket of a killed process, so that the path can be bound again. */
 function freeSocket(socket: string): void {

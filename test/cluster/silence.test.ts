@@ -36,7 +36,7 @@ test("a request to analysis is given up when analysis stands still while it work
       return silence(init?.signal);
     },
   };
-  await expect(remoteAnalysis(peer).rebuild(1)).rejects.toThrow("does not answer any more");
+  await expect(remoteAnalysis(peer).analysis.rebuild(1)).rejects.toThrow("does not answer any more");
 });
 
 test("while the cache is not trusted, concurrent requests with one token share one look-up for half a second", async () => {

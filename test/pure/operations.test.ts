@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { ledgerOperations } from "../../server/between/remote/shared-ledger.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { operationsOf, remote } from "../../server/process/control.ts";
+import { operationsOf, remote } from "../../server/process/call.ts";
+import { socketPeer } from "../../server/process/control.ts";
 
 class Notes {
   readonly #texts = ["called"];
@@ -44,7 +45,7 @@ test("what only intake may do with its ledger cannot be called, and its imports 
 });
 
 test("a service of another process can be awaited without a call", async () => {
-  const services = remote<{ readonly notes: Notes }>("/nowhere");
+  const services = remote<{ readonly notes: Notes }>(socketPeer("/nowhere"));
   expect((await services) === services).toBe(true);
   await expect(services.notes.all()).rejects.toThrow("cannot be reached");
 });

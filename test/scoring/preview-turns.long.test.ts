@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { answerAnalysis, type StartedAnalysis } from "../../server/between/analysis-routes.ts";
-import { remoteScoring } from "../../server/between/remote/remote-analysis.ts";
+import { remoteAnalysis } from "../../server/between/remote/remote-analysis.ts";
 import { OrganizationGone } from "../../server/ledger/transact.ts";
 import { CallFailed } from "../../server/process/control.ts";
 import type { ScoringService } from "../../server/scoring/run/scoring.ts";
@@ -111,12 +111,12 @@ test("a node that does not lead asks the leader, and passes its refusal on", asy
   const through = (leader: Pick<ScoringService, "preview">) => {
     const parts = {} as unknown as Parameters<typeof answerAnalysis>[0];
     const started = { analysis: {}, scoring: leader } as unknown as StartedAnalysis;
-    return remoteScoring({
+    return remoteAnalysis({
       fetch: async (path, init) =>
         path === "/status"
           ? Response.json({ state: "ready" })
           : answerAnalysis(parts, started, new Request(`http://leader${path}`, init)),
-    });
+    }).scoring;
   };
   const heard: unknown[] = [];
   const leader = through({
@@ -128,7 +128,9 @@ test("a node that does not lead asks the leader, and passes its refusal on", asy
   expect(await leader.preview(asked)).toEqual(kinds);
   expect(heard).toEqual([asked]);
   const refusing = through({ preview: () => Promise.reject(new Refusal("it takes too long.")) });
-  await expect(refusing.preview(asked)).rejects.toThrow(new Refusal("it takes too long."));
+  await expect(refusing.preview(asked)).rejects.toThrow(
+    new CallFailed("it takes too long.", { isRefusal: true }),
+  );
   const failing = through({ preview: () => Promise.reject(new Error("the engine is gone")) });
   await expect(failing.preview(asked)).rejects.toThrow(CallFailed);
 });

@@ -1,7 +1,6 @@
 /** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { fetchSocket } from "../../server/process/control.ts";
-import { socketPath } from "../../server/process/sockets.ts";
+import { activeUsers } from "../../server/analytics/activity/active-users.ts";
 import { rekindle, Server } from "../server.ts";
 import { becomes, until } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";
@@ -21,9 +20,8 @@ async function activeDays(organization: string): Promise<string[]> {
     .find((row) => row.includes(` ${organization} `))
     ?.split(" ")[0];
   const toDay = Date.UTC(2026, 4, 20) / 86_400_000;
-  const path = `/active-users?organization=${id}&toDay=${toDay}&days=11`;
-  const response = await fetchSocket(socketPath(server.dataDir, "analysis"), path);
-  const days = (await response.json()) as { day: number; daily: number }[];
+  const asked = { organization: Number(id), passiveEvents: [], toDay, days: 11 };
+  const days = await activeUsers(server.warehouse(), asked);
   return days
     .filter(({ daily }) => daily > 0)
     .map(({ day }) => new Date(day * 86_400_000).toISOString().slice(0, 10));

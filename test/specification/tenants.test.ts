@@ -4,9 +4,10 @@
  * another.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { fetchSocket } from "../../server/process/control.ts";
-import { socketPath } from "../../server/process/sockets.ts";
+import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { timeline } from "../../server/analytics/entities/timeline.ts";
 import { Random } from "../../simulation/random.ts";
+import { counts } from "../analytics/counts.ts";
 import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { randomItem, Tenant } from "./tenant.ts";
@@ -120,27 +121,27 @@ test.each(names)(
 
 test.each(names)("the figures of %s are made of what is its own", async (name) => {
   const tenant = tenantNamed(name);
-  const organization = await organizationId(name);
+  const organization = Number(await organizationId(name));
+  const warehouse = server.warehouse();
+  const own = <Found>(found: Found) => {
+    tenant.expectOwn(JSON.stringify(found));
+    return found;
+  };
   const events = tenant.model.events();
   const users = tenant.model.users();
-  const counts = await ask(tenant, `/counts?organization=${organization}`);
-  expect(counts).toEqual({ events: events.length, users: users.length });
+  expect(await counts(warehouse, organization)).toEqual({ events: events.length, users: users.length });
 
   const toDay = Date.UTC(2025, 3, 5) / 86_400_000;
-  const days = (await ask(tenant, `/active-users?organization=${organization}&toDay=${toDay}&days=60`)) as {
-    readonly day: number;
-    readonly daily: number;
-  }[];
+  const days = own(await activeUsers(warehouse, { organization, passiveEvents: [], toDay, days: 60 }));
   const daily = days
     .filter((day) => day.daily > 0)
     .map((day) => [new Date(day.day * 86_400_000).toISOString().slice(0, 10), day.daily] as const);
   expect(new Map(daily)).toEqual(tenant.model.activeUsers());
 
   const seen = await Promise.all(
-    users.map(async (_, index) => {
-      const path = `/timeline?organization=${organization}&user=${index + 1}&limit=1000`;
-      return (await ask(tenant, path)) as { readonly event: string; readonly properties: string }[];
-    }),
+    users.map(async (_, index) =>
+      own(await timeline(warehouse, { organization, user: index + 1, limit: 1_000 })),
+    ),
   );
   const texts = seen.flat().map(({ event, properties }) => ({ event, properties: JSON.parse(properties) }));
   expect(inOrder(texts)).toEqual(inOrder(events.map(({ event, properties }) => ({ event, properties }))));
@@ -167,13 +168,4 @@ async function organizationId(name: string): Promise<string> {
     .find((row) => row.includes(` ${name} `))
     ?.split(" ")[0];
   return `${id}`;
-}
-
-/** Asks analysis for a figure. The answer must contain no data of another organization. */
-async function ask(tenant: Tenant, path: string): Promise<unknown> {
-  const response = await fetchSocket(socketPath(server.dataDir, "analysis"), path);
-  const text = await response.text();
-  expect(response.status).toBe(200);
-  tenant.expectOwn(text);
-  return JSON.parse(text);
 }

@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { activeUsers } from "../../server/analytics/activity/active-users.ts";
-import { counts } from "../../server/analytics/events/counts.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { User } from "../../server/ledger/entities.ts";
@@ -12,6 +11,7 @@ import { systemTime } from "../../server/process/time.ts";
 import { ExclusionKeeper } from "../../server/warehouse/load/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
+import { counts } from "../analytics/counts.ts";
 import { user } from "../ledger/writes.ts";
 import { asRules, matches, randomRule, randomUser } from "./exclusion-support.ts";
 import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";

@@ -1,16 +1,9 @@
-/** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
-import { rm } from "node:fs/promises";
-import { Refusal } from "../../../contract/refusal.ts";
-import type { AccountReceipt, ErasureReceipt } from "../../ledger/erasures.ts";
+/** The analysis process as its callers see it: calls on its Unix socket, or to another node. */
+import { isBytes, remote } from "../../process/call.ts";
 import { AnswerBroken, CallFailed, type Peer, Unreachable } from "../../process/control.ts";
-import { unfinishedPath } from "../../process/files.ts";
 import { every } from "../../process/time.ts";
-import type { KindPreview } from "../../scoring/preview/preview.ts";
-import type { ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/run/scoring.ts";
+import type { ScoringService } from "../../scoring/run/scoring.ts";
 import type { AnalysisService, AnalysisStatus } from "../../warehouse/analysis.ts";
-import type { BackupRequest, BackupSummary } from "../../warehouse/copies/backup.ts";
-import type { BackupProgress } from "../../warehouse/copies/backup-files.ts";
-import { readLines } from "./progress-lines.ts";
 
 /** How often it is asked whether it still lives while it works, how long that may take, and how often it may
  * be silent. A training answers nothing for seconds on a busy machine: with 2 s a look, `rekindle score` gave
@@ -22,113 +15,13 @@ const maxSilences = 3;
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
 
-/** A stream of bytes. It fails when the process that sends it dies. */
-async function* streamedFrom(
-  peer: Peer,
-  path: string,
-  parameters: Record<string, string>,
-): AsyncGenerator<Uint8Array> {
-  await untilStarted(peer);
-  const watch = new Watch(peer);
-  try {
-    const response = await ask(peer, `${path}?${new URLSearchParams(parameters)}`, "GET", watch.signal);
-    yield* response.body ?? [];
-  } catch (error) {
-    throw watch.signal.aborted ? watch.signal.reason : error;
-  } finally {
-    watch.stop();
-  }
-}
-
-/** The analysis service of this process. */
-export function remoteAnalysis(peer: Peer): AnalysisService {
-  return {
-    export: (organization, table, format) =>
-      streamedFrom(peer, "/export", { organization: String(organization), table, format }),
-    person: ({ organization, userId }) =>
-      streamedFrom(peer, "/person", { organization: String(organization), userId }),
-    rebuild: (organization) =>
-      watched(peer, async (signal) => {
-        await ask(peer, `/rebuild?organization=${organization}`, "POST", signal);
-      }),
-    erase: (organization, userId, { withAccount = false }) =>
-      receiptFrom<ErasureReceipt>(peer, "/erase", {
-        organization: String(organization),
-        userId,
-        ...(withAccount && { withAccount: "yes" }),
-      }),
-    eraseAccount: (organization, accountId) =>
-      receiptFrom<AccountReceipt>(peer, "/erase-account", { organization: String(organization), accountId }),
-    deleteOrganization: (organization) =>
-      watched(peer, async (signal) => {
-        const response = await ask(peer, `/delete-organization?organization=${organization}`, "POST", signal);
-        return (await response.json()) as boolean;
-      }),
-    check: (organization) =>
-      watched(peer, async (signal) => {
-        const response = await ask(peer, `/check?organization=${organization}`, "GET", signal);
-        return (await response.json()) as string[];
-      }),
-    backUp: (request) => backUp(peer, request),
-  };
-}
-
-async function receiptFrom<Receipt>(
-  peer: Peer,
-  path: string,
-  query: Record<string, string>,
-): Promise<Receipt | undefined> {
-  return watched(peer, async (signal) => {
-    const response = await ask(peer, `${path}?${new URLSearchParams(query)}`, "POST", signal);
-    return ((await response.json()) as Receipt | null) ?? undefined;
-  });
-}
-
-/** The answer to a preview. */
-export type PreviewOutcome = { readonly kinds: readonly KindPreview[] } | { readonly refused: string };
-
-/** The scoring service of this process. */
-export function remoteScoring(peer: Peer): ScoringService {
-  return {
-    async score({ organization, day, evenIfStopped }, report) {
-      const query = new URLSearchParams({
-        organization: String(organization),
-        ...(day !== undefined && { day: String(day) }),
-        ...(evenIfStopped && { evenIfStopped: "yes" }),
-      });
-      return watched(peer, async (signal) => {
-        const response = await ask(peer, `/score?${query}`, "POST", signal);
-        return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
-      });
-    },
-    preview: (request) =>
-      watched(peer, async (signal) => {
-        const response = await ask(peer, "/preview", "POST", signal, JSON.stringify(request));
-        const answer = await readLines<never, PreviewOutcome>(
-          response,
-          () => undefined,
-          "computed a preview",
-        );
-        if ("refused" in answer) throw new Refusal(answer.refused);
-        return answer.kinds;
-      }),
-  };
-}
-
-async function backUp(peer: Peer, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
-  try {
-    return await watched(peer, async (gone) => {
-      const either = AbortSignal.any([signal, gone]);
-      const response = await ask(peer, `/backup?${new URLSearchParams({ folder })}`, "POST", either);
-      return readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
-    });
-  } catch (error) {
-    // Analysis notices the abort and removes its files.
-    if (signal.aborted) throw signal.reason;
-    // Analysis has ended, so the caller removes the files.
-    if (error instanceof AnswerBroken) await rm(unfinishedPath(folder), { recursive: true, force: true });
-    throw error;
-  }
+/** The services of the analysis process. A call waits until it has started, and fails when it stands
+ * still. */
+export function remoteAnalysis(peer: Peer): {
+  readonly analysis: AnalysisService;
+  readonly scoring: ScoringService;
+} {
+  return remote(peer, (call) => watched(peer, call));
 }
 
 /** The progress of the rebuild of this process; undefined without one, and when analysis does not answer. */
@@ -173,37 +66,42 @@ class Watch {
   get signal(): AbortSignal {
     return this.#gone.signal;
   }
+
+  /** Why a call failed. */
+  explained(error: unknown): unknown {
+    if (this.signal.aborted) return this.signal.reason;
+    if (!(error instanceof Unreachable)) return error;
+    return new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
+  }
 }
 
 const standsStill =
   "analysis does not answer any more: what was asked for may go on when it does. See the server's log, or try again.";
 
-/** Asks as soon as analysis is ready, and gives up when it stands still. @throws CallFailed, Unreachable */
-async function watched<Result>(peer: Peer, work: (gone: AbortSignal) => Promise<Result>): Promise<Result> {
+/** Calls as soon as analysis is ready, and gives up when it stands still. @throws CallFailed, Unreachable */
+async function watched(peer: Peer, call: (gone: AbortSignal) => Promise<unknown>): Promise<unknown> {
   await untilStarted(peer);
   const watch = new Watch(peer);
+  let isReading = false;
   try {
-    return await work(watch.signal);
+    const result = await call(watch.signal);
+    isReading = isBytes(result);
+    return isReading ? watchedBytes(result as AsyncIterable<Uint8Array>, watch) : result;
   } catch (error) {
-    throw watch.signal.aborted ? watch.signal.reason : error;
+    throw watch.explained(error);
   } finally {
-    watch.stop();
+    if (!isReading) watch.stop();
   }
 }
 
-/** Asks analysis once. @throws CallFailed */
-async function ask(
-  peer: Peer,
-  path: string,
-  method: string,
-  signal: AbortSignal,
-  body: string | null = null,
-): Promise<Response> {
-  const response = await peer.fetch(path, { method, signal, body, timeout: false }).catch((error) => {
-    throw new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
-  });
-  if (!response.ok) throw new CallFailed(await response.text());
-  return response;
+async function* watchedBytes(bytes: AsyncIterable<Uint8Array>, watch: Watch): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw watch.explained(error);
+  } finally {
+    watch.stop();
+  }
 }
 
 async function untilStarted(peer: Peer): Promise<void> {

@@ -7,7 +7,8 @@ import type { Importer } from "../../intake/importer.ts";
 import type { AskedErasure } from "../../ledger/erasures.ts";
 import type { Ledger, SharedLedger } from "../../ledger/ledger.ts";
 import type { WarningKind } from "../../ledger/stores/warnings.ts";
-import { type Operation, type Operations, operationsOf, remote } from "../../process/control.ts";
+import { type Operation, type Operations, operationsOf, remote } from "../../process/call.ts";
+import { socketPeer } from "../../process/control.ts";
 
 /** What only the process that writes the ledger does with it. */
 const ownCalls: ReadonlySet<string> = new Set(["transact", "tidy", "snapshot", "close", "inbox.read"]);
@@ -109,7 +110,7 @@ export type ImportService = Pick<Importer, "begin" | "ofFile" | "append" | "fini
 
 /** The importer of the intake process behind this socket. */
 export function remoteImporter(socket: string): ImportService {
-  return remote<{ readonly imports: ImportService }>(socket).imports;
+  return remote<{ readonly imports: ImportService }>(socketPeer(socket)).imports;
 }
 
 /** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
@@ -119,7 +120,7 @@ export function remoteLedger(
   socket: string,
   reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,
 ): SharedLedger {
-  const ledger = remote<SharedLedger>(socket);
+  const ledger = remote<SharedLedger>(socketPeer(socket));
   const own: object = {
     features,
     inbox: new Proxy(ledger.inbox, {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { traitKeys } from "../../analytics/entities/trait-keys.ts";
 import { formatDay } from "../../calendar/days.ts";
+import { followed } from "../../process/begun.ts";
 import { csvChunks } from "../port/csv.ts";
 import type { AnyContext, Chunks } from "./context.ts";
 import { currencyColumn, moneyColumns, rowInUnits } from "./csv-money.ts";
@@ -214,25 +215,6 @@ function tooManyRows(): ApiError {
     "validation_error",
     `format is not valid: the table has more than ${maxRowsAtOnce} rows. Send a limit, or use JSON.`,
   );
-}
-
-/** Chunks of which the first is read before this resolves, so that its error can still be answered. @throws
- * the error of reading the first chunk */
-export async function begun<Chunk>(chunks: AsyncIterable<Chunk>): Promise<AsyncGenerator<Chunk>> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  return followed(await iterator.next(), iterator);
-}
-
-/** A first chunk that was read, and those that follow. */
-async function* followed<Chunk>(
-  first: IteratorResult<Chunk>,
-  iterator: AsyncIterator<Chunk>,
-): AsyncGenerator<Chunk> {
-  try {
-    for (let at = first; at.done !== true; at = await iterator.next()) yield at.value;
-  } finally {
-    await iterator.return?.();
-  }
 }
 
 async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From) => To): AsyncGenerator<To> {

@@ -1,7 +1,7 @@
 /**
- * The request path of the write API: `write` is the list of its steps. Each may end the request with an answer
- * from the closed list of the specification, in the order that the specification gives: 401, 429, 400, 404.
- * Connected sources (source-handler.ts) share the steps that are exported here.
+ * The request path of the write API: `write` is the list of its steps. Each may end the request with an
+ * answer from the closed list of the specification, in the order that the specification gives: 401, 429, 400,
+ * 404. Connected sources (source-handler.ts) share the steps that are exported here.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";

@@ -1,6 +1,6 @@
 /** The warehouse's size on disk. Merged parts stay for 8 minutes after their merge, in case the power fails
  * before the new part is on disk. They are counted separately. */
-import type { Warehouse } from "../engine/warehouse.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 export interface WarehouseSize {
   readonly activeBytes: number;

@@ -1,9 +1,9 @@
 /** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures
  * are made. */
 
-import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { isIncluded } from "../../warehouse/schema/included.ts";
-import { countsOfDays } from "./counts-of-days.ts";
+import { countsOfDays } from "../../server/analytics/events/counts-of-days.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { isIncluded } from "../../server/warehouse/schema/included.ts";
 
 export interface Counts {
   readonly events: number;
