@@ -289,8 +289,10 @@ test("an analysis node at whose address another one answers is not asked in circ
   // As if both had the NODE_URL http://localhost:8081.
   await admin`UPDATE nodes SET url = ${follower?.url ?? ""} WHERE id = ${leader?.id ?? ""}`;
   await until("it is said", async () => {
-    const answer = await fetch(`${follower?.url}/check?organization=${id}`, {
+    const answer = await fetch(`${follower?.url}/call`, {
+      method: "POST",
       headers: { Authorization: `Bearer ${key}` },
+      body: JSON.stringify({ operation: "analysis.check", parameters: [id] }),
     });
     return (await answer.text()).includes("NODE_URL");
   });
