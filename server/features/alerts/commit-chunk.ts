@@ -2,8 +2,10 @@
  * messages. */
 import { isMoment } from "../../../contract/alerts/rules.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
+import type { AlertMessageType } from "../../ledger/ports/actions/deliveries.ts";
 import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
 import {
+  type AlertKey,
   type AlertsOfCap,
   type ClosedAlert,
   type DecisionChunk,
@@ -158,40 +160,26 @@ async function messagesOf(
 ): Promise<readonly DecisionMessage[]> {
   if (sent.length + together.sent.length + ended.length === 0) return [];
   const { organization, destinations, cap, when } = version;
-  const known = await ledger.destinations.list(organization);
   const isGathered = gathersMoments(version);
-  const alone = { dueAtMs: nowMs, total: 1, cap, isGathered: false };
-  return known.flatMap(({ id: destination, kind }): readonly DecisionMessage[] => {
-    if (!destinations.includes(destination)) return [];
+  const runId = isGathered ? gatheredMessageId(version, nextMorningMs) : runMessageId(version, together.sent);
+  const known = await ledger.destinations.list(organization);
+  const to = known.filter(({ id }) => destinations.includes(id));
+  return to.flatMap(({ id: destination, kind }): readonly DecisionMessage[] => {
+    const about = (type: AlertMessageType, messageId: string, alerts: readonly AlertKey[]) => {
+      const message = { messageId, type };
+      return { destination, message, alerts, total: 1, cap, dueAtMs: nowMs, isGathered: false };
+    };
     if (kind === "webhook") {
-      const fired = sent.map((alert) => ({
-        ...alone,
-        destination,
-        message: { messageId: firedMessageId(version, alert), type: "alert.fired" as const },
-        alerts: [keyOfAlert(alert)],
-      }));
-      const resolved = ended.map((alert) => ({
-        ...alone,
-        destination,
-        message: { messageId: endedMessageId(version, alert), type: "alert.resolved" as const },
-        alerts: [{ ...alert, eventId: alert.eventId ?? "" }],
-      }));
-      return [...fired, ...resolved];
+      return [
+        ...sent.map((one) => about("alert.fired", firedMessageId(version, one), [keyOfAlert(one)])),
+        ...ended.map((one) =>
+          about("alert.resolved", endedMessageId(version, one), [{ ...one, eventId: one.eventId ?? "" }]),
+        ),
+      ];
     }
     if (together.sent.length === 0) return [];
-    const messageId = isGathered
-      ? gatheredMessageId(version, nextMorningMs)
-      : runMessageId(version, together.sent);
-    return [
-      {
-        destination,
-        message: { messageId, type: "alert.fired" },
-        dueAtMs: when === "at once" ? nowMs : nextMorningMs,
-        alerts: together.sent.map(keyOfAlert),
-        total: together.total,
-        cap,
-        isGathered,
-      },
-    ];
+    const run = about("alert.fired", runId, together.sent.map(keyOfAlert));
+    const dueAtMs = when === "at once" ? nowMs : nextMorningMs;
+    return [{ ...run, total: together.total, dueAtMs, isGathered }];
   });
 }
