@@ -4,6 +4,7 @@
 import { Database } from "bun:sqlite";
 import { type AlertRuleSettings, ruleLimits } from "../../contract/alerts/rules.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
+import { renderMessages } from "../../server/features/alerts/message-renderer.ts";
 import { RuleDecider } from "../../server/features/alerts/rule-decider.ts";
 import { features } from "../../server/features/features.ts";
 import { segmentsForRules } from "../../server/features/segments/for-alerts.ts";
@@ -56,7 +57,12 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
   const nowMs = () => atMs;
   const sources = new SourceWatch(ledger, nowMs);
   const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
-  const ruleParts = { ...parts, host: analysis, segmentOf: segmentsForRules(parts) };
+  const ruleParts = {
+    ...parts,
+    host: analysis,
+    segmentOf: segmentsForRules(parts),
+    render: () => renderMessages(parts),
+  };
   await new RuleDecider(ruleParts).decideDays();
 }
 

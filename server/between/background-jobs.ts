@@ -1,7 +1,7 @@
 /** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
  * the node that leads. */
 
-import { MessageExclusions } from "../features/alerts/message-exclusions.ts";
+import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
 import { readDigest } from "../features/digest/digest-reader.ts";
 import { Digester } from "../features/digest/digester.ts";
@@ -89,15 +89,15 @@ export class BackgroundJobs {
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    const decider = new RuleDecider({ ...parts, host: analysis, segmentOf });
-    const exclusions = new MessageExclusions(parts);
+    const render = () => renderMessages(parts);
+    const decider = new RuleDecider({ ...parts, host: analysis, segmentOf, render });
     const jobs = [
       { name: "nightly decision", run: () => decider.decideDays() },
       { name: "moments", run: () => decider.decideMoments(), followsLoads: true },
       { name: "segments", run: () => this.#segments.run() },
       { name: "digest", run: () => digester.run() },
       { name: "notices", run: () => notifier.run() },
-      { name: "exclusions of messages", run: () => exclusions.run() },
+      { name: "messages of alerts", run: render },
     ];
     this.#poller = new Poller(jobs, log);
     analysis.nightly.start();

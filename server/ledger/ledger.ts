@@ -162,7 +162,7 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly members: SharedMembers;
   readonly sources: Omit<SourceStore, "add">;
   readonly destinations: Pick<DestinationStore, "list" | "asking">;
-  readonly deliveries: Pick<DeliveryStore, "add" | "list">;
+  readonly deliveries: Pick<DeliveryStore, "add" | "list" | "toRender" | "freeze">;
   readonly alertRules: Omit<AlertRuleStore, "find">;
   readonly alerts: Omit<AlertStore, "change">;
 }

@@ -10,8 +10,6 @@ export interface MessageRow {
   readonly text: string;
   /** An address of the pages. */
   readonly link: string;
-  /** The key of the entity, so that the row can leave a message that waits. No channel shows it. */
-  readonly of?: string;
 }
 
 /** The body of a message. */

@@ -4,16 +4,17 @@ import { destinationLimits } from "../../contract/destinations/destinations.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
 import { armOf, drawOf } from "../../server/features/alerts/arm.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
+import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
 import { nextMorningMs } from "../../server/features/alerts/next-morning.ts";
+import type { RenderedDelivery } from "../../server/ledger/ports/actions/deliveries.ts";
 import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
-import type {
-  DecisionChunk,
-  DrawnChunk,
-  FiredAlert,
-  RuleVersion,
+import {
+  type DecisionChunk,
+  type DrawnChunk,
+  type FiredAlert,
+  keyOfAlert,
+  type RuleVersion,
 } from "../../server/ledger/ports/actions/rules.ts";
-
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 
 const secret = "00".repeat(32);
 const version: RuleVersion = {
@@ -80,20 +81,17 @@ async function committed(
       deciding: async () => [],
       toDecide: async () => [],
       states: async () => [],
-      named: async () =>
-        ({ "account 1": { kind: "account", id: "a/1", label: "Engines", email: null } }) as const,
+      named: async () => names,
+      inMessages: async () => undefined,
       holdOut: async (_: number, __: number, horizonDays: number) => ({
         secret,
         experiment: horizonDays === 28 ? 1 : 2,
       }),
       knownArms: async () => ({ controls: [], entries: [] }),
       sentOn: async () => 0,
-      gathered: async () => ({ total: 0, alerts: [] }),
       openMoments: async () => [],
       insideBySettings: async () => 0,
       toldOpen: async () => told,
-      namedInMessages: async () => [],
-      leaveOut: async () => undefined,
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),
       commitDecision: async (one: DrawnChunk) => {
@@ -107,15 +105,49 @@ async function committed(
     },
   };
   const ground = {
-    address: "https://rekindle.example.com",
     nowMs: 1_000,
     todayMs: 0,
     nextMorningMs: 9_000,
-    excludedAmong: noneExcluded,
-    worthOf: noWorth,
   };
   for (const one of chunks) await commitChunk(ledger, { ...version, ...settings }, one, ground);
-  return { kept, messages: kept.flatMap(({ messages }) => messages) };
+  const messages = kept.flatMap(({ messages }) => messages);
+  return { kept, messages, bodies: await bodiesOf(kept, settings.name ?? version.name) };
+}
+
+const names = { "account 1": { kind: "account", id: "a/1", label: "Engines", email: null } } as const;
+
+/** The bodies of the messages of chunks. The destination 1 is a webhook. */
+async function bodiesOf(kept: readonly DrawnChunk[], name: string): Promise<readonly string[]> {
+  const alerts = kept
+    .flatMap(({ fired: all }) => all)
+    .map((alert, id) => ({ ...alert, id, version: 2, closedDay: null, closedWhy: null }));
+  const idOf = (key: unknown) => alerts.findIndex((alert) => Bun.deepEquals(keyOfAlert(alert), key));
+  const due = kept
+    .flatMap(({ messages }) => messages)
+    .map(({ destination, message: { type }, alerts: keys, total, cap }, id) => ({
+      id,
+      organization: 3,
+      type: type === "alert.resolved" ? type : ("alert.fired" as const),
+      createdAtMs: 1_000,
+      kind: destination === 1 ? ("webhook" as const) : ("slack" as const),
+      sendsEmails: false,
+      about: { rule: 1, alerts: keys.map(idOf), total, cap },
+    }));
+  const rendered: RenderedDelivery[] = [];
+  const ledger = {
+    ruleDecisions: {
+      inMessages: async () => ({ rule: { id: 1, name }, alerts }),
+      named: async () => names,
+    },
+    deliveries: { freeze: async (_: number, all: readonly RenderedDelivery[]) => void rendered.push(...all) },
+  };
+  await renderDeliveries(ledger, due, {
+    pages: "https://rekindle.example.com/o/3",
+    today: 20_000,
+    excludedAmong: async () => [],
+    worthOf: async () => new Map(),
+  });
+  return rendered.flatMap(({ body }) => body ?? []);
 }
 
 describe("the draw", () => {
@@ -149,7 +181,7 @@ describe("a run", () => {
   test("sends one message an alert to webhooks, and one in the morning to Slack, up to the cap", async () => {
     const all = [1, 5, 3, 4, 2].map((number) => fired(number));
     const part = { day: 20_000, uptoNumber: 5 };
-    const { kept, messages } = await committed([
+    const { kept, messages, bodies } = await committed([
       chunk({ fired: all.slice(0, 2), next: { decidedThrough: null, part, cursor: null } }),
       chunk({ fired: all.slice(2) }),
     ]);
@@ -163,7 +195,7 @@ describe("a run", () => {
       ...[1, 1, 1].map((id) => [id, 1_000]),
       [2, 9_000],
     ]);
-    const body = JSON.parse(messages[3]?.message.body ?? "") as {
+    const body = JSON.parse(bodies[3] ?? "") as {
       data: { text: string; link: string; rows: { text: string }[] };
     };
     expect(body.data.text).toBe(
@@ -179,7 +211,7 @@ describe("a run", () => {
       await committed([chunk({ fired: [fired(1)] })]),
     ];
     const [message] = first.messages;
-    expect(JSON.parse(message?.message.body ?? "")).toEqual({
+    expect(JSON.parse(first.bodies[0] ?? "")).toEqual({
       type: "alert.fired",
       timestamp: "1970-01-01T00:00:01.000Z",
       data: {
@@ -198,7 +230,8 @@ describe("a run", () => {
     expect(again.messages[0]?.message.messageId).toBe(message?.message.messageId ?? "");
     const other = await committed([chunk({ fired: [fired(1, { day: 20_001 })] })]);
     expect(other.messages[0]?.message.messageId).not.toBe(message?.message.messageId ?? "");
-    expect(message?.entities).toEqual([{ kind: "account", number: 1 }]);
+    const entity = { kind: "account", number: 1 } as const;
+    expect(message?.alerts).toEqual([{ entity, firedOn: 20_000, eventId: "" }]);
   });
 
   test("names no control, and tells only the ends of alerts that it told", async () => {
@@ -219,12 +252,14 @@ describe("a run", () => {
     expect(controls.every(({ isSent, controlUntil }) => !isSent && controlUntil === 20_027)).toBe(true);
     const named = messages
       .filter(({ message }) => message.type === "alert.fired")
-      .flatMap(({ entities }) => entities);
+      .flatMap(({ alerts }) => alerts);
     const isControl = (number: number) =>
       controls.some(({ entity }) => entity.kind === "account" && entity.number === number);
-    expect(named.filter((entity) => entity.kind === "account" && isControl(entity.number))).toEqual([]);
+    expect(named.filter(({ entity }) => entity.kind === "account" && isControl(entity.number))).toEqual([]);
     const resolved = messages.filter(({ message }) => message.type === "alert.resolved");
-    expect(resolved.map(({ entities }) => entities)).toEqual([[{ kind: "account", number: 1 }]]);
+    expect(resolved.map(({ alerts }) => alerts.map(({ entity }) => entity))).toEqual([
+      [{ kind: "account", number: 1 }],
+    ]);
   });
 
   test("draws the entries of another churn horizon anew", async () => {
@@ -244,8 +279,8 @@ describe("a run", () => {
     const all = Array.from({ length: 30 }, (_, index) =>
       fired(index + 1, { reasons: Array.from({ length: 5 }, () => ({ text: long })) }),
     );
-    const { messages } = await committed([chunk({ fired: all })], { cap: 30, name: "😀".repeat(40) });
-    const bytes = messages.map(({ message }) => Buffer.byteLength(message.body));
+    const { bodies } = await committed([chunk({ fired: all })], { cap: 30, name: "😀".repeat(40) });
+    const bytes = bodies.map((body) => Buffer.byteLength(body));
     expect(bytes).toHaveLength(31);
     expect(Math.max(...bytes)).toBeLessThanOrEqual(destinationLimits.bodyBytes);
   });

@@ -10,7 +10,6 @@ import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
@@ -122,12 +121,9 @@ async function decide(day: number, users: readonly string[]): Promise<void> {
   };
   const nowMs = Date.now();
   await commitChunk(ledger, toDecide.version, chunk, {
-    address: server.url,
     nowMs,
     todayMs: nowMs,
     nextMorningMs: nowMs,
-    excludedAmong: noneExcluded,
-    worthOf: noWorth,
   });
 }
 

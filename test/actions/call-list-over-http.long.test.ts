@@ -8,7 +8,6 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
@@ -205,12 +204,9 @@ async function fired(account: string): Promise<number> {
   };
   const nowMs = Date.now();
   await commitChunk(ledger, due.version, chunk, {
-    address: server.url,
     nowMs,
     todayMs: nowMs,
     nextMorningMs: nowMs,
-    excludedAmong: noneExcluded,
-    worthOf: noWorth,
   });
   type Alerts = RouteAnswer<"GET /api/alerts">;
   const { alerts } = await owner.json<Alerts>("GET", `${at("/api/alerts")}&rule=${id}`);

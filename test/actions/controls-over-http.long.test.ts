@@ -9,7 +9,6 @@ import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -91,12 +90,9 @@ async function drawControl(userId: string, day: number): Promise<void> {
       ],
     },
     {
-      address: server.url,
       nowMs: Date.now(),
       todayMs: 0,
       nextMorningMs: Date.now(),
-      excludedAmong: noneExcluded,
-      worthOf: noWorth,
     },
   );
 }

@@ -11,7 +11,6 @@ import { commandLine } from "../../server/ledger/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { todayIn } from "../far-from-midnight.ts";
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
@@ -122,12 +121,9 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
     fired: [await firedOf("ada", true), await firedOf("bob", false)],
   };
   const ground = {
-    address: server.url,
     nowMs: Date.now(),
     todayMs: 0,
     nextMorningMs: Date.now(),
-    excludedAmong: noneExcluded,
-    worthOf: noWorth,
   };
   // The draw of bob is by a secret: with a share of 1 he is a control.
   await commitChunk(ledger, { ...version, holdOutShare: 1 }, chunk, ground);

@@ -1,6 +1,6 @@
 /** The bodies of messages, with names that customers choose. */
 import { describe, expect, test } from "bun:test";
-import { alertMessage, runMessage } from "../../server/features/alerts/alert-messages.ts";
+import { alertBody, runBody } from "../../server/features/alerts/alert-messages.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import { type MessageBody, mailOf, plainMail } from "../../server/sending/message-body.ts";
 import { slackBody } from "../../server/sending/slack-body.ts";
@@ -17,6 +17,9 @@ const rowOf = (name: string) => ({
   text: "churn risk 61 %",
   link: "https://rekindle.example/o/1/users/1",
 });
+
+/** What the ledger adds to an alert. */
+const stored = { id: 1, version: 1, closedDay: null, closedWhy: null };
 
 describe("a mail", () => {
   test("has each row in one line, whatever its name", () => {
@@ -80,19 +83,19 @@ describe("a long text ends at a whole character", () => {
       reasons: [],
       risk: null,
       expectedLoss: null,
+      ...stored,
     };
     const ground = {
-      version: { rule: 1, version: 1, name: "Rule" },
+      rule: { id: 1, name: "Rule" },
+      worth: new Map(),
       names: { "user 1": { kind: "user" as const, id: "1", label: long, email: null } },
       hasEmails: false,
       pages: "https://rekindle.example/o/1",
-      nowMs: 0,
+      decidedAtMs: 0,
     };
-    const one = alertMessage(ground, { type: "alert.fired", alert });
-    const run = runMessage(ground, { sent: [alert], total: 1 });
-    for (const body of [one.body, run?.body]) {
+    for (const body of [alertBody(ground, "alert.fired", alert), runBody(ground, [alert], 1)]) {
       expect(body).toContain(`${"x".repeat(198)}…`);
-      expect(JSON.parse(body ?? "").data.text.isWellFormed()).toBe(true);
+      expect(JSON.parse(body).data.text.isWellFormed()).toBe(true);
       expect(body).not.toContain("\\ud83d");
     }
   });
@@ -117,19 +120,19 @@ test("a row says why, what it is worth and who looks after it", () => {
     reasons,
     risk: 1,
     expectedLoss: 43_848,
+    ...stored,
   };
   const owner = { id: 7, name: "Olga" };
   const worth = { mrr: 43_848, endingMrr: 43_848, plan: "Team", owner, currency: "USD" };
   const ground = {
-    version: { rule: 1, version: 1, name: "Rule" },
+    rule: { id: 1, name: "Rule" },
     names: { "account 1": { kind: "account" as const, id: "1", label: "Acme", email: null } },
     worth: new Map([["account 1", worth]]),
     hasEmails: false,
     pages: "https://rekindle.example/o/1",
-    nowMs: 0,
+    decidedAtMs: 0,
   };
-  const run = runMessage(ground, { sent: [alert], total: 1 });
-  expect(JSON.parse(run?.body ?? "").data.rows[0].text).toBe(
+  expect(JSON.parse(runBody(ground, [alert], 1)).data.rows[0].text).toBe(
     "A cancellation was scheduled. 438 USD a month, Team, owner Olga",
   );
 });

@@ -7,7 +7,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
-import { decision, firedAlert, noneExcluded, noWorth } from "../ledger/alert-decision.ts";
+import { decision, firedAlert } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { quick } from "../served-as.ts";
@@ -82,12 +82,9 @@ async function decidedAgain(): Promise<void> {
       insideBySettings: 0,
     };
     const ground = {
-      address: server.url,
       nowMs: Date.now(),
       todayMs: 0,
       nextMorningMs: Date.now(),
-      excludedAmong: noneExcluded,
-      worthOf: noWorth,
     };
     await commitChunk(ledger, version, chunk, ground);
   }

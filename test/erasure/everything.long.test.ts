@@ -159,7 +159,9 @@ test("alerts, states of rules, hold-outs and messages say everything about the p
   ]);
   const [run, digest, one] = messages.map(({ content }) => content as { readonly rows?: readonly Row[] });
   expect(one).toMatchObject({ entity: { kind: "user", id: "ada", email: "ada@example.com" }, risk: 0.7 });
-  expect(run?.rows).toMatchObject([{ name: "name of ada (ada@example.com)", text: "silent for 9 days" }]);
+  expect(run?.rows).toMatchObject([
+    { name: "name of ada (ada@example.com)", text: expect.stringMatching(/^silent for 9 days/) },
+  ]);
   expect(digest?.rows?.map(({ name, text }) => [name, text])).toEqual([
     ["name of ada", "entered high risk: 70%, was 20%, expected loss 9 EUR a month"],
   ]);
@@ -220,9 +222,9 @@ test("an erased person is in no document", async () => {
   await server.command("erase", "user", "eve", "--organization", organization);
   const response = await olga.ask("GET", at("/api/users/eve/everything"));
   expect(response.status).toBe(404);
-  // The digest named both, so its content is deleted. The row of the other one has left the message of the
-  // run.
+  // Both messages named both users, so their contents are deleted. That of the run is rendered again when it
+  // is sent.
   const [run, digest] = inOrder((await everything("ada")).document);
   expect([digest?.state, digest?.content]).toEqual(["canceled", null]);
-  expect(run).toMatchObject({ state: "held", content: { total: 1, rows: [{}] } });
+  expect([run?.state, run?.content]).toEqual(["held", null]);
 });

@@ -7,9 +7,9 @@ import type { DigestEntity } from "../../server/features/digest/digest.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { quiet } from "../actions/sample-digest.ts";
-import { noneExcluded, noWorth } from "../ledger/alert-decision.ts";
 import type { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
+import { until } from "../until.ts";
 
 /** The day of the alerts. */
 export const firedDay = 20_700;
@@ -17,14 +17,14 @@ export const firedDay = 20_700;
 type Member = Awaited<ReturnType<typeof joined>>;
 
 /** Fires a rule with a hold-out for these users, who are treated, and adds a digest that names them.
- * Destinations are paused, so they hold every message. */
+ * Destinations are paused when the messages are rendered, so they hold every message. */
 export async function tellAbout(server: Server, owner: Member, users: readonly string[]): Promise<void> {
   const { organization } = owner;
   const absent = () => Promise.reject(new Error("is not asked for here"));
   const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
   const [hook, channel] = [
-    await pausedOf(owner, "webhook", "hook"),
-    await pausedOf(owner, "slack", "channel"),
+    await destinationOf(owner, "webhook", "hook"),
+    await destinationOf(owner, "slack", "channel"),
   ];
   const at = (path: string) => `${path}?organization=${organization}`;
   const wanted = {
@@ -74,12 +74,9 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
   };
   const nowMs = Date.now();
   const ground = {
-    address: server.url,
     nowMs,
     todayMs: nowMs,
     nextMorningMs: nowMs,
-    excludedAmong: noneExcluded,
-    worthOf: noWorth,
   };
   // With the smallest share no user is a control, whatever the secret of the draw.
   await commitChunk(ledger, { ...version, holdOutShare: Number.MIN_VALUE }, chunk, ground);
@@ -97,10 +94,17 @@ export async function tellAbout(server: Server, owner: Member, users: readonly s
     nowMs,
   });
   await ledger.deliveries.add(organization, channel, message, nowMs, entities);
+  await until("all messages are rendered", async () => {
+    const list = await ledger.deliveries.list(organization, { limit: 9 });
+    return list.every(({ body }) => body !== "");
+  });
+  for (const id of [hook, channel]) {
+    await owner.json("PATCH", at(`/api/destinations/${id}`), { state: "paused" });
+  }
 }
 
-/** A paused destination that gets e-mail addresses. @returns its id */
-async function pausedOf(owner: Member, kind: "webhook" | "slack", name: string): Promise<number> {
+/** A destination that gets e-mail addresses, and is at no address. @returns its id */
+async function destinationOf(owner: Member, kind: "webhook" | "slack", name: string): Promise<number> {
   const at = (path: string) => `${path}?organization=${owner.organization}`;
   const wanted = { kind, name, address: `https://${name}.invalid/`, sendsEmails: true };
   const { destination } = await owner.json<{ destination: { id: number } }>(
@@ -109,6 +113,5 @@ async function pausedOf(owner: Member, kind: "webhook" | "slack", name: string):
     wanted,
     201,
   );
-  await owner.json("PATCH", at(`/api/destinations/${destination.id}`), { state: "paused" });
   return destination.id;
 }

@@ -1,7 +1,9 @@
 /** A rule, and decisions of it, for tests of the ledger. */
 import type { AlertRuleSettings } from "../../contract/alerts/rules.ts";
+import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
-import type { DrawnAlert, DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
+import { type DrawnAlert, type DrawnChunk, keyOfAlert } from "../../server/ledger/ports/actions/rules.ts";
 
 /** A rule about users of high risk. */
 export const alertRule: AlertRuleSettings = {
@@ -18,11 +20,24 @@ export const alertRule: AlertRuleSettings = {
   includeCurrent: true,
 };
 
-/** The reader of exclusions of an organization without any. */
-export const noneExcluded = async (): Promise<readonly RuleEntity[]> => [];
-
-/** The reader of what entities are worth, where nothing is known of them. */
-export const noWorth = async (): Promise<ReadonlyMap<string, never>> => new Map<string, never>();
+/** Renders what is due, as analysis does. Nothing is known of what users and accounts are worth.
+ * @param of the organization, and who is excluded at this moment */
+export async function renderDue(
+  ledger: Pick<SharedLedger, "ruleDecisions" | "deliveries">,
+  nowMs: number,
+  of: { readonly organization: number; readonly today: number; readonly excluded?: readonly RuleEntity[] },
+): Promise<void> {
+  const { organization, today, excluded = [] } = of;
+  const due = await ledger.deliveries.toRender(0, nowMs);
+  const own = due.filter((one) => one.organization === organization);
+  await renderDeliveries(ledger, own, {
+    pages: `https://rekindle.example.com/o/${organization}`,
+    today,
+    excludedAmong: async (entities) =>
+      entities.filter((entity) => excluded.some((one) => Bun.deepEquals(one, entity))),
+    worthOf: async () => new Map(),
+  });
+}
 
 /** An alert that fires. */
 export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnAlert> = {}): DrawnAlert {
@@ -74,9 +89,12 @@ export function decision({
     earlier: [],
     messages: messages.map((destination) => ({
       destination,
-      entities: [entity],
+      alerts: [keyOfAlert(firedAlert(entity, day))],
+      total: 1,
+      cap: 20,
       dueAtMs: 5,
-      message: { messageId: `msg_${day}`, type: "alert.fired", body: '{"text":"\\\\0"}' },
+      isGathered: false,
+      message: { messageId: `msg_${day}`, type: "alert.fired" },
     })),
   };
 }

@@ -43,7 +43,9 @@ const message = { messageId: "msg_1", type: "test", body: "{}" } as const;
 /** Those of deliveries. The service sends them. Owners settle those that are held, and send one again. */
 export const deliveries: Kinds["deliveries"] = {
   list: read,
+  toRender: read,
   add: service,
+  freeze: service,
   claim: service,
   tried: service,
   again: async ({ ledger, id: organization, nowMs }) => {

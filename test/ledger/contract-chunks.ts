@@ -5,7 +5,7 @@ import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk, FiredAlert } from "../../server/ledger/ports/actions/rules.ts";
-import { alertRule, noneExcluded, noWorth } from "./alert-decision.ts";
+import { alertRule, renderDue } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
 
@@ -62,10 +62,7 @@ async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRu
     const todayMs = onDay * msPerDay;
     const at = { todayMs, nowMs: todayMs + 1_000, nextMorningMs: todayMs + 9_000 };
     await commitChunk(ledger, version, chunk, {
-      address: "",
       ...at,
-      excludedAmong: noneExcluded,
-      worthOf: noWorth,
     });
   };
   const list = async (today: number, state: "all" | "open" = "all") =>
@@ -261,6 +258,7 @@ function noDestination(subject: LedgerUnderTest): void {
       why: "resolved" as const,
     }));
     await its.fire(day + 2, [], { closed });
+    await renderDue(its.ledger, (day + 3) * msPerDay, { organization: its.id, today: day + 2 });
     const deliveries = await its.ledger.deliveries.list(its.id, { limit: 9 });
     const told = deliveries.map(({ type, body }) => [type, JSON.parse(body).data.entity.id]);
     expect(told.toSorted()).toEqual([

@@ -2,7 +2,7 @@
  * person. */
 import { describe, expect, test } from "bun:test";
 import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
-import { alertRule, firedAlert } from "./alert-decision.ts";
+import { alertRule, firedAlert, renderDue } from "./alert-decision.ts";
 import { ground } from "./contract-alert-rules.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -20,6 +20,7 @@ async function fired(subject: LedgerUnderTest) {
   const treated = firedAlert(ada, day, { arm: "treated", account: 1 });
   const control = firedAlert(bob, day, { arm: "control", controlUntil: day + 27 });
   await commit({ ...first, fired: [treated, control] });
+  await renderDue(ledger, nowMs, { organization: id, today: day });
   const digest = { messageId: "of a digest", type: "digest", body } as const;
   await ledger.deliveries.add(id, hook.id, digest, nowMs, [ada, bob, engines]);
   return { ...all, data: ledger.personData };

@@ -5,7 +5,7 @@ import { commandLine, personActor, settingUp } from "../../server/ledger/audit.t
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { alertRule, decision } from "./alert-decision.ts";
+import { alertRule, decision, renderDue } from "./alert-decision.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
 /** A text with difficult characters. PostgreSQL stores neither U+0000 nor, unchanged, the text that stands
@@ -247,7 +247,14 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const entity = { kind: "user", number: 1 } as const;
   const first = decision({ organization: id, rule: rule.id, entity, day, messages: destinations });
   const fired = first.fired.map((alert) => ({ ...alert, arm: "treated" as const }));
-  await ledger.ruleDecisions.commitDecision({ ...first, fired, insideBySettings: 2 }, nowMs);
+  const later = first.messages.map((one) => ({
+    ...one,
+    dueAtMs: nowMs + dayMs,
+    message: { messageId: "msg_later", type: "alert.fired" as const },
+  }));
+  const messages = [...first.messages, ...later];
+  await ledger.ruleDecisions.commitDecision({ ...first, fired, messages, insideBySettings: 2 }, nowMs);
+  await renderDue(ledger, nowMs, { organization: id, today: day });
   const held = { ...alertRule, name: `held ${oddText}`, holdOutShare: 0.2 };
   const gone = await ledger.alertRules.add(id, held, commandLine, nowMs);
   await ledger.alertRules.remove(id, gone.id, commandLine, nowMs);
@@ -354,6 +361,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
     destinations: await ledger.destinations.list(id),
     deliveries: await ledger.deliveries.list(id, { limit: 99 }),
+    unrendered: await ledger.deliveries.toRender(0, nowMs + dayMs),
     work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
     calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [

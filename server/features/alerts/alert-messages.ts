@@ -1,106 +1,117 @@
 /** The messages of alerts, with ids and names of users and accounts, and e-mail addresses where a destination
  * asks for them. Pure. */
 import { createHash } from "node:crypto";
-import { type AlertReason, ruleLimits } from "../../../contract/alerts/rules.ts";
+import type { AlertReason } from "../../../contract/alerts/rules.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { formatDay } from "../../calendar/days.ts";
-import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
+import type { AlertMessageType } from "../../ledger/ports/actions/deliveries.ts";
 import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
 import {
+  type AlertsInMessages,
   type ClosedAlert,
   keyOfOpenAlert,
+  type MessageAlert,
   type RuleVersion,
   type UnsentAlert,
 } from "../../ledger/ports/actions/rules.ts";
-import { runText } from "../../ledger/ports/actions/run-messages.ts";
 import type { EntityInMessages } from "../../ledger/stores/entity-rows.ts";
 import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
 import { cutText } from "../../sending/message-text.ts";
 import { worthWords } from "../../sending/worth-words.ts";
 import type { EntityWorth } from "./rules/worth.ts";
 
-type AlertMessageType = "alert.fired" | "alert.resolved";
-
-/** The parts that all messages of a run share. */
+/** What the message of a delivery needs besides its alerts. */
 export interface MessageGround {
-  readonly version: Pick<RuleVersion, "rule" | "version" | "name">;
+  readonly rule: AlertsInMessages["rule"];
   readonly names: Readonly<Record<string, EntityInMessages>>;
   /** What users and accounts are worth, by key: for messages to Slack and by e-mail. */
-  readonly worth?: ReadonlyMap<string, EntityWorth>;
+  readonly worth: ReadonlyMap<string, EntityWorth>;
   /** Whether the message has e-mail addresses of users. */
   readonly hasEmails: boolean;
   /** The address of the pages: `https://rekindle.example.com/o/3`. */
   readonly pages: string;
-  readonly nowMs: number;
+  /** When the message was decided. */
+  readonly decidedAtMs: number;
 }
 
-/** An alert that a message is about: it fired, or it closed. */
-export type AlertEvent =
-  | { readonly type: "alert.fired"; readonly alert: UnsentAlert }
-  | { readonly type: "alert.resolved"; readonly alert: ClosedAlert };
-
-/** The message of one alert, for a webhook. */
-export function alertMessage(ground: MessageGround, event: AlertEvent): OutgoingMessage {
-  const { version, pages } = ground;
-  const { entity, ...values } = dataOf(ground, event);
-  const name = nameOf(ground, event.alert.entity);
-  const text = `${version.name}: ${name}${event.type === "alert.fired" ? ":" : ""} ${sentenceOf(event)}`;
-  return message(ground, event.type, keyOf(version, event), {
+/** The body of a message about one alert, which fired or closed: for a webhook. */
+export function alertBody(ground: MessageGround, type: AlertMessageType, alert: MessageAlert): string {
+  const { rule } = ground;
+  const { entity, ...values } = dataOf(ground, type, alert);
+  const name = nameOf(ground, alert.entity);
+  const text = `${rule.name}: ${name}${type === "alert.fired" ? ":" : ""} ${sentenceOf(type, alert)}`;
+  return bodyOf(ground, type, {
     text,
-    rule: { id: version.rule, name: version.name, version: version.version },
+    rule: { id: rule.id, name: rule.name, version: alert.version },
     entity,
     ...values,
-    link: linkOf(ground, event.alert.entity) ?? `${pages}/overview`,
+    link: linkOf(ground, alert.entity) ?? `${ground.pages}/overview`,
   });
 }
 
-/** The alerts of a message to Slack and e-mail. */
-export interface AlertGroup {
-  /** The most important first. */
-  readonly sent: readonly UnsentAlert[];
-  /** The number of alerts that fired, with those that the cap leaves out. */
-  readonly total: number;
-  /** When the message is due that gathers the moments of a rule; undefined for the message of a run. */
-  readonly gatheredUntilMs?: number | undefined;
-}
-
-/** One message about several alerts, for Slack and e-mail. @returns undefined when nothing is sent */
-export function runMessage(
-  ground: MessageGround,
-  { sent, total, gatheredUntilMs }: AlertGroup,
-): OutgoingMessage | undefined {
-  if (sent.length === 0) return undefined;
-  const { version, pages } = ground;
-  const type = "alert.fired";
-  const events = sent.map((alert) => ({ type, alert }) as const);
+/** The body of one message about several alerts that fired, for Slack and e-mail.
+ * @param alerts to name, the most important first
+ * @param total the number of alerts that fired, with those that are not named */
+export function runBody(ground: MessageGround, alerts: readonly MessageAlert[], total: number): string {
+  const { rule, pages } = ground;
   const rows = rowsThatFit(
-    events.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
-      const { entity } = one.alert;
-      const link = linkOf(ground, entity) ?? `${pages}/overview`;
-      return { name: rowName(ground, entity), text: lineOf(ground, one), link, of: keyOfEntity(entity) };
+    alerts.map((alert): MessageRow => {
+      const link = linkOf(ground, alert.entity) ?? `${pages}/overview`;
+      return { name: rowName(ground, alert.entity), text: lineOf(ground, alert), link };
     }),
   );
-  const key =
-    gatheredUntilMs === undefined
-      ? events.map((one) => keyOf(version, one))
-      : gatheredKey(version, gatheredUntilMs);
-  return message(ground, type, key, {
-    text: runText(version.name, total, rows.length),
-    rule: { id: version.rule, name: version.name },
+  return bodyOf(ground, "alert.fired", {
+    text: runText(rule.name, total, rows.length),
+    rule: { id: rule.id, name: rule.name },
     total,
     rows,
-    link: `${pages}/alerts?rule=${version.rule}`,
+    link: `${pages}/alerts?rule=${rule.id}`,
   });
+}
+
+function runText(rule: string, total: number, rows: number): string {
+  const left = total - rows;
+  const fired = `${rule}: ${total} ${total === 1 ? "alert" : "alerts"} fired.`;
+  if (rows === 0) return `${fired} ${total === 1 ? "It is" : "All are"} in the inbox.`;
+  const most = rows === 1 ? "The most important is" : `The ${rows} most important are`;
+  const more = left > 0 ? ` ${most} below, ${left} more ${left === 1 ? "is" : "are"} in the inbox.` : "";
+  return `${fired}${more}`;
+}
+
+/** Sorts by expected loss, then by risk, the highest first. Null comes last, because no value is negative. */
+export function byImportance(a: UnsentAlert, b: UnsentAlert): number {
+  return (b.expectedLoss ?? -1) - (a.expectedLoss ?? -1) || (b.risk ?? -1) - (a.risk ?? -1);
+}
+
+/** The id of the message of an alert that fired. */
+export function firedMessageId(version: OfVersion, alert: UnsentAlert): string {
+  return messageIdOf("alert.fired", keyOfFired(version, alert));
+}
+
+/** The id of the message of an alert that closed. */
+export function endedMessageId({ rule, version }: OfVersion, alert: ClosedAlert): string {
+  return messageIdOf("alert.resolved", [rule, version, keyOfOpenAlert(alert), [alert.firedOn, alert.day]]);
+}
+
+/** The id of the message of several alerts that fired. */
+export function runMessageId(version: OfVersion, alerts: readonly UnsentAlert[]): string {
+  return messageIdOf(
+    "alert.fired",
+    alerts.map((alert) => keyOfFired(version, alert)),
+  );
 }
 
 /** The id of the message that gathers the moments of a rule. */
-export function gatheredMessageId(version: Pick<RuleVersion, "rule">, dueAtMs: number): string {
-  return messageIdOf("alert.fired", gatheredKey(version, dueAtMs));
+export function gatheredMessageId({ rule }: OfVersion, dueAtMs: number): string {
+  return messageIdOf("alert.fired", ["gathered", rule, dueAtMs]);
 }
 
-function gatheredKey({ rule }: Pick<RuleVersion, "rule">, dueAtMs: number): readonly unknown[] {
-  return ["gathered", rule, dueAtMs];
+type OfVersion = Pick<RuleVersion, "rule" | "version">;
+
+/** What identifies an alert in a message id: rule, version, entity, and the day or the event. */
+function keyOfFired({ rule, version }: OfVersion, alert: UnsentAlert): readonly unknown[] {
+  return [rule, version, keyOfEntity(alert.entity), alert.eventId ?? alert.day];
 }
 
 /** The first rows, as far as a body has room for them. */
@@ -115,28 +126,11 @@ function rowsThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
 /** The bytes of a body without its rows, at most. */
 const headBytes = 4_000;
 
-/** The entities that a run's message may name. */
-export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] {
-  return sent.slice(0, ruleLimits.messageRows).map(({ entity }) => entity);
-}
-
-/** What identifies an alert in a message id: rule, version, entity, and the day or the event. */
-function keyOf({ rule, version }: MessageGround["version"], { type, alert }: AlertEvent): readonly unknown[] {
-  const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
-  const key = type === "alert.fired" ? keyOfEntity(alert.entity) : keyOfOpenAlert(alert);
-  return [rule, version, key, day];
-}
-
-function message(
-  { nowMs }: MessageGround,
-  type: AlertMessageType,
-  key: readonly unknown[],
-  data: MessageBody["data"],
-): OutgoingMessage {
-  const timestamp = new Date(nowMs).toISOString();
+function bodyOf({ decidedAtMs }: MessageGround, type: AlertMessageType, data: MessageBody["data"]): string {
+  const timestamp = new Date(decidedAtMs).toISOString();
   const body = JSON.stringify({ type, timestamp, data } satisfies MessageBody);
   if (Buffer.byteLength(body) > destinationLimits.bodyBytes) throw new Error("The message is too long.");
-  return { messageId: messageIdOf(type, key), type, body };
+  return body;
 }
 
 function messageIdOf(type: AlertMessageType, key: readonly unknown[]): string {
@@ -146,7 +140,7 @@ function messageIdOf(type: AlertMessageType, key: readonly unknown[]): string {
   return `msg_${hash.slice(0, 32)}`;
 }
 
-function dataOf({ names, hasEmails }: MessageGround, { type, alert }: AlertEvent) {
+function dataOf({ names, hasEmails }: MessageGround, type: AlertMessageType, alert: MessageAlert) {
   const named = names[keyOfEntity(alert.entity)];
   const entity =
     alert.entity.kind === "source"
@@ -158,27 +152,29 @@ function dataOf({ names, hasEmails }: MessageGround, { type, alert }: AlertEvent
           ...(hasEmails && alert.entity.kind === "user" && { email: named?.email ?? null }),
         };
   if (type === "alert.resolved") {
-    return { entity, firedDay: formatDay(alert.firedOn), day: formatDay(alert.day), why: alert.why };
+    const { day: firedOn, closedDay, closedWhy: why } = alert;
+    return { entity, firedDay: formatDay(firedOn), day: formatDay(closedDay ?? firedOn), why };
   }
   const { before, after, risk, expectedLoss } = alert;
   const reasons = alert.reasons.map(({ text }) => cut(text));
   return { entity, day: formatDay(alert.day), before, after, risk, expectedLoss, reasons };
 }
 
-function sentenceOf({ type, alert }: AlertEvent): string {
+function sentenceOf(type: AlertMessageType, { closedWhy, reasons }: MessageAlert): string {
   if (type === "alert.resolved") {
-    return alert.why === "resolved" ? "is no longer in this state." : `closed: ${alert.why}.`;
+    return closedWhy === "resolved" ? "is no longer in this state." : `closed: ${closedWhy}.`;
   }
-  return cutText(reasonText(alert.reasons), sentenceCharacters);
+  return cutText(reasonText(reasons), sentenceCharacters);
 }
 
 /** Why, and what it is worth: "Silent for 9 days. 438 USD a month, Team, owner Olga". */
-function lineOf({ worth }: MessageGround, event: AlertEvent): string {
-  const known = worth?.get(keyOfEntity(event.alert.entity));
-  if (known === undefined) return sentenceOf(event);
+function lineOf({ worth }: MessageGround, alert: MessageAlert): string {
+  const sentence = sentenceOf("alert.fired", alert);
+  const known = worth.get(keyOfEntity(alert.entity));
+  if (known === undefined) return sentence;
   const { mrr, plan, owner, currency } = known;
   const words = cut(worthWords({ mrr, plan, owner: owner?.name ?? null }, currency));
-  return [sentenceOf(event), words].filter((part) => part !== "").join(". ");
+  return [sentence, words].filter((part) => part !== "").join(". ");
 }
 
 function reasonText(reasons: readonly AlertReason[]): string {

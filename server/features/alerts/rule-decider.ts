@@ -11,14 +11,12 @@ import { newestRun } from "../../scoring/run/status.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { commitChunk } from "./commit-chunk.ts";
-import { excludedEntities } from "./message-exclusions.ts";
 import { SeenOwners } from "./moments/seen-owners.ts";
 import { clockOf } from "./next-morning.ts";
 import { decideContinuousRules, decideDailyRules } from "./rules/decide-rules.ts";
 import type { DecisionParts } from "./rules/decision-parts.ts";
 import { mrrReader } from "./rules/mrr.ts";
 import { worthReader } from "./rules/worth.ts";
-import { worthByKey } from "./worth-by-key.ts";
 
 export interface RuleDeciderParts {
   readonly ledger: Pick<
@@ -30,8 +28,8 @@ export interface RuleDeciderParts {
   readonly host: { loadedUserBatches(organization: number): number };
   readonly sources: Pick<SourceWatch, "statuses">;
   readonly segmentOf: DecisionParts["segmentOf"];
-  /** The address of the service for people: PUBLIC_URL. */
-  readonly address: string;
+  /** Renders messages that are due. */
+  readonly render: () => Promise<void>;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -90,15 +88,17 @@ export class RuleDecider {
     };
   }
 
-  #commit(organization: Organization, version: RuleVersion, chunk: DecisionChunk): Promise<Watermark> {
-    const { ledger, warehouse, address, nowMs } = this.#parts;
-    const read = worthReader(warehouse, ledger, nowMs);
-    return commitChunk(ledger, version, chunk, {
-      ...clockOf(zoneOf(organization.timezone), nowMs()),
-      address,
-      excludedAmong: (entities) => excludedEntities(warehouse, organization.id, entities),
-      worthOf: (entities) => worthByKey(read, organization, entities),
-    });
+  /** Commits a chunk, and renders its messages that are due at once. */
+  async #commit(organization: Organization, version: RuleVersion, chunk: DecisionChunk): Promise<Watermark> {
+    const { ledger, render, nowMs } = this.#parts;
+    const watermark = await commitChunk(
+      ledger,
+      version,
+      chunk,
+      clockOf(zoneOf(organization.timezone), nowMs()),
+    );
+    await render();
+    return watermark;
   }
 }
 

@@ -30,6 +30,37 @@ export interface Delivery {
 /** A message without its destination. */
 export type OutgoingMessage = Pick<Delivery, "messageId" | "type" | "body">;
 
+/** The types of messages about alerts. */
+export type AlertMessageType = Extract<MessageType, `alert.${string}`>;
+
+/** What a message about alerts is about. It is rendered when it is due: until then its body is empty. */
+export interface AboutAlerts {
+  /** The id of the rule. */
+  readonly rule: number;
+  /** The ids of the alerts. */
+  readonly alerts: readonly number[];
+  /** The alerts that fired, with those that the cap leaves out. */
+  readonly total: number;
+  /** The most alerts that are named. */
+  readonly cap: number;
+}
+
+/** A delivery that is due and has no body yet, or none any more because of an erasure. */
+export interface UnrenderedDelivery
+  extends Pick<Delivery, "id" | "organization" | "createdAtMs">,
+    Pick<Destination, "kind" | "sendsEmails"> {
+  readonly type: AlertMessageType;
+  readonly about: AboutAlerts;
+}
+
+/** A body that all attempts of a delivery have. */
+export interface RenderedDelivery extends Pick<UnrenderedDelivery, "id" | "about"> {
+  /** Null: nobody is left whom it may name, and the delivery is canceled. */
+  readonly body: string | null;
+  /** Whom the body names. */
+  readonly entities: readonly RuleEntity[];
+}
+
 /** No message waits longer for its next attempt: 24 hours and a tenth for the last one, and 25 hours for the
  * next morning. One that is due later was added or tried while the clock was ahead, and is due now. */
 export const longestWaitMs = 27 * 3_600_000;
@@ -81,8 +112,8 @@ export interface DeliveryStore {
   list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
   /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get
    * it. A message with the same id that a destination had before is not added again.
-   * @param entities the users and accounts that it names: an erasure cancels it. It is not added when one of
-   * them is gone */
+   * @param entities the users and accounts that it names: an erasure of one cancels it. It is not added when
+   * one of them is gone */
   add(
     organization: number,
     destination: number,
@@ -90,8 +121,14 @@ export interface DeliveryStore {
     nowMs: number,
     entities?: readonly RuleEntity[],
   ): Promise<void>;
-  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. A claim that ends later is
-   * over, because the clock was ahead. Those of destinations that do not fail come first. */
+  /** Due deliveries without a body, of all organizations, in the order of their ids.
+   * @param after only ids above it */
+  toRender(after: number, nowMs: number): Promise<readonly UnrenderedDelivery[]>;
+  /** Keeps bodies for all attempts. A delivery to which alerts were added meanwhile, or of which somebody was
+   * erased, is left for the next look. */
+  freeze(organization: number, rendered: readonly RenderedDelivery[]): Promise<void>;
+  /** Deliveries that are due and have a body, for 60 s: no other process gets them meanwhile. A claim that
+   * ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
   claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
   /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its
    * messages are held. A delivery that was held or dropped meanwhile is delivered if the receiver has it.

@@ -13,7 +13,8 @@ import type {
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityInMessages } from "../../stores/entity-rows.ts";
-import type { OutgoingMessage } from "./deliveries.ts";
+import type { Alert } from "./alerts.ts";
+import type { AboutAlerts, OutgoingMessage } from "./deliveries.ts";
 import type { HoldOut, KnownArms } from "./hold-outs.ts";
 import { keyOfEntity, type RuleEntity } from "./rule-entities.ts";
 
@@ -142,36 +143,35 @@ export interface DrawnAlert extends FiredAlert {
   readonly isSent: boolean;
 }
 
+/** An alert of a rule, as a chunk names it: an alert that it adds has no id yet. */
+export type AlertKey = Required<Pick<ClosedAlert, "entity" | "firedOn" | "eventId">>;
+
 /** A message of a decision, committed with it. */
-export interface DecisionMessage {
+export interface DecisionMessage extends Pick<AboutAlerts, "total" | "cap"> {
   readonly destination: number;
-  readonly message: OutgoingMessage;
+  readonly message: Omit<OutgoingMessage, "body">;
   readonly dueAtMs: number;
-  /** The users and accounts that it names. Those that are excluded or erased leave it while it waits. */
-  readonly entities: readonly RuleEntity[];
-  /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent
-   * beside it. */
-  readonly replacesWaiting?: boolean;
+  readonly alerts: readonly AlertKey[];
+  /** Whether its alerts join the message with its id. If that one has a body already, they have a message of
+   * their own. */
+  readonly isGathered: boolean;
 }
 
-/** The message for which the moments of a rule are gathered. */
-export interface GatheringMessage {
-  readonly messageId: string;
-  readonly dueAtMs: number;
+/** An alert of a message that is rendered. */
+export interface MessageAlert
+  extends UnsentAlert,
+    Pick<Alert, "id" | "version" | "closedDay" | "closedWhy"> {}
+
+/** What messages of a rule may name. */
+export interface AlertsInMessages {
+  readonly rule: Alert["rule"];
+  readonly alerts: readonly MessageAlert[];
 }
 
 /** An alert of a moment that is not closed. */
-export interface OpenMoment extends Required<Pick<ClosedAlert, "firedOn" | "eventId">> {
+export interface OpenMoment extends AlertKey {
   /** The alert's. */
   readonly id: number;
-  readonly entity: RuleEntity;
-}
-
-/** The alerts of moments that are in a message which waits. */
-export interface GatheredAlerts {
-  readonly total: number;
-  /** The most important ones. */
-  readonly alerts: readonly UnsentAlert[];
 }
 
 /** The alerts that a cap counts together: those about a day, or the moments that fired since an instant,
@@ -193,12 +193,6 @@ export interface DrawnChunk extends Omit<DecisionChunk, "fired"> {
 export interface RuleToDecide {
   readonly version: RuleVersion;
   readonly watermark: Watermark;
-}
-
-/** A user or an account in a message that waits. */
-export interface NamedInMessages {
-  readonly organization: number;
-  readonly entity: RuleEntity;
 }
 
 /** The calls of analysis. */
@@ -235,18 +229,15 @@ export interface RuleDecisions {
   sentOn(organization: number, rule: number, of: AlertsOfCap): Promise<number>;
   /** Those of them that are open and were in no message, without those of controls. */
   unsent(organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]>;
-  /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an
-   * erasure canceled. None without such a message. Alerts of controls, and those that closed because of an
-   * exclusion, are left out.
-   * @param without entities whose alerts are left out, too
-   * @param limit of the alerts, those with the highest expected loss first, then risk */
-  gathered(
+  /** The alerts of a rule with these ids, without controls, and without those that closed because of an
+   * exclusion. Undefined without the rule.
+   * @param today in the organization's timezone */
+  inMessages(
     organization: number,
     rule: number,
-    message: GatheringMessage,
-    without: readonly RuleEntity[],
-    limit: number,
-  ): Promise<GatheredAlerts>;
+    ids: readonly number[],
+    today: number,
+  ): Promise<AlertsInMessages | undefined>;
   /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher
    * ids; 0 for all */
   openMoments(
@@ -258,11 +249,6 @@ export interface RuleDecisions {
   /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only
    * their ends are told. */
   toldOpen(organization: number, rule: number, entities: readonly RuleEntity[]): Promise<readonly string[]>;
-  /** Users and accounts in messages that are due until then, and in those that are held for a destination
-   * that works again. */
-  namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
-  /** Takes users and accounts out of the messages that wait. A message about no other alert is canceled. */
-  leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
   /** How many entities came inside a rule only by other settings or another model, in decisions that were
    * committed from one instant to another, without it. */
   insideBySettings(organization: number, fromMs: number, toMs: number): Promise<number>;
@@ -273,6 +259,11 @@ export interface RuleDecisions {
    * leads
    */
   commitDecision(chunk: DrawnChunk, nowMs: number): Promise<Watermark>;
+}
+
+/** An alert that was in no message yet, as a chunk names it. */
+export function keyOfAlert({ entity, day, eventId }: UnsentAlert): AlertKey {
+  return { entity, firedOn: day, eventId: eventId ?? "" };
 }
 
 /** A key of an open alert. Of a condition that holds on days, an entity has one at most. */

@@ -18,6 +18,7 @@ import {
 } from "../../engine/tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import {
+  aboutOfDeliveries,
   alertRuleDays,
   alertsByDay,
   alertsInLists,
@@ -125,6 +126,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   alertsOnceAVersion,
   bulkLoadTimes("bigint"),
   callsSetAsideTable(postgresTypes),
+  aboutOfDeliveries(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -23,6 +23,7 @@ import {
 } from "../../engine/tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import {
+  aboutOfDeliveries,
   alertRuleDays,
   alertsByDay,
   alertsInLists,
@@ -286,6 +287,7 @@ const migrations: readonly Migration[] = [
   alertsOnceAVersion,
   bulkLoadTimes("INTEGER"),
   callsSetAsideTable(sqliteTypes),
+  aboutOfDeliveries(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

@@ -2,7 +2,7 @@
  * commit. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { forUpdate } from "../../engine/dialect.ts";
+import { forUpdate, ids } from "../../engine/dialect.ts";
 import type { Engine } from "../../engine/engine.ts";
 import {
   flag,
@@ -18,42 +18,33 @@ import {
   type Work,
   word,
 } from "../../engine/sql.ts";
-import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
   chunkAlerts,
   chunkRefused,
   type DecisionChunk,
   type DrawnChunk,
   type EntityStateRow,
+  keyOfAlert,
   type RuleDecisions,
   type RuleToDecide,
   type Watermark,
 } from "../../ports/actions/rules.ts";
-import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { findNamed } from "../entity-rows.ts";
 import { lockOrganization } from "../organization-rows.ts";
 import {
   addAlerts,
   closeAlerts,
   countSent,
-  findGathered,
+  findIds,
+  findInMessages,
   findOpenMoments,
   findToldOpen,
   findUnsent,
-  markSent,
 } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
-import {
-  deleteStates,
-  entityOfNumbers,
-  existing,
-  isForgotten,
-  keepStates,
-  numbersOf,
-} from "./alert-states.ts";
+import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
 import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
-import { addDeliveries, type NewDelivery, nameEntities, replaceWaiting } from "./sending/deliveries.ts";
-import { findNamedInMessages, leaveMessages } from "./sending/waiting-messages.ts";
+import { addDeliveries, gather, type NewDelivery } from "./sending/deliveries.ts";
 import { isKept } from "./which-alerts.ts";
 
 interface DecidedRow extends RuleRow {
@@ -129,21 +120,13 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
 
     unsent: (organization, rule, of) => engine.alone(findUnsent(organization, rule, of)),
 
-    gathered: (organization, rule, message, without, limit) =>
-      engine.snapshot(findGathered(organization, rule, message, without, limit)),
+    inMessages: (organization, rule, alerts, today) =>
+      engine.snapshot(findInMessages(organization, rule, alerts, today)),
 
     openMoments: (organization, rule, after, limit) =>
       engine.alone(findOpenMoments(organization, rule, after, limit)),
 
     toldOpen: (organization, rule, entities) => engine.alone(findToldOpen(organization, rule, entities)),
-
-    namedInMessages: (untilMs) => engine.alone(findNamedInMessages(untilMs)),
-
-    leaveOut: (organization, entities) =>
-      engine.transaction(function* () {
-        yield* lockOrganization(organization);
-        for (const entity of entities) yield* leaveMessages(organization, numbersOf(entity));
-      }),
 
     named: (organization, entities) => engine.alone(findNamed(organization, entities)),
 
@@ -222,12 +205,11 @@ function* commit(chunk: DrawnChunk, nowMs: number): Work<Watermark> {
   return watermarkOf(after);
 }
 
-/** Entities that an erasure deleted meanwhile get neither states nor alerts nor rows of messages. */
+/** Entities that an erasure deleted meanwhile get neither states nor alerts. */
 function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<void> {
   const { organization, rule, version, states, closed } = chunk;
-  const messages = chunk.messages.map(({ entities }) => entities);
   const named = [...states, ...chunk.fired].map(({ entity }) => entity);
-  const isThere = yield* existing(organization, [...named, ...messages.flat()]);
+  const isThere = yield* existing(organization, named);
   const kept = states.filter(({ entity }) => isThere(entity));
   const [forgotten, changed] = [
     kept.filter((state) => isForgotten(state, dayOf(chunk))),
@@ -239,37 +221,32 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
   yield* addEntries({ organization, rule, version, experiment }, fired);
   yield* countInside(chunk, nowMs);
-  yield* markSent(rule, chunk.earlier);
-  yield* addMessages(chunk, isThere, fired.length > 0, nowMs);
-  // A message that was replaced does not name excluded entities any more, and is not canceled.
-  yield* closeAlerts(organization, rule, closed, nowMs);
+  yield* addMessages(chunk, nowMs);
+  yield* closeAlerts(rule, closed, nowMs);
 }
 
-/** Adds the messages of a chunk, or gives those that wait their new bodies. */
+/** Adds the messages of a chunk, or its alerts to a message that waits. */
 function* addMessages(
-  { organization, messages, after }: DrawnChunk,
-  isThere: (entity: RuleEntity) => boolean,
-  hasFired: boolean,
+  { organization, rule, messages, earlier, after }: DrawnChunk,
   nowMs: number,
 ): Work<void> {
+  if (messages.length === 0) return;
+  const sent = earlier.map(keyOfAlert);
+  const idOf = yield* findIds(rule, [...sent, ...messages.flatMap(({ alerts }) => alerts)]);
+  const marked = ids(sent.flatMap((alert) => idOf(alert) ?? []));
+  yield* run`UPDATE alerts SET is_sent = 1 WHERE id IN (SELECT id FROM ${marked}) AND closed_day IS NULL`;
   const added: NewDelivery[] = [];
-  for (const { destination, message: whole, dueAtMs, entities: all, replacesWaiting = false } of messages) {
-    const gone = all.filter((entity) => !isThere(entity)).map(keyOfEntity);
-    const body = gone.length === 0 ? whole.body : withoutEntities(whole.body, new Set(gone));
-    if (body === undefined) continue;
-    const message = { ...whole, body };
-    const entities = all.filter(isThere);
-    if (!replacesWaiting) {
-      added.push({ destination, message, dueAtMs, entities });
-      continue;
-    }
-    const replaced = yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs);
-    if (replaced !== undefined) {
-      yield* nameEntities(organization, [{ delivery: replaced, entities }]);
-    } else if (hasFired) {
-      // It is being sent, or was: the message is another one.
+  for (const { destination, message, alerts: all, total, cap, dueAtMs, isGathered } of messages) {
+    const alerts = all.flatMap((alert) => idOf(alert) ?? []);
+    const about = { rule, alerts, total: total - (all.length - alerts.length), cap };
+    if (about.total === 0) continue;
+    const delivery = { destination, message: { ...message, body: "" }, about, dueAtMs };
+    if (!isGathered) added.push(delivery);
+    else if (!(yield* gather(delivery, about))) {
+      const [gathering] = yield* addDeliveries(organization, [delivery], nowMs);
+      // It is being sent, or was: these alerts have a message of their own.
       const messageId = `${message.messageId}_${after}`;
-      added.push({ destination, message: { ...message, messageId }, dueAtMs, entities });
+      if (gathering === undefined) added.push({ ...delivery, message: { ...delivery.message, messageId } });
     }
   }
   yield* addDeliveries(organization, added, nowMs);

@@ -1,7 +1,7 @@
 /** Rows of alerts that decisions add and close, and that erasures delete. */
 import { type AlertReason, ruleLimits } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { records } from "../../engine/dialect.ts";
+import { ids, records } from "../../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../../engine/engine.ts";
 import {
   count,
@@ -17,21 +17,23 @@ import {
   type Work,
   word,
 } from "../../engine/sql.ts";
-import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
+  type AlertKey,
+  type AlertsInMessages,
   type AlertsOfCap,
   type ClosedAlert,
   type DrawnAlert,
-  type GatheredAlerts,
-  type GatheringMessage,
   keyOfOpenAlert,
+  type MessageAlert,
   type OpenMoment,
   type UnsentAlert,
 } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
-import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
-import { leaveMessages } from "./sending/waiting-messages.ts";
+import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
+import { forgetInMessages } from "./sending/deliveries.ts";
+import { isKept } from "./which-alerts.ts";
 
 interface OfRule {
   readonly organization: number;
@@ -95,10 +97,10 @@ interface UnsentRow extends Omit<UnsentAlert, "entity" | "eventId" | "reasons"> 
   readonly eventId: string;
   readonly reasons: string;
 }
-const unsentRow = new RowOf<UnsentRow>({
+const unsentColumns = {
   userNumber: integer(),
   accountNumber: integer(),
-  source: word(),
+  source: word<UnsentRow["source"]>(),
   day: integer("fired_day"),
   eventId: text(),
   before: nullable(real("before_value")),
@@ -106,9 +108,10 @@ const unsentRow = new RowOf<UnsentRow>({
   reasons: text(),
   risk: nullable(real()),
   expectedLoss: nullable(real()),
-});
+};
+const unsentRow = new RowOf<UnsentRow>(unsentColumns);
 
-/** As in `findGathered`, the plus keeps SQLite from the index of rules. */
+/** The plus keeps SQLite from the index of rules: it would read all alerts of two years. */
 const ofCap = (organization: number, rule: number, of: AlertsOfCap) =>
   "day" in of
     ? part`organization = ${organization} AND rule = ${rule} AND fired_day = ${of.day}`
@@ -132,7 +135,7 @@ export function* findUnsent(
   return rows.map(unsentAlert);
 }
 
-function unsentAlert(row: UnsentRow): UnsentAlert {
+function unsentAlert<Row extends UnsentRow>(row: Row) {
   const { userNumber, accountNumber, source, eventId, reasons, ...alert } = row;
   return {
     ...alert,
@@ -142,48 +145,62 @@ function unsentAlert(row: UnsentRow): UnsentAlert {
   };
 }
 
-const sinceRow = new RowOf<{ readonly sinceMs: number | null }>({
-  sinceMs: nullable(integer("min(created_at_ms)")),
+interface MessageRow extends UnsentRow, Omit<MessageAlert, keyof UnsentAlert> {
+  readonly drawn: number;
+}
+const messageRow = new RowOf<MessageRow>({
+  ...unsentColumns,
+  id: integer(),
+  version: integer(),
+  drawn: integer("coalesce(drawn_account, account_number)"),
+  closedDay: nullable(integer()),
+  closedWhy: nullable(word()),
 });
+const namedRow = new RowOf<AlertsInMessages["rule"]>({ id: integer(), name: text() });
 
-/** Answers `RuleDecisions.gathered`. The plus keeps SQLite from the index of rules: it would read all alerts
- * of two years. */
-export function* findGathered(
+/** Answers `RuleDecisions.inMessages`. The pluses leave SQLite the ids. */
+export function* findInMessages(
   organization: number,
   rule: number,
-  { messageId, dueAtMs }: GatheringMessage,
-  without: readonly RuleEntity[],
-  limit: number,
-): Work<GatheredAlerts> {
-  const [since] = yield* select(sinceRow)`
-    FROM deliveries WHERE message_id = ${messageId} AND tries = 0
-      AND destination IN (SELECT id FROM destinations WHERE organization = ${organization})
-      AND (state IN ('pending', 'held') OR (state = 'canceled' AND due_at_ms = ${dueAtMs}))`;
-  const sinceMs = since?.sinceMs ?? null;
-  if (sinceMs === null) return { total: 0, alerts: [] };
-  const given = records(without.map(numbersOf), numberTypes);
-  const which = part`
-    FROM alerts WHERE fired_at_ms >= ${sinceMs} AND +organization = ${organization} AND +rule = ${rule} AND event_id <> ''
-      AND control_until IS NULL AND (closed_why IS NULL OR closed_why <> 'excluded')
-      AND NOT EXISTS (
-        SELECT 1 FROM ${given} WHERE given."user" = user_number AND given.account = account_number)`;
-  const total = yield* count`${which}`;
-  const rows = yield* select(unsentRow)`
-    ${which} ORDER BY coalesce(expected_loss, -1) DESC, coalesce(risk, -1) DESC, id LIMIT ${limit}`;
-  return { total, alerts: rows.map(unsentAlert) };
+  wanted: readonly number[],
+  today: number,
+): Work<AlertsInMessages | undefined> {
+  const [named] = yield* select(namedRow)`
+    FROM alert_rules WHERE organization = ${organization} AND id = ${rule} AND ${isKept}`;
+  if (named === undefined) return undefined;
+  const rows = yield* select(messageRow)`
+    FROM alerts WHERE id IN (SELECT id FROM ${ids(wanted)}) AND +organization = ${organization} AND +rule = ${rule}
+      AND (closed_why IS NULL OR closed_why <> 'excluded')`;
+  const users = ids(rows.map(({ userNumber }) => userNumber));
+  const accounts = ids(rows.map(({ drawn }) => drawn));
+  const which = part`user_number > 0 AND user_number IN (SELECT id FROM ${users})
+    OR drawn > 0 AND drawn IN (SELECT id FROM ${accounts})`;
+  const controls = yield* findControls(organization, today, { rule, which });
+  const held = {
+    users: new Set(controls.flatMap(({ user }) => (user > 0 ? [user] : []))),
+    accounts: new Set(controls.flatMap(({ account }) => (account > 0 ? [account] : []))),
+  };
+  const isNamed = (row: MessageRow) => !held.users.has(row.userNumber) && !held.accounts.has(row.drawn);
+  return { rule: named, alerts: rows.filter(isNamed).map(unsentAlert) };
 }
 
-interface OpenMomentRow extends Pick<OpenMoment, "id" | "firedOn" | "eventId"> {
+interface KeyRow extends Pick<OpenMoment, "id" | "firedOn" | "eventId"> {
   readonly userNumber: number;
   readonly accountNumber: number;
+  readonly source: SenderName | "";
 }
-const openMomentRow = new RowOf<OpenMomentRow>({
-  id: integer(),
+const keyRow = new RowOf<KeyRow>({
+  id: integer("alerts.id"),
   userNumber: integer(),
   accountNumber: integer(),
+  source: word("alerts.source"),
   firedOn: integer("fired_day"),
   eventId: text(),
 });
+
+function keyOfRow({ userNumber, accountNumber, source, ...key }: KeyRow): OpenMoment {
+  return { ...key, entity: entityOfNumbers(userNumber, accountNumber, source) };
+}
 
 /** Answers `RuleDecisions.openMoments`. */
 export function* findOpenMoments(
@@ -192,28 +209,12 @@ export function* findOpenMoments(
   after: number,
   limit: number,
 ): Work<readonly OpenMoment[]> {
-  const rows = yield* select(openMomentRow)`
+  const rows = yield* select(keyRow)`
     FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND closed_day IS NULL AND event_id <> ''
       AND id > ${after}
     ORDER BY id LIMIT ${limit}`;
-  return rows.map(({ userNumber, accountNumber, ...moment }) => ({
-    ...moment,
-    entity: entityOfNumbers(userNumber, accountNumber, ""),
-  }));
+  return rows.map(keyOfRow);
 }
-
-interface ToldRow {
-  readonly userNumber: number;
-  readonly accountNumber: number;
-  readonly source: SenderName | "";
-  readonly eventId: string;
-}
-const toldRow = new RowOf<ToldRow>({
-  userNumber: integer(),
-  accountNumber: integer(),
-  source: word("alerts.source"),
-  eventId: text(),
-});
 
 /** Answers `RuleDecisions.toldOpen`. CROSS keeps SQLite from reading all alerts of the rule. */
 export function* findToldOpen(
@@ -222,37 +223,36 @@ export function* findToldOpen(
   entities: readonly RuleEntity[],
 ): Work<readonly string[]> {
   const given = records(entities.map(numbersOf), numberTypes);
-  const rows = yield* select(toldRow)`
+  const rows = yield* select(keyRow)`
     FROM ${given} CROSS JOIN alerts
     WHERE organization = ${organization} AND rule = ${rule} AND user_number = given."user"
       AND account_number = given.account AND alerts.source = given.source AND closed_day IS NULL AND is_sent = 1`;
-  return rows.map(({ userNumber, accountNumber, source, eventId }) =>
-    keyOfOpenAlert({ entity: entityOfNumbers(userNumber, accountNumber, source), eventId }),
-  );
+  return rows.map((row) => keyOfOpenAlert(keyOfRow(row)));
 }
 
-/** Records that open alerts were in a message. CROSS keeps SQLite from reading all alerts of the rule. */
-export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<void> {
-  if (alerts.length === 0) return;
-  const given = records(
-    alerts.map(({ entity, day, eventId }) => ({ ...numbersOf(entity), day, eventId: eventId ?? "" })),
-    { ...numberTypes, day: "bigint", eventId: "text" },
-  );
-  yield* run`
-    UPDATE alerts SET is_sent = 1 WHERE id IN (
-      SELECT alerts.id FROM ${given} CROSS JOIN alerts
-      WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
-        AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given.day
-        AND alerts.event_id = given."eventId")`;
-}
-
-/** Closes open alerts. Excluded entities leave the messages that wait. */
-export function* closeAlerts(
-  organization: number,
+/** Finds the ids of alerts: of two versions of a rule, that of the newer. CROSS keeps SQLite from reading all
+ * alerts of the rule. */
+export function* findIds(
   rule: number,
-  closed: readonly ClosedAlert[],
-  nowMs: number,
-): Work<void> {
+  alerts: readonly AlertKey[],
+): Work<(alert: AlertKey) => number | undefined> {
+  const given = records(
+    alerts.map(({ entity, firedOn, eventId }) => ({ ...numbersOf(entity), firedOn, eventId })),
+    { ...numberTypes, firedOn: "bigint", eventId: "text" },
+  );
+  const rows = yield* select(keyRow)`
+    FROM ${given} CROSS JOIN alerts
+    WHERE alerts.rule = ${rule} AND alerts.user_number = given."user" AND alerts.account_number = given.account
+      AND alerts.source = given.source AND alerts.fired_day = given."firedOn" AND alerts.event_id = given."eventId"
+    ORDER BY alerts.id`;
+  const textOf = ({ entity, firedOn, eventId }: AlertKey) =>
+    JSON.stringify([keyOfEntity(entity), firedOn, eventId]);
+  const found = new Map(rows.map((row) => [textOf(keyOfRow(row)), row.id]));
+  return (alert) => found.get(textOf(alert));
+}
+
+/** Closes open alerts. */
+export function* closeAlerts(rule: number, closed: readonly ClosedAlert[], nowMs: number): Work<void> {
   if (closed.length === 0) return;
   const given = records(
     closed.map(({ entity, eventId = "", ...alert }) => ({ ...numbersOf(entity), ...alert, eventId })),
@@ -263,17 +263,14 @@ export function* closeAlerts(
     FROM ${given} WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
       AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given."firedOn"
       AND alerts.event_id = given."eventId"`;
-  for (const { entity, why } of closed) {
-    if (why === "excluded") yield* leaveMessages(organization, numbersOf(entity));
-  }
 }
 
 /** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of
  * hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
-  yield* leaveMessages(organization, entity, { isErased: true });
+  yield* forgetInMessages(organization, entity);
   yield* forgetEntriesOf(organization, entity);
-  for (const table of ["alerts", "alert_states", "delivery_entities"]) {
+  for (const table of ["alerts", "alert_states"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}
         AND account_number = ${entity.account}`;

@@ -21,7 +21,9 @@ const isClaimed = (nowMs: number) =>
 export const isFree = (nowMs: number) =>
   part`(+claimed_until_ms <= ${nowMs} OR +claimed_until_ms > ${nowMs + claimMs})`;
 
-const isDue = (nowMs: number) => part`state = 'pending' AND due_at_ms <= ${nowMs} AND ${isFree(nowMs)}`;
+/** A message without a body is not rendered yet. */
+const isDue = (nowMs: number) =>
+  part`state = 'pending' AND due_at_ms <= ${nowMs} AND body <> '' AND ${isFree(nowMs)}`;
 
 /** Claims deliveries that are due. @returns them with their destinations */
 export function* claim(

@@ -4,16 +4,32 @@ import { type Actor, serviceItself } from "../../../audit.ts";
 import type { AuditLog } from "../../../engine/audit-log.ts";
 import { forKeyShare, forUpdate, ids, records } from "../../../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../../../engine/engine.ts";
-import { integer, part, RowOf, returning, run, select, text, type Work } from "../../../engine/sql.ts";
 import {
+  exists,
+  flag,
+  integer,
+  Json,
+  json,
+  part,
+  RowOf,
+  returning,
+  run,
+  select,
+  type Work,
+  word,
+} from "../../../engine/sql.ts";
+import {
+  type AboutAlerts,
   type Delivery,
   type DeliveryStore,
   heldNotSent,
   heldSettledNote,
   notSentAgain,
   type OutgoingMessage,
+  type RenderedDelivery,
   sentAgainNote,
   type TriedDelivery,
+  type UnrenderedDelivery,
 } from "../../../ports/actions/deliveries.ts";
 import {
   afterAttempt,
@@ -21,16 +37,26 @@ import {
   destinationDisabledNote,
 } from "../../../ports/actions/destinations.ts";
 import type { RuleEntity } from "../../../ports/actions/rule-entities.ts";
+import type { EntityNumbers } from "../../entity-rows.ts";
+import { lockOrganization } from "../../organization-rows.ts";
 import { existing } from "../alert-states.ts";
 import { claim, isFree } from "./claims.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
 
-const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
-const addedRow = new RowOf<Pick<Delivery, "id" | "destination" | "messageId">>({
-  id: integer(),
-  destination: integer(),
-  messageId: text(),
+const idRow = new RowOf<Pick<Delivery, "id">>({ id: integer() });
+const unrenderedRow = new RowOf<UnrenderedDelivery>({
+  id: integer("deliveries.id"),
+  organization: integer("deliveries.organization"),
+  type: word(),
+  about: json(),
+  createdAtMs: integer("deliveries.created_at_ms"),
+  kind: word(),
+  sendsEmails: flag(),
 });
+const gatheringRow = new RowOf<Pick<UnrenderedDelivery, "id" | "about">>({ id: integer(), about: json() });
+
+/** The most deliveries of a look. */
+const renderedTogether = 200;
 
 const keptMs = destinationLimits.keptDays * 86_400_000;
 
@@ -54,9 +80,21 @@ export function deliveryStore(engine: Engine): DeliveryStore {
         const isThere = yield* existing(organization, entities);
         if (!entities.every(isThere)) return;
         const dueAtMs = message.type === "test" ? testDueAtMs : nowMs;
-        yield* addDeliveries(organization, [{ destination, message, dueAtMs, entities }], nowMs);
+        const [added] = yield* addDeliveries(organization, [{ destination, message, dueAtMs }], nowMs);
+        if (added !== undefined) yield* nameEntities(organization, added.id, entities);
       });
     },
+
+    // The plus keeps SQLite from the order of ids: it would read all messages of 30 days.
+    toRender: async (after, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      return engine.alone(select(unrenderedRow)`
+        FROM deliveries JOIN destinations ON destinations.id = deliveries.destination
+        WHERE deliveries.state = 'pending' AND due_at_ms <= ${nowMs} AND body = '' AND deliveries.id > ${after}
+        ORDER BY +deliveries.id LIMIT ${renderedTogether}`);
+    },
+
+    freeze: (organization, rendered) => engine.transaction(() => freeze(organization, rendered)),
 
     claim: async (room, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
@@ -80,97 +118,89 @@ export function deliveryStore(engine: Engine): DeliveryStore {
   };
 }
 
-/** The insertion of a message. Without a destination that gets messages nothing is inserted. */
-const insertion = (
-  organization: number,
-  destination: number,
-  { messageId, type, body }: OutgoingMessage,
-  dueAtMs: number,
-  nowMs: number,
-) => part`
-    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
-      claimed_until_ms, created_at_ms)
-    SELECT CAST(${organization} AS bigint), id, ${messageId}, ${type}, ${body},
-      CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, CAST(${dueAtMs} AS bigint), 0, CAST(${nowMs} AS bigint)
-    FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
-      ${forKeyShare}`;
-
-/** A message for a destination, and the users and accounts that it names. */
+/** A message for a destination. */
 export interface NewDelivery {
   readonly destination: number;
   readonly message: OutgoingMessage;
+  /** What it is about, if it has no body yet. */
+  readonly about?: AboutAlerts;
   readonly dueAtMs: number;
-  readonly entities: readonly RuleEntity[];
 }
 
-/** Adds messages, as `DeliveryStore.add`, in two statements: 20 messages alone took 40. */
+/** Adds messages, as `DeliveryStore.add`. @returns the ids of those that were not there */
 export function* addDeliveries(
   organization: number,
   added: readonly NewDelivery[],
   nowMs: number,
-): Work<void> {
-  if (added.length === 0) return;
+): Work<readonly Pick<Delivery, "id">[]> {
+  if (added.length === 0) return [];
   const given = records(
-    added.map(({ destination, message: { messageId, type, body }, dueAtMs }) => {
-      return { destination, messageId, type, body, dueAtMs };
+    added.map(({ destination, message: { messageId, type, body }, about, dueAtMs }) => {
+      return { destination, messageId, type, body, about: about && JSON.stringify(about), dueAtMs };
     }),
-    { destination: "bigint", messageId: "text", type: "text", body: "text", dueAtMs: "bigint" },
+    {
+      destination: "bigint",
+      messageId: "text",
+      type: "text",
+      body: "text",
+      about: "text",
+      dueAtMs: "bigint",
+    },
   );
-  const rows = yield* returning(addedRow)`
-    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
+  return yield* returning(idRow)`
+    INSERT INTO deliveries (organization, destination, message_id, type, body, about, state, tries, due_at_ms,
       claimed_until_ms, created_at_ms)
-    SELECT CAST(${organization} AS bigint), to_send.id, given."messageId", given.type, given.body,
+    SELECT CAST(${organization} AS bigint), to_send.id, given."messageId", given.type, given.body, given.about,
       CASE to_send.state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, given."dueAtMs", 0, CAST(${nowMs} AS bigint)
     FROM ${given} JOIN destinations AS to_send ON to_send.id = given.destination
     WHERE to_send.organization = ${organization} AND to_send.state IN ('active', 'paused')
       ${forKeyShare}
     ON CONFLICT (destination, message_id) DO NOTHING`;
-  const keyOf = (destination: number, messageId: string) => JSON.stringify([destination, messageId]);
-  const entities = new Map(
-    added.map((one) => [keyOf(one.destination, one.message.messageId), one.entities] as const),
-  );
-  yield* nameEntities(
-    organization,
-    rows.map(({ id, destination, messageId }) => ({
-      delivery: id,
-      entities: entities.get(keyOf(destination, messageId)) ?? [],
-    })),
-  );
 }
 
-/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was
- * canceled waits again. One that was dropped is due at another time: then it is a new message.
- * @returns its id. Undefined when an attempt was made, or the destination gets none */
-export function* replaceWaiting(
-  organization: number,
-  destination: number,
-  message: OutgoingMessage,
-  dueAtMs: number,
-  nowMs: number,
-): Work<number | undefined> {
-  const [replaced] = yield* returning(idRow)`
-    ${insertion(organization, destination, message, dueAtMs, nowMs)}
-    ON CONFLICT (destination, message_id) DO UPDATE SET body = excluded.body, state = excluded.state,
-      due_at_ms = excluded.due_at_ms, created_at_ms = CASE deliveries.due_at_ms
-        WHEN excluded.due_at_ms THEN deliveries.created_at_ms ELSE excluded.created_at_ms END
-    WHERE deliveries.tries = 0 AND deliveries.claimed_until_ms = 0
-      AND deliveries.state IN ('pending', 'held', 'canceled')`;
-  if (replaced !== undefined) yield* run`DELETE FROM delivery_entities WHERE delivery = ${replaced.id}`;
-  return replaced?.id;
+/** Adds alerts to the message with this id. @returns false without such a message, and if it has a body or
+ * waits no more */
+export function* gather(
+  { destination, message: { messageId } }: NewDelivery,
+  { alerts, total, ...about }: AboutAlerts,
+): Work<boolean> {
+  const [waiting] = yield* select(gatheringRow)`
+    FROM deliveries WHERE destination = ${destination} AND message_id = ${messageId} AND body = ''
+      AND about IS NOT NULL AND state IN ('pending', 'held') ${forUpdate}`;
+  if (waiting === undefined) return false;
+  const before = waiting.about;
+  // An account that loses its last owner twice on a day has one alert.
+  const all = new Set([...before.alerts, ...alerts]);
+  const known = before.alerts.length + alerts.length - all.size;
+  const after = { ...about, alerts: [...all], total: before.total + total - known };
+  yield* run`UPDATE deliveries SET about = ${Json.of(after)} WHERE id = ${waiting.id}`;
+  return true;
+}
+
+/** The lock comes first, as in decisions and erasures. */
+function* freeze(organization: number, rendered: readonly RenderedDelivery[]): Work<void> {
+  yield* lockOrganization(organization);
+  const isThere = yield* existing(
+    organization,
+    rendered.flatMap(({ entities }) => entities),
+  );
+  for (const { id, about, body, entities } of rendered) {
+    if (!entities.every(isThere)) continue;
+    const frozen = yield* run`
+      UPDATE deliveries SET body = ${body ?? ""}, state = ${body === null ? "canceled" : "pending"}
+      WHERE id = ${id} AND organization = ${organization} AND body = '' AND state = 'pending'
+        AND about = ${Json.of(about)}`;
+    if (frozen > 0) yield* nameEntities(organization, id, entities);
+  }
 }
 
 /** Remembers the users and accounts that a message names. */
-export function* nameEntities(
-  organization: number,
-  named: readonly { readonly delivery: number; readonly entities: readonly RuleEntity[] }[],
-): Work<void> {
-  const rows = named.flatMap(({ delivery, entities }) =>
-    entities.flatMap((entity) => {
-      if (entity.kind === "source") return [];
-      const [user, account] = entity.kind === "user" ? [entity.number, 0] : [0, entity.number];
-      return [{ delivery, user, account }];
-    }),
-  );
+function* nameEntities(organization: number, delivery: number, entities: readonly RuleEntity[]): Work<void> {
+  const rows = entities.flatMap((entity) => {
+    if (entity.kind === "source") return [];
+    const [user, account] = entity.kind === "user" ? [entity.number, 0] : [0, entity.number];
+    return [{ delivery, user, account }];
+  });
   if (rows.length === 0) return;
   const given = records(rows, { delivery: "bigint", user: "bigint", account: "bigint" });
   yield* run`
@@ -179,8 +209,8 @@ export function* nameEntities(
     ON CONFLICT DO NOTHING`;
 }
 
-/** The id of a message that leaves now. One for the morning gets another id if it was never tried: alerts
- * that come are gathered anew. */
+/** The id of a message that leaves or is dropped now. One for the morning gets another id if it was never
+ * tried: alerts that come are gathered anew. */
 const released = (nowMs: number) => part`
   CASE WHEN type = 'alert.fired' AND due_at_ms > ${nowMs} AND tries = 0 AND claimed_until_ms = 0
     THEN message_id || '_' || CAST(id AS text) ELSE message_id END`;
@@ -201,9 +231,9 @@ function* settleHeld(
     FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
   if (destination === undefined) return 0;
   if (held === "send" && destination.state !== "active") throw heldNotSent(destination.state);
-  const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}, message_id = ${released(nowMs)}`;
   const messages = yield* run`
-    UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled', due_at_ms = ${nowMs}`}
+    UPDATE deliveries SET message_id = ${released(nowMs)}, due_at_ms = ${nowMs},
+      ${held === "send" ? part`state = 'pending', tries = 0` : part`state = 'canceled'`}
     WHERE destination = ${id} AND state = 'held'`;
   if (messages > 0) {
     yield* audit.note(organization, heldSettledNote(destination, held, messages), by, nowMs);
@@ -226,8 +256,9 @@ function* sendAgain(
     FROM destinations WHERE id = ${delivery.destination} ${forUpdate}`;
   if (destination === undefined) return false;
   if (destination.state !== "active") throw notSentAgain(delivery.state, destination.state);
-  // An erasure deleted what the message said.
-  if (delivery.body === "") throw notSentAgain("canceled", destination.state);
+  // An erasure deleted what the message said, and it is about no alerts.
+  const isErased = yield* exists`FROM deliveries WHERE id = ${id} AND body = '' AND about IS NULL`;
+  if (isErased) throw notSentAgain("canceled", destination.state);
   const changed = yield* run`
     UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0,
       message_id = ${released(nowMs)}
@@ -262,13 +293,13 @@ function* record(audit: AuditLog, all: readonly TriedDelivery[], nowMs: number):
   }
 }
 
-/** An erasure cancels messages and deletes their answers, so none is added after it. */
+/** An erasure deletes bodies and answers, so no answer is added after it. */
 function recordOne({ id, status, said, verdict }: TriedDelivery, nowMs: number) {
   const dueAtMs = verdict.is === "retry" ? nowMs + verdict.waitMs : nowMs;
   return returning(deliveryRow)`
     UPDATE deliveries SET state = ${stateAfter(verdict)}, tries = tries + 1, due_at_ms = ${dueAtMs},
       claimed_until_ms = 0, tried_at_ms = ${nowMs}, status = ${status},
-      said = CASE state WHEN 'canceled' THEN NULL ELSE ${said} END
+      said = CASE WHEN state = 'canceled' OR body = '' THEN NULL ELSE ${said} END
     WHERE id = ${id} AND state IN ('pending', 'held', 'canceled')`;
 }
 
@@ -293,6 +324,17 @@ function* disable(audit: AuditLog, destination: Destination, nowMs: number): Wor
 /** Holds the pending messages of a destination. */
 export function holdPending(destination: number) {
   return run`UPDATE deliveries SET state = 'held' WHERE destination = ${destination} AND state = 'pending'`;
+}
+
+/** Deletes the bodies and answers of messages that name an erased user or account. Those about alerts are
+ * rendered again for their next attempt, without it. Others that wait are canceled. */
+export function* forgetInMessages(organization: number, { user, account }: EntityNumbers): Work<void> {
+  const ofEntity = part`organization = ${organization} AND user_number = ${user} AND account_number = ${account}`;
+  yield* run`
+    UPDATE deliveries SET body = '', said = NULL,
+      state = CASE WHEN about IS NULL AND state IN ('pending', 'held') THEN 'canceled' ELSE state END
+    WHERE id IN (SELECT delivery FROM delivery_entities WHERE ${ofEntity})`;
+  yield* run`DELETE FROM delivery_entities WHERE ${ofEntity}`;
 }
 
 /** Deletes deliveries that are done and older than the log reaches. */

@@ -165,6 +165,13 @@ export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
 `;
 
+/** What a delivery is about whose body is rendered when it is due: `AboutAlerts` as JSON. Null for a delivery
+ * that was added with its body. */
+export const aboutOfDeliveries = ({ text }: TableTypes) => `
+  ALTER TABLE deliveries ADD COLUMN about ${text};
+  CREATE INDEX deliveries_to_render ON deliveries (due_at_ms) WHERE state = 'pending' AND body = '';
+`;
+
 /** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one
  * before. */
 export const alertsOnceAVersion = `
