@@ -45,12 +45,10 @@ async function compareWithEchoes(installation: Installation): Promise<void> {
 
 /** Three readers that send one query after another while `work` runs. */
 async function withReaders(installation: Installation, work: () => Promise<void>): Promise<void> {
-  const today = Math.floor(Date.now() / 86_400_000);
   const questions = [
     () => "/api/retention",
-    () => `/active-users?organization=${installation.organization}&toDay=${today}&days=90`,
-    () =>
-      `/timeline?organization=${installation.organization}&user=${1 + Math.floor(Math.random() * users)}&limit=50`,
+    () => "/api/active-users?days=90",
+    () => `/api/users/user-${Math.floor(Math.random() * users)}/timeline?limit=50`,
   ];
   let working = true;
   const answered = questions.map(async (question) => {
