@@ -11,8 +11,8 @@ import {
   plansInUse,
 } from "../../server/analytics/revenue/payers-now.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { balancesOf } from "../../server/revenue/balances.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
+import { balancesOf } from "../revenue/balances.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { type History, payerName, randomChanges, randomDetails, store } from "./revenue-support.ts";
 
