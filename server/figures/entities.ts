@@ -48,7 +48,7 @@ export const entitiesHandlers = {
   },
 
   "GET /api/accounts/:accountId/activity": async (context) => {
-    const { account } = await knownAccount(context);
+    const { entity: account } = await knownAccount(context);
     const days = daysOf(context);
     const question = { ...(await usersQuestion(context, days.toDay)), fromDay: days.fromDay };
     const rows = await accountActivity(context.warehouse, { ...question, account });
@@ -56,7 +56,7 @@ export const entitiesHandlers = {
   },
 
   "GET /api/accounts/:accountId/events": async (context) => {
-    const { account } = await knownAccount(context);
+    const { entity: account } = await knownAccount(context);
     const { limit, kinds } = context.query;
     const question = { organization: context.organization.id, account, toDay: today(context), limit, kinds };
     const rows = await accountEvents(context.warehouse, question);
@@ -64,7 +64,7 @@ export const entitiesHandlers = {
   },
 
   "GET /api/accounts/:accountId/members": async (context) => {
-    const { account } = await knownAccount(context);
+    const { entity: account } = await knownAccount(context);
     const { warehouse, organization, zone, query } = context;
     const latest = today(context);
     const run = await newestRun(warehouse, organization.id, "account", latest);

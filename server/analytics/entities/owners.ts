@@ -56,8 +56,9 @@ const numberOf = (column: string) => `transform(lowerUTF8(${ownerText(column)}),
 
 /** The owner's id of a row, an expression; 0 without one. That of a user reads the join of `ownerSql`. */
 function ownerNumber(kind: "user" | "account"): string {
-  if (kind === "account") return numberOf("a.traits");
-  return `if(${numberOf("u.traits")} != 0, ${numberOf("u.traits")}, ${accountOwner})`;
+  const own = numberOf("listed.traits");
+  if (kind === "account") return own;
+  return `if(${own} != 0, ${own}, ${accountOwner})`;
 }
 
 /** The expression of the order by the owner's name; null without one. */
@@ -82,7 +83,7 @@ export function ownerSql(
   };
   const ofAccounts = `LEFT JOIN (
     SELECT account, ${numberOf("traits")} AS owner FROM accounts FINAL WHERE organization = {organization:UInt32}) AS owned
-    ON owned.account = u.account`;
+    ON owned.account = listed.account`;
   return {
     joins: [condition(kind === "user" ? ofAccounts : "", parameters)],
     conditions:
