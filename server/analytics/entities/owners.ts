@@ -3,7 +3,7 @@
  * `owner` of a user or the attribute `owner` of an account, upper and lower case alike. A user without one
  * has the owner of the account. A text that means no team member means nobody.
  */
-import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 

@@ -2,7 +2,7 @@
  * one order. Contacts are events of it. */
 
 import { contactEvent } from "../../../contract/api/contacts.ts";
-import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks/work.ts";
+import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks.ts";
 import {
   type AccountTimelineEvent,
   accountTimeline,

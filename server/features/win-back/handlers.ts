@@ -3,7 +3,7 @@
 
 import { winBackDays } from "../../../contract/api/win-back.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { churnReasonTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { churnReasonTrait } from "../../../contract/notes-and-tasks.ts";
 import { lists } from "../../analytics/entities/lists.ts";
 import { type Owners, ownerIn } from "../../analytics/entities/owners.ts";
 import { cancellationReasons, churnReasonTimes } from "../../analytics/revenue/churn-reasons.ts";
