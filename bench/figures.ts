@@ -9,10 +9,9 @@ import { activeUsers } from "../server/analytics/activity/active-users.ts";
 import { adoption } from "../server/analytics/activity/adoption.ts";
 import { lifecycle } from "../server/analytics/activity/lifecycle.ts";
 import { usageIntervals } from "../server/analytics/activity/usage-intervals.ts";
-import { accountList } from "../server/analytics/entities/account-list.ts";
+import { lists } from "../server/analytics/entities/lists.ts";
 import { accountTimeline, timeline } from "../server/analytics/entities/timeline.ts";
 import { traitNames } from "../server/analytics/entities/trait-names.ts";
-import { userCount, userList } from "../server/analytics/entities/user-list.ts";
 import { eventNames } from "../server/analytics/events/event-names.ts";
 import { eventsByValue } from "../server/analytics/events/events-by-value.ts";
 import { eventsOverTime } from "../server/analytics/events/events-over-time.ts";
@@ -110,20 +109,20 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
   "usage intervals": (w) => usageIntervals(w, { organization, toDay, passiveEvents }),
   "user's timeline": (w) => timeline(w, { organization, user: 4, limit: 100 }),
   "account's timeline": (w) => accountTimeline(w, { organization, account: 4, limit: 100 }),
-  "users by last day": (w) => userList(w, { ...list, sort: "lastSeen" }),
-  "users by e-mail, far on": (w) => userList(w, { ...list, sort: "email", offset: 90_000 }),
-  "users found by a text": (w) => userList(w, { ...list, sort: "userId", search: "name 77" }),
-  "users with a trait": (w) => userList(w, { ...list, sort: "lastSeen", traits: [pro] }),
-  "number of users with a trait": (w) => userCount(w, { ...list, traits: [pro] }),
-  "users by health": (w) => userList(w, { ...list, sort: "health" }),
-  "users by change of health, far on": (w) => userList(w, { ...list, sort: "change", offset: 90_000 }),
-  "users by a trait": (w) => userList(w, { ...list, sort: { trait: "plan" } }),
-  "users by account": (w) => userList(w, { ...list, sort: "account" }),
-  "users found by everything at once": (w) => userList(w, { ...list, ...everything, sort: "risk" }),
-  "number of users found by everything at once": (w) => userCount(w, { ...list, ...everything }),
+  "users by last day": (w) => lists.user.page(w, { ...list, sort: "lastSeen" }),
+  "users by e-mail, far on": (w) => lists.user.page(w, { ...list, sort: "email", offset: 90_000 }),
+  "users found by a text": (w) => lists.user.page(w, { ...list, sort: "userId", search: "name 77" }),
+  "users with a trait": (w) => lists.user.page(w, { ...list, sort: "lastSeen", traits: [pro] }),
+  "number of users with a trait": (w) => lists.user.count(w, { ...list, traits: [pro] }),
+  "users by health": (w) => lists.user.page(w, { ...list, sort: "health" }),
+  "users by change of health, far on": (w) => lists.user.page(w, { ...list, sort: "change", offset: 90_000 }),
+  "users by a trait": (w) => lists.user.page(w, { ...list, sort: { trait: "plan" } }),
+  "users by account": (w) => lists.user.page(w, { ...list, sort: "account" }),
+  "users found by everything at once": (w) => lists.user.page(w, { ...list, ...everything, sort: "risk" }),
+  "number of users found by everything at once": (w) => lists.user.count(w, { ...list, ...everything }),
   "traits and their values": (w) => traitNames(w, { kind: "user", organization, limit: 100, maxValues: 100 }),
   "accounts by last day": (w) =>
-    accountList(w, { ...list, run: undefined, earlier: undefined, sort: "lastSeen" }),
+    lists.account.page(w, { ...list, run: undefined, earlier: undefined, sort: "lastSeen" }),
 };
 
 const overTime = { organization, toDay, period: "week", periods: 12, weekStart: 1 } as const;

@@ -6,8 +6,7 @@
  *   cli/with-bun bench/lists.ts [millions of events, 1 by default]
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
-import { accountCount, accountList } from "../server/analytics/entities/account-list.ts";
-import { userCount, userList } from "../server/analytics/entities/user-list.ts";
+import { lists } from "../server/analytics/entities/lists.ts";
 import { revenueQuestion } from "../server/analytics/revenue/currencies.ts";
 import { hasPayers, type PayersQuestion, payersNow } from "../server/analytics/revenue/payers-now.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
@@ -85,14 +84,9 @@ async function page(
 ) {
   const question = { ...base, ...asked, payers: await payersOf(warehouse, kind) };
   const { payers } = question;
-  const numbers =
-    kind === "account"
-      ? (await Promise.all([accountList(warehouse, question), accountCount(warehouse, question)]))[0].map(
-          (row) => row.account,
-        )
-      : (await Promise.all([userList(warehouse, question), userCount(warehouse, question)]))[0].map(
-          (row) => row.user,
-        );
+  const list = lists[kind];
+  const [rows] = await Promise.all([list.page(warehouse, question), list.count(warehouse, question)]);
+  const numbers = rows.map(({ entity }) => entity);
   if (payers !== undefined) await payersNow(warehouse, payers, numbers);
 }
 

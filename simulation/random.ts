@@ -39,14 +39,6 @@ export class Random {
     return -mean * Math.log(1 - this.next());
   }
 
-  /** A Poisson variate (Knuth 1969, §3.4.1). For means below 100: it takes a number for each unit. */
-  poisson(mean: number): number {
-    const limit = Math.exp(-mean);
-    let count = 0;
-    for (let product = this.next(); product > limit; product *= this.next()) count += 1;
-    return count;
-  }
-
   pick<Value>(values: readonly Value[]): Value {
     const value = values[this.between(0, values.length - 1)];
     if (value === undefined) throw new RangeError("there is nothing to pick from");

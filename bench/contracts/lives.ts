@@ -4,16 +4,14 @@ import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import {
-  cellOf,
-  type DayEvent,
   daysPerPeriod,
-  featuresOf,
   type MemberFeatures,
   maxCountPerDay,
   windowPeriods,
 } from "../../server/scoring/scores/features.ts";
 import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
 import type { Properties } from "../../simulation/catalogue.ts";
+import { cellOf, type DayEvent, featuresOf } from "../../test/scoring/features.ts";
 import { endEvent } from "../../test/simulation/contracts/catalogue.ts";
 import type { Contracts } from "../../test/simulation/contracts/contracts.ts";
 

@@ -5,14 +5,16 @@ import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
 import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
-import { billingInstants, type SubscriptionLog, standingAt } from "../../server/scoring/scores/billing.ts";
-import { cellOf, type DayEvent, featuresOf, maxCountPerDay } from "../../server/scoring/scores/features.ts";
+import { billingInstants } from "../../server/scoring/scores/billing.ts";
+import { maxCountPerDay } from "../../server/scoring/scores/features.ts";
 import { isScored } from "../../server/scoring/scores/state.ts";
 import { eventKinds } from "../../simulation/catalogue.ts";
 import type { Account } from "../../simulation/customers.ts";
 import type { Item, Tracked } from "../../simulation/items.ts";
 import { demonstrationSize, Simulation } from "../../simulation/simulation.ts";
 import { type AccountTruth, stateOn } from "../../simulation/truth.ts";
+import { cellOf, type DayEvent, featuresOf } from "../../test/scoring/features.ts";
+import { type SubscriptionLog, standingAt } from "../../test/scoring/standing.ts";
 import {
   type AccountAt,
   activeCells,

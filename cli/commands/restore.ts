@@ -14,7 +14,7 @@ export function restoreCommand(): Command {
       const startedMs = performance.now();
       const line = bytesProgress();
       // Loaded here only: the engine's library takes 130 MB.
-      const { restore } = await import("../../server/restore/restore.ts");
+      const { restore } = await import("../../server/start/restore.ts");
       const restored = await restore(dataDir, resolve(folder), systemTime.nowMs, line.report).finally(() =>
         line.end(),
       );

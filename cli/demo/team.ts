@@ -3,7 +3,7 @@
  * goes on where it stopped. */
 
 import type { RouteBody } from "../../contract/api/routes.ts";
-import type { ContactKind } from "../../contract/notes-and-tasks/work.ts";
+import type { ContactKind } from "../../contract/notes-and-tasks.ts";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import type { Api } from "../api/ask.ts";
 

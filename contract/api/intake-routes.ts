@@ -6,11 +6,11 @@ import * as destinations from "../destinations/schemas.ts";
 import { digestRoutes } from "../digest/routes.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
-import { workRoutes } from "../notes-and-tasks/routes.ts";
-import { viewRoutes } from "../saved-views/views.ts";
 import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
+import { workRoutes } from "./notes-and-tasks.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
+import { viewRoutes } from "./saved-views.ts";
 
 export const intakeRoutes = {
   "GET /api/installation": intakeRoute.anybody({

@@ -1,7 +1,7 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
-import { timelineKinds } from "../notes-and-tasks/work.ts";
+import { timelineKinds } from "../notes-and-tasks.ts";
 import { accountFilters, namingFilters, oneTrait, userFilters } from "../segments/filters.ts";
 import { eventLabel, saidByPagesField } from "./api.ts";
 import { beforeParameter, controlField, ownerFields, ownerText } from "./list-fields.ts";

@@ -39,7 +39,7 @@ const names: ReadonlySet<string> = new Set(billingEventNames);
 const namesOfPayments: ReadonlySet<string> = new Set(paymentEventNames);
 
 /** What a subscription is, as its billing tool says it. */
-export const toldStatuses = ["trialing", "active", "past_due", "paused", "canceled"] as const;
+const toldStatuses = ["trialing", "active", "past_due", "paused", "canceled"] as const;
 export type ToldStatus = (typeof toldStatuses)[number];
 
 /** Limits of billing events. */

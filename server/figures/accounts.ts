@@ -2,8 +2,7 @@
 
 import { errorMessages } from "../../contract/errors.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import { type AccountListRow, accountWithId } from "../analytics/entities/account-list.ts";
-import { userList } from "../analytics/entities/user-list.ts";
+import { type AccountListRow, lists } from "../analytics/entities/lists.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import { today, usersQuestion } from "../http/api/days.ts";
 import type { OfRun } from "../scoring/queries/lists/reading.ts";
@@ -33,7 +32,7 @@ export const accountsHandlers = {
       ...context.query,
     };
     const [users, owners, controls, userControls, stored] = await Promise.all([
-      userList(context.warehouse, question),
+      lists.user.page(context.warehouse, question),
       ownersOfOrganization(context),
       controlsOf(context, "account"),
       controlsOf(context, "user"),
@@ -44,9 +43,9 @@ export const accountsHandlers = {
     return {
       ...listed,
       ...owner,
-      ...controlField(controls, account.account),
+      ...controlField(controls, account.entity),
       saidByPages: stored === undefined ? [] : saidByPages(stored),
-      users: users.map((row) => ({ ...listedUser(row), ...controlField(userControls, row.user) })),
+      users: users.map((row) => ({ ...listedUser(row), ...controlField(userControls, row.entity) })),
     };
   },
 
@@ -62,9 +61,17 @@ export const accountsHandlers = {
  * today
  * @throws ApiError when there is none */
 export async function knownAccount(context: OfAccount, run?: OfRun): Promise<AccountListRow> {
-  const question = await usersQuestion(context, today(context));
-  const { accountId } = context.path;
-  const account = await accountWithId(context.warehouse, { ...question, accountId, run });
+  const [account] = await lists.account.page(context.warehouse, {
+    ...(await usersQuestion(context, today(context))),
+    run,
+    earlier: undefined,
+    search: "",
+    accountId: context.path.accountId,
+    sort: "accountId",
+    descending: false,
+    limit: 1,
+    offset: 0,
+  });
   if (account === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
   return account;
 }

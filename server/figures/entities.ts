@@ -3,8 +3,8 @@
 
 import { defaultSettings } from "../../contract/settings.ts";
 import type { Controls } from "../analytics/entities/controls.ts";
-import { accountActivity, everyDay, userActivity } from "../analytics/entities/own-activity.ts";
-import { accountEvents, userEvents } from "../analytics/entities/own-events.ts";
+import { everyDay, type Own, ownActivity } from "../analytics/entities/own-activity.ts";
+import { ownEvents } from "../analytics/entities/own-events.ts";
 import { dayOrNull, formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import { lastDay, today, usersQuestion } from "../http/api/days.ts";
@@ -31,40 +31,28 @@ import { knownUser } from "./users.ts";
 export const entitiesHandlers = {
   "GET /api/users/:userId/activity": async (context) => {
     const { user } = await knownUser(context);
-    const days = daysOf(context);
-    const question = { ...(await usersQuestion(context, days.toDay)), fromDay: days.fromDay };
-    const rows = await userActivity(context.warehouse, { ...question, user: user.number });
-    return { days: everyDay(days, rows).map(({ day, events }) => ({ day: formatDay(day), events })) };
+    const days = await activityOf(context, { kind: "user", entity: user.number });
+    return { days: days.map(({ day, events }) => ({ day, events })) };
   },
 
   "GET /api/users/:userId/events": async (context) => {
     const { user } = await knownUser(context);
-    const { limit, kinds } = context.query;
-    const { organization, number } = user;
-    const question = { organization, user: number, toDay: today(context), limit, kinds };
-    const rows = await userEvents(context.warehouse, question);
-    const events = await withLabels(context, rows);
-    return { events: events.map(({ users: _, ...row }) => withSpan(row)) };
+    const events = await eventsOf(context, { kind: "user", entity: user.number });
+    return { events: events.map(({ users: _, ...row }) => row) };
   },
 
   "GET /api/accounts/:accountId/activity": async (context) => {
-    const { account } = await knownAccount(context);
-    const days = daysOf(context);
-    const question = { ...(await usersQuestion(context, days.toDay)), fromDay: days.fromDay };
-    const rows = await accountActivity(context.warehouse, { ...question, account });
-    return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
+    const { entity } = await knownAccount(context);
+    return { days: await activityOf(context, { kind: "account", entity }) };
   },
 
   "GET /api/accounts/:accountId/events": async (context) => {
-    const { account } = await knownAccount(context);
-    const { limit, kinds } = context.query;
-    const question = { organization: context.organization.id, account, toDay: today(context), limit, kinds };
-    const rows = await accountEvents(context.warehouse, question);
-    return { events: (await withLabels(context, rows)).map(withSpan) };
+    const { entity } = await knownAccount(context);
+    return { events: await eventsOf(context, { kind: "account", entity }) };
   },
 
   "GET /api/accounts/:accountId/members": async (context) => {
-    const { account } = await knownAccount(context);
+    const { entity: account } = await knownAccount(context);
     const { warehouse, organization, zone, query } = context;
     const latest = today(context);
     const run = await newestRun(warehouse, organization.id, "account", latest);
@@ -113,11 +101,24 @@ export const entitiesHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-function daysOf(
+async function activityOf(
   context: ApiContext<"GET /api/users/:userId/activity" | "GET /api/accounts/:accountId/activity">,
+  own: Own,
 ) {
   const toDay = lastDay(context);
-  return { fromDay: toDay - context.query.days + 1, toDay };
+  const question = { ...(await usersQuestion(context, toDay)), fromDay: toDay - context.query.days + 1 };
+  const rows = await ownActivity(context.warehouse, { ...question, ...own });
+  return everyDay(question, rows).map((row) => ({ ...row, day: formatDay(row.day) }));
+}
+
+async function eventsOf(
+  context: ApiContext<"GET /api/users/:userId/events" | "GET /api/accounts/:accountId/events">,
+  own: Own,
+) {
+  const { limit, kinds } = context.query;
+  const asked = { organization: context.organization.id, toDay: today(context), limit, kinds };
+  const rows = await ownEvents(context.warehouse, { ...asked, ...own });
+  return (await withLabels(context, rows)).map(withSpan);
 }
 
 /** An account with less use says little about its members' parts in it. */

@@ -1,7 +1,7 @@
 /** Owners of users and accounts in the answers of the JSON API. */
 
 import type { JsonObject } from "../../contract/json.ts";
-import { ownerTrait } from "../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../contract/notes-and-tasks.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { type Owner, type Owners, ownerIn, ownersOf } from "../analytics/entities/owners.ts";
 import type { OrganizationContext } from "../http/api/context.ts";

@@ -1,8 +1,7 @@
 /** MRR and subscriptions of payers, beside the rows of lists and on the page of one. */
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { currencyDigits } from "../../contract/billing/currencies.ts";
-import { accountsNumbered } from "../analytics/entities/account-list.ts";
-import { usersNumbered } from "../analytics/entities/user-list.ts";
+import { lists } from "../analytics/entities/lists.ts";
 import { hasPayers, type PayersQuestion, payersNow, plansInUse } from "../analytics/revenue/payers-now.ts";
 import { renewalDayOf } from "../analytics/revenue/renews-at.ts";
 import {
@@ -99,8 +98,8 @@ export const payersHandlers = {
   }),
 
   "GET /api/accounts/:accountId/subscriptions": async (context) => {
-    const { account } = await knownAccount(context);
-    return subscriptionsAnswer(context, "account", account);
+    const { entity } = await knownAccount(context);
+    return subscriptionsAnswer(context, "account", entity);
   },
 
   "GET /api/users/:userId/subscriptions": async (context) => {
@@ -128,7 +127,7 @@ async function subscriptionsAnswer(
   const own = { ...billing, payers: { ...billing.payers, withExcluded: true } };
   const [fieldsOf, [row], found] = await Promise.all([
     listedBilling(warehouse, own, [entity]),
-    rowsOfKind[kind](warehouse, question, [entity]),
+    lists[kind].rows(warehouse, question, [entity]),
     subscriptionsOf(warehouse, { organization: organization.id, kind, entity, nowMs: nowMs(), ...query }),
   ]);
   const renewsAt = kind === "account" && row !== undefined ? objectIn(row.traits).renewsAt : undefined;
@@ -141,8 +140,6 @@ async function subscriptionsAnswer(
     history: found.history.map(entryAnswer),
   };
 }
-
-const rowsOfKind = { account: accountsNumbered, user: usersNumbered } as const;
 
 function subscriptionAnswer({
   subscriptionId,

@@ -1,10 +1,9 @@
 /** Rows of several answers of the JSON API: users in lists, events on timelines. */
 
 import { isJsonObject } from "../../contract/json.ts";
-import type { AccountListRow } from "../analytics/entities/account-list.ts";
 import type { ScoresOfRow } from "../analytics/entities/list-scores.ts";
+import type { AccountListRow, UserListRow } from "../analytics/entities/lists.ts";
 import type { AccountTimelineEvent, TimelineEvent } from "../analytics/entities/timeline.ts";
-import type { UserListRow } from "../analytics/entities/user-list.ts";
 import { dayOrNull, formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import { fieldsOfPages } from "../intake/decide/page-marks.ts";

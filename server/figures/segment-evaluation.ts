@@ -6,7 +6,6 @@
 import { ApiError } from "../../contract/refusal.ts";
 import type { EventCondition, Filter } from "../../contract/segments/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../contract/segments/segments.ts";
-import { accountSet } from "../analytics/entities/account-list.ts";
 import {
   accountsOfUsers,
   type EntitySet,
@@ -15,7 +14,7 @@ import {
   setOfNumbers,
 } from "../analytics/entities/entity-sets.ts";
 import { type EventsDone, eventSets } from "../analytics/entities/event-sets.ts";
-import { userSet } from "../analytics/entities/user-list.ts";
+import { lists } from "../analytics/entities/lists.ts";
 import { withinPayerSet, withinSet } from "../analytics/entities/within-set.ts";
 import { today, usersQuestion } from "../http/api/days.ts";
 import type { Segment } from "../ledger/ports/actions/segments.ts";
@@ -23,7 +22,7 @@ import { countConditions, segmentWithThoseBelow, tooManyConditions } from "../le
 import type { EntitiesByNumber } from "../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
-import { accountsSelection, type SelectionContext, usersSelection } from "./segment-selection.ts";
+import { type SelectionContext, selectionOf } from "./segment-selection.ts";
 import type { Within } from "./segment-within.ts";
 
 /** The conditions of a filter that need other sets. */
@@ -34,7 +33,8 @@ interface Asked {
   readonly filter: SetsOfFilter;
 }
 
-const kindOf: Readonly<Record<SegmentKind, EntityKind>> = { users: "user", accounts: "account" };
+/** The kind of a segment's entities. */
+export const kindOf: Readonly<Record<SegmentKind, EntityKind>> = { users: "user", accounts: "account" };
 
 /** Prepares the evaluation of filters, with all segments below them. @throws ApiError when there is no such
  * segment */
@@ -162,7 +162,7 @@ async function membersOf(
 }
 
 async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promise<EntitySet> {
-  return userSet(context.warehouse, {
+  return lists.user.set(context.warehouse, {
     ...(await usersQuestion(context, today(context))),
     run: undefined,
     earlier: undefined,
@@ -252,15 +252,13 @@ class Evaluation {
 
   async #evaluated({ id, kind, filter }: Segment): Promise<EntitySet> {
     const { warehouse, ledger, organization } = this.#context;
+    const of = kindOf[kind];
     if (filter === null) {
       const numbers = await ledger.segments.numbers(organization.id, id);
-      return setOfNumbers(warehouse, kindOf[kind], { organization: organization.id, numbers });
+      return setOfNumbers(warehouse, of, { organization: organization.id, numbers });
     }
-    const sets = await this.conditions(kindOf[kind], filter);
-    if (kind === "users") {
-      return userSet(warehouse, (await usersSelection(this.#context, filter, sets)).selection);
-    }
-    return accountSet(warehouse, (await accountsSelection(this.#context, filter, sets)).selection);
+    const { selection } = await selectionOf(this.#context, of, filter, await this.conditions(of, filter));
+    return lists[of].set(warehouse, selection);
   }
 
   #segmentFor(kind: EntityKind, id: number): Segment {

@@ -3,14 +3,12 @@
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import type { Filter } from "../../contract/segments/filters.ts";
-import type { AccountListQuestion } from "../analytics/entities/account-list.ts";
 import type { Controls } from "../analytics/entities/controls.ts";
+import type { ListSelection } from "../analytics/entities/entity-list.ts";
 import type { SetCondition } from "../analytics/entities/entity-sets.ts";
 import { fallsOf } from "../analytics/entities/list-falls.ts";
 import type { ComparedFall } from "../analytics/entities/list-scores.ts";
-import type { Owners } from "../analytics/entities/owners.ts";
 import type { TraitFilter } from "../analytics/entities/trait-filter.ts";
-import type { UserListQuestion } from "../analytics/entities/user-list.ts";
 import type { OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter, today, usersQuestion } from "../http/api/days.ts";
 import { maxActiveDays } from "../ledger/rules/segment-rules.ts";
@@ -50,41 +48,10 @@ export type ListFilter = Filter &
     readonly controls?: Controls;
   };
 
-type Selection<Question> = Omit<Question, "limit" | "offset" | "sort" | "descending"> & {
-  readonly owners: Owners;
-};
-
-/** The question for users, with the runs and the payers that it reads.
+/** The question for users or for accounts, with the runs and the payers that it reads.
  * @param sets the filter's conditions on events and segments
  * @throws ApiError when a filter is not valid */
-export async function usersSelection(
-  context: SelectionContext,
-  filter: ListFilter,
-  sets: readonly SetCondition[],
-) {
-  const { shared, ...rest } = await sharedSelection(context, "user", filter, sets);
-  const selection: Selection<UserListQuestion> = {
-    ...shared,
-    accountId: filter.account,
-    activity: activityOf(filter),
-  };
-  return { selection, ...rest };
-}
-
-/** The question for accounts, with the runs and the payers that it reads. @throws ApiError when a filter is
- * not valid */
-export async function accountsSelection(
-  context: SelectionContext,
-  filter: ListFilter,
-  sets: readonly SetCondition[],
-) {
-  const { shared, ...rest } = await sharedSelection(context, "account", filter, sets);
-  const selection: Selection<AccountListQuestion> = shared;
-  return { selection, ...rest };
-}
-
-/** The conditions that users and accounts have in common. */
-async function sharedSelection(
+export async function selectionOf(
   context: SelectionContext,
   kind: EntityKind,
   filter: ListFilter,
@@ -92,7 +59,7 @@ async function sharedSelection(
 ) {
   const { scores, ...rest } = await scoresOf(context, kind, filter);
   const owners = await ownersOfOrganization(context);
-  const shared = {
+  const selection = {
     ...filter,
     search: filter.search ?? "",
     ...ownerFilterOf(context, owners, filter.owner),
@@ -101,8 +68,9 @@ async function sharedSelection(
     ...(await usersQuestion(context, today(context))),
     traits: traitFilters(filter),
     sets,
-  };
-  return { shared, ...rest };
+    ...(kind === "user" && { accountId: filter.account, activity: activityOf(filter) }),
+  } satisfies ListSelection;
+  return { selection, ...rest };
 }
 
 async function scoresOf(context: SelectionContext, kind: EntityKind, filter: ListFilter) {
@@ -146,7 +114,7 @@ async function comparedFalls(
 }
 
 /** @throws ApiError when the days are not both there, or do not follow each other */
-function activityOf(query: ListFilter): UserListQuestion["activity"] {
+function activityOf(query: ListFilter): ListSelection["activity"] {
   const { activeFrom, activeTo, lifecycle, activeInAccount: inAccount } = query;
   if ([activeFrom, activeTo, lifecycle, inAccount].every((sent) => sent === undefined)) return undefined;
   if (activeFrom === undefined || activeTo === undefined) {

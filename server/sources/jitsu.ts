@@ -1,7 +1,7 @@
 /** Translates the messages of Jitsu's clients: Segment's, but for the account, which Jitsu writes beside the
  * context. */
 import { objectOf } from "../../contract/json.ts";
-import { type SegmentCall, translateSegment } from "./segment/segment.ts";
+import { type SegmentCall, translateSegment } from "./segment.ts";
 import type { Delivery, TranslatedItem } from "./source.ts";
 
 /** Translates a body that was sent to one of Jitsu's paths. */

@@ -11,8 +11,8 @@
  *   __messageId       an id of the event. OpenPanel's clients have none, so that one they send twice is stored twice
  */
 import { type JsonObject, objectOf } from "../../contract/json.ts";
-import { type SegmentCall, translateSegment } from "./segment/segment.ts";
-import { accountOf } from "./segment/traits.ts";
+import { type SegmentCall, translateSegment } from "./segment.ts";
+import { accountOf } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
 /** Translates a body: one message. */

@@ -15,8 +15,8 @@ import { takeLock } from "../process/lock.ts";
 import { socketPath } from "../process/sockets.ts";
 import type { Time } from "../process/time.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
-import { refuseLostLedger, refuseLostWarehouse } from "../restore/lost-store.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { refuseLostLedger, refuseLostWarehouse } from "./lost-store.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;

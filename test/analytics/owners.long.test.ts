@@ -1,8 +1,7 @@
 /** Owners, recent churn and last payments in SQL, compared with plain TypeScript on random data. */
 import { expect, test } from "bun:test";
-import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
+import { lists } from "../../server/analytics/entities/lists.ts";
 import { ownerIn, ownersOf } from "../../server/analytics/entities/owners.ts";
-import { userCount, userNumbers, usersNumbered } from "../../server/analytics/entities/user-list.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { lastPaid } from "../../server/analytics/revenue/last-paid.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
@@ -105,22 +104,24 @@ test("owners of users and accounts are found as they are read for a page", async
   for (const ownerId of [0, 1, 2, 3, 4, 5, 6, 99]) {
     const is = (owner: { id: number } | undefined) => (owner?.id ?? 0) === ownerId;
     const expected = users.filter(({ user }) => is(ofUser.get(user))).map(({ user }) => user);
-    const found = await userNumbers(warehouse, { ...question, ownerId });
+    const found = await lists.user.numbers(warehouse, { ...question, ownerId });
     expect([ownerId, found.toSorted((a, b) => a - b)]).toEqual([ownerId, expected]);
-    expect(await userCount(warehouse, { ...question, ownerId })).toBe(expected.length);
+    expect(await lists.user.count(warehouse, { ...question, ownerId })).toBe(expected.length);
     const own = accounts.filter(({ account }) => is(ofAccount.get(account))).map(({ account }) => account);
-    expect((await accountNumbers(warehouse, { ...question, ownerId })).toSorted((a, b) => a - b)).toEqual(
-      own,
-    );
+    expect(
+      (await lists.account.numbers(warehouse, { ...question, ownerId })).toSorted((a, b) => a - b),
+    ).toEqual(own);
   }
-  const names = (await userNumbers(warehouse, question)).map((user) => ofUser.get(user)?.name.toLowerCase());
+  const names = (await lists.user.numbers(warehouse, question)).map((user) =>
+    ofUser.get(user)?.name.toLowerCase(),
+  );
   const known = names.filter((name) => name !== undefined);
   expect(known).toEqual(known.toSorted());
   expect(names.slice(known.length).every((name) => name === undefined)).toBe(true);
-  const rows = await usersNumbered(warehouse, question, [1, 2, 3]);
-  for (const { user, traits: text, accountOwner } of rows) {
+  const rows = await lists.user.rows(warehouse, question, [1, 2, 3]);
+  for (const { entity, traits: text, accountOwner } of rows) {
     const own = ownerIn(owners, (JSON.parse(text) as { owner?: unknown }).owner);
-    expect(own ?? ownerIn(owners, accountOwner)).toEqual(ofUser.get(user));
+    expect(own ?? ownerIn(owners, accountOwner)).toEqual(ofUser.get(entity));
   }
 });
 

@@ -1,7 +1,7 @@
 /** Payers as they are read for a page, in SQL for a list, and by their balances: the same on random
  * histories. */
 import { describe, expect, test } from "bun:test";
-import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
+import { lists } from "../../server/analytics/entities/lists.ts";
 import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
 import {
   mrrOfHighestTenth,
@@ -11,8 +11,8 @@ import {
   plansInUse,
 } from "../../server/analytics/revenue/payers-now.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { balancesOf } from "../../server/revenue/balances.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
+import { balancesOf } from "../revenue/balances.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { type History, payerName, randomChanges, randomDetails, store } from "./revenue-support.ts";
 
@@ -201,7 +201,7 @@ test("accounts are sorted by expected loss, only when the churn risk is that of 
     offset: 0,
   } as const;
   const sorted = (untilMs: number | null) =>
-    accountNumbers(warehouse, {
+    lists.account.numbers(warehouse, {
       ...question,
       payers: { ...asked, kind: "account", nowMs, untilMs, transitions: zone.transitions },
     });

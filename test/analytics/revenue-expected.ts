@@ -1,10 +1,10 @@
 /** Random histories of revenue, their periods, and the figures of them by the pure functions of
  * server/revenue. */
 import type { RevenuePeriod } from "../../server/analytics/revenue/revenue.ts";
-import { balancesOf, type MrrChange } from "../../server/revenue/balances.ts";
-import { movementsOf, sumOfMovements } from "../../server/revenue/movements.ts";
+import { sumOfMovements } from "../../server/revenue/movements.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
-import { retentionBetween } from "../../server/revenue/retention.ts";
+import { balancesOf, type MrrChange } from "../revenue/balances.ts";
+import { movementsOf, retentionBetween } from "../revenue/movements.ts";
 import type { History } from "./revenue-support.ts";
 
 /** First instants of months since January 2024. */

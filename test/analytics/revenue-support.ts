@@ -1,8 +1,9 @@
 /** Random histories of subscriptions, as rows of the warehouse and as the pure figures read them. */
-import type { MrrChange } from "../../server/revenue/balances.ts";
+
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { subscriptions } from "../../server/warehouse/schema/billing-tables.ts";
 import type { Random } from "../../simulation/random.ts";
+import type { MrrChange } from "../revenue/balances.ts";
 
 export interface History {
   readonly currencies: readonly string[];

@@ -5,8 +5,8 @@ import { revenue } from "../../server/analytics/revenue/revenue.ts";
 import { mrrAtRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
 import { revenueCohorts } from "../../server/analytics/revenue/revenue-cohorts.ts";
 import { unratedMrr } from "../../server/analytics/revenue/unrated-mrr.ts";
-import { balancesOf } from "../../server/revenue/balances.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
+import { balancesOf } from "../revenue/balances.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import {
   beginMs,

@@ -1,6 +1,6 @@
 /** The part of the contract about notes, tasks, owners and timelines. */
 import { describe, expect, test } from "bun:test";
-import type { TaskList } from "../../contract/notes-and-tasks/work.ts";
+import type { TaskList } from "../../contract/notes-and-tasks.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
 import { contactNote } from "../../server/features/notes-and-tasks/contacts.ts";
 import { ownerNote } from "../../server/features/notes-and-tasks/handlers.ts";

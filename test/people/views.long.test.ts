@@ -1,6 +1,6 @@
 /** Saved views: shared by an organization's members, changed by managers, and invisible to others. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { viewLimits } from "../../contract/saved-views/views.ts";
+import { viewLimits } from "../../contract/api/saved-views.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { inLedger } from "../stored.ts";

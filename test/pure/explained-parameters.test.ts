@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import Compile from "typebox/compile";
 import { AlertsParameters } from "../../contract/alerts/rule-schemas.ts";
+import { TasksParameters } from "../../contract/api/notes-and-tasks.ts";
 import { explainInvalid } from "../../contract/explain.ts";
-import { TasksParameters } from "../../contract/notes-and-tasks/routes.ts";
 import { FilterSchema } from "../../contract/segments/filters.ts";
 
 test.each([

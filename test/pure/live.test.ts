@@ -1,7 +1,7 @@
 /** Readers of the live view that are slower than the messages. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
-import { liveStream } from "../../server/features/live-view/handlers.ts";
+import { liveStream } from "../../server/features/live-view.ts";
 import { LiveView } from "../../server/intake/watch/live.ts";
 import type { LiveMessage, LiveWatcher } from "../../server/intake/watch/live-channel.ts";
 import { roleRights } from "../../server/members/rights.ts";

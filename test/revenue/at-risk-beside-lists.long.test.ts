@@ -1,8 +1,7 @@
 /** MRR at risk, lists by expected loss, and the page of one payer: the same amounts on random histories, and
  * those of a plain sum. */
 import { describe, expect, test } from "bun:test";
-import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
-import { userNumbers } from "../../server/analytics/entities/user-list.ts";
+import { lists } from "../../server/analytics/entities/lists.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { type PayersQuestion, payersNow, payersSql } from "../../server/analytics/revenue/payers-now.ts";
 import { mrrAtRisk, type WithoutRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
@@ -125,9 +124,7 @@ async function listed(payers: PayersQuestion, organization: number): Promise<num
     limit: 100,
     offset: 0,
   } as const;
-  return kind === "account"
-    ? accountNumbers(subject.warehouse, question)
-    : userNumbers(subject.warehouse, question);
+  return lists[kind].numbers(subject.warehouse, question);
 }
 
 /** Changes of random histories. Some are at this instant, which counts. */

@@ -2,15 +2,15 @@
 import { describe, expect, test } from "bun:test";
 import { periodStarts } from "../../server/calendar/period-starts.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
-import { type Balances, balancesOf, type MrrChange } from "../../server/revenue/balances.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
-import { type Movements, movementsOf, sumOfMovements } from "../../server/revenue/movements.ts";
+import { type Movements, sumOfMovements } from "../../server/revenue/movements.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
-import { retentionBetween } from "../../server/revenue/retention.ts";
 import { Random } from "../../simulation/random.ts";
+import { type Balances, balancesOf, type MrrChange } from "./balances.ts";
 import { monthEdges, type Statement } from "./books.ts";
 import { rates, type Sent, simulate } from "./lives.ts";
+import { movementsOf, retentionBetween } from "./movements.ts";
 import { utc } from "./support.ts";
 
 const { sent, books } = simulate(500, 27);

@@ -1,11 +1,11 @@
 /** MRR, rates, movements and retention: cases by hand, and rules that hold for any history. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Balances, balancesOf, type MrrChange } from "../../server/revenue/balances.ts";
-import { movementsOf, sumOfMovements } from "../../server/revenue/movements.ts";
+import { sumOfMovements } from "../../server/revenue/movements.ts";
 import { expectedLossOfPayer, payerNow } from "../../server/revenue/payer-now.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
-import { retentionBetween } from "../../server/revenue/retention.ts";
+import { type Balances, balancesOf, type MrrChange } from "./balances.ts";
+import { movementsOf, retentionBetween } from "./movements.ts";
 import { billing, dayMs, told } from "./support.ts";
 
 const inDollars = conversionAt({ reporting: "USD", rates: {} });

@@ -11,11 +11,11 @@ import { rowsOf } from "../../server/scoring/run/entity.ts";
 import { populationOf, withOutages } from "../../server/scoring/run/population.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
-import { featuresOf } from "../../server/scoring/scores/features.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import { stateOf } from "../../server/scoring/scores/state.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, randomOrganization, zone } from "./engine-support.ts";
+import { featuresOf } from "./features.ts";
 
 describe("of counted histories", () => {
   const every = { x: 20, t: 20, n: 20 };

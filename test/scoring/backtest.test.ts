@@ -11,18 +11,14 @@ import { type RidgeKind, riskScorer } from "../../server/scoring/churn/churn-mod
 import type { FeatureGroup } from "../../server/scoring/churn/columns.ts";
 import { foldsWithKnownOutcomes, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
-import {
-  type EntityLog,
-  type Snapshot,
-  type SnapshotRow,
-  snapshotOf,
-} from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot, SnapshotRow } from "../../server/scoring/churn/snapshot.ts";
 import { countData, type DataCounts, trainRidge } from "../../server/scoring/churn/train.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import type { ScoredFeatures } from "../../server/scoring/scores/state.ts";
 import { metricsOf } from "../../server/scoring/statistics/metrics.ts";
 import { Random } from "../../simulation/random.ts";
 import { foldsOfLog } from "./reference.ts";
+import { type EntityLog, snapshotOf } from "./snapshot.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
 const days = 500;

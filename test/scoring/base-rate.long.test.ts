@@ -2,12 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { baseRateDays, observedBaseRate } from "../../server/scoring/churn/base-rate.ts";
-import { type SnapshotRow, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { SnapshotRow } from "../../server/scoring/churn/snapshot.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { wilson } from "../../server/scoring/statistics/wilson.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, randomOrganization, zone } from "./engine-support.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { quiet } from "./support.ts";
 
 const subject = new WarehouseUnderTest();

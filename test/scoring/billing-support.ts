@@ -5,17 +5,12 @@ import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
-import {
-  billingInstants,
-  isCanceling,
-  type Standing,
-  type SubscriptionLog,
-  standingAt,
-} from "../../server/scoring/scores/billing.ts";
+import { billingInstants, isCanceling } from "../../server/scoring/scores/billing.ts";
 import type { Random } from "../../simulation/random.ts";
 import { utc } from "../revenue/support.ts";
 import { keeperOf, load } from "../warehouse/billing-support.ts";
 import { event, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
+import { type Standing, type SubscriptionLog, standingAt } from "./standing.ts";
 
 /** The bounds of random billing. */
 interface BillingOf {

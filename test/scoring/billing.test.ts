@@ -11,14 +11,13 @@ import {
   billingFacts,
   billingInstants,
   billingOf,
-  type Standing,
-  standingAt,
 } from "../../server/scoring/scores/billing.ts";
 import { explain } from "../../server/scoring/scores/explain.ts";
 import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 import { billing, dayMs, monthly, timeOf, utc } from "../revenue/support.ts";
+import { type Standing, standingAt } from "./standing.ts";
 import { quiet } from "./support.ts";
 
 type Life = readonly BillingEvent[];

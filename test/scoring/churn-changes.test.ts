@@ -2,12 +2,8 @@
  * saw. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type ChurnChange,
-  departureBy,
-  hasLeftBy,
-  wasUnseen,
-} from "../../server/scoring/scores/churn-changes.ts";
+import { type ChurnChange, departureBy } from "../../server/scoring/scores/churn-changes.ts";
+import { hasLeftBy, wasUnseen } from "./churn-changes.ts";
 
 const churn = (day: number, timeMs = 0): ChurnChange => ({ day, timeMs, isChurned: true });
 const undo = (day: number, timeMs = 0): ChurnChange => ({ day, timeMs, isChurned: false });

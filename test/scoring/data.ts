@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { dayNumber, msPerDay } from "../../server/calendar/zone.ts";
 import type { CountedCell } from "../../server/scoring/churn/bgbb-fit.ts";
-import type { EntityLog } from "../../server/scoring/churn/snapshot.ts";
-import type { DayEvent } from "../../server/scoring/scores/features.ts";
+import type { DayEvent } from "./features.ts";
+import type { EntityLog } from "./snapshot.ts";
 
 const folder = join(import.meta.dir, "..", "..", "..", "shared", "data");
 

@@ -3,10 +3,11 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
 import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
-import type { DayEvent, FeatureSettings } from "../../server/scoring/scores/features.ts";
+import type { FeatureSettings } from "../../server/scoring/scores/features.ts";
 import { windowStart } from "../../server/scoring/scores/observed-days.ts";
 import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, randomOfThisRun, type WarehouseUnderTest } from "../warehouse/support.ts";
+import type { DayEvent } from "./features.ts";
 
 /** Its clocks change on 2025-03-09 and on 2025-11-02. */
 export const zone = new Zone("America/New_York");

@@ -10,16 +10,11 @@ import { computedEntity } from "../../server/scoring/queries/snapshot-rows.ts";
 import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { withLeft } from "../../server/scoring/queries/target-query.ts";
 import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
-import { type EngagementScale, engagementScale } from "../../server/scoring/scores/engagement.ts";
-import {
-  type DayEvent,
-  type FeatureSettings,
-  type Features,
-  featuresOf,
-  noFacts,
-} from "../../server/scoring/scores/features.ts";
-import { joinedSpans, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
+import type { EngagementScale } from "../../server/scoring/scores/engagement.ts";
+import type { FeatureSettings, Features } from "../../server/scoring/scores/features.ts";
+import { joinedSpans, windowStart } from "../../server/scoring/scores/observed-days.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { engagementScale } from "./engagement-scale.ts";
 import {
   logDay,
   logsOf,
@@ -28,6 +23,7 @@ import {
   randomOrganization,
   randomOutages,
 } from "./engine-support.ts";
+import { type DayEvent, featuresOf, noFacts, observedDay } from "./features.ts";
 
 const subject = new WarehouseUnderTest();
 

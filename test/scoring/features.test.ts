@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { ChurnChange } from "../../server/scoring/scores/churn-changes.ts";
-import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
+import { cellOf, type DayEvent, featuresOf } from "./features.ts";
+import { snapshotOf } from "./snapshot.ts";
 
 /** The day of the cut-off. Days below count backwards from it. */
 const T = 20_000;

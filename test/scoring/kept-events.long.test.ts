@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { departureOf } from "../../server/scoring/run/entity.ts";
 import { realisedChurn } from "../../server/scoring/run/realised.ts";
@@ -12,6 +12,7 @@ import { newestRun } from "../../server/scoring/run/status.ts";
 import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, population, zone } from "./engine-support.ts";
+import { snapshotOf } from "./snapshot.ts";
 
 const subject = new WarehouseUnderTest();
 const horizonDays = 28;

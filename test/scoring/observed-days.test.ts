@@ -1,16 +1,15 @@
 /** The clock that leaves out days without data collection, beside counting day by day. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { featuresOf } from "../../server/scoring/scores/features.ts";
 import {
   cutoffBefore,
   daysWithin,
   joinedSpans,
   type Outages,
   observedCutoff,
-  observedDay,
   windowStart,
 } from "../../server/scoring/scores/observed-days.ts";
+import { featuresOf, observedDay } from "./features.ts";
 
 const spans = fc.array(
   fc

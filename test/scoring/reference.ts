@@ -11,11 +11,12 @@ import {
 import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { riskScorer } from "../../server/scoring/churn/churn-model.ts";
 import { type FoldDays, foldsAt, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import { trainRidge } from "../../server/scoring/churn/train.ts";
 import { type Metrics, metricsOf } from "../../server/scoring/statistics/metrics.ts";
 import { fitSbg } from "../../server/scoring/statistics/sbg.ts";
 import { type ActivityLog, day, numbers, readCdnow, readDonations, readGitLog } from "./data.ts";
+import { type EntityLog, snapshotOf } from "./snapshot.ts";
 
 /** The published figures of one model, to three digits. */
 export interface Published {

@@ -11,19 +11,20 @@ import {
 } from "../../server/scoring/churn/churn-model.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
 import { calibrationDaysOf, planFolds } from "../../server/scoring/churn/folds.ts";
-import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
 import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/lists/churned-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
 import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
-import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
+import type { Features } from "../../server/scoring/scores/features.ts";
 import { isScored } from "../../server/scoring/scores/state.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { type CountedLabels, fitPlatt } from "../../server/scoring/statistics/platt.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { readGitLog } from "./data.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
+import { featuresOf } from "./features.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();

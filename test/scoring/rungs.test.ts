@@ -18,7 +18,7 @@ import {
   designFor,
   rowOf,
 } from "../../server/scoring/churn/design.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
@@ -31,6 +31,7 @@ import {
 import { calibrate } from "../../server/scoring/statistics/platt.ts";
 import { logistic, logit } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
+import { type EntityLog, snapshotOf } from "./snapshot.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
 const days = 500;

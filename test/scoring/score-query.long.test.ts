@@ -26,10 +26,9 @@ import {
 } from "../../server/scoring/queries/lists/stored-score.ts";
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
 import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
-import { isMetByEnd, type Standing } from "../../server/scoring/scores/billing.ts";
-import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
+import { isMetByEnd } from "../../server/scoring/scores/billing.ts";
 import { accountEngagementOf, engagementOf, isUnused } from "../../server/scoring/scores/engagement.ts";
-import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
+import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
@@ -38,7 +37,10 @@ import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { billingWithCanceling, loadBilling, standingsOf } from "./billing-support.ts";
+import { hasLeftBy } from "./churn-changes.ts";
 import { countedEvents } from "./engine-support.ts";
+import { featuresOf } from "./features.ts";
+import type { Standing } from "./standing.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");

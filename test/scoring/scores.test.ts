@@ -3,16 +3,13 @@ import fc from "fast-check";
 import { silence } from "../../contract/api/churn-targets.ts";
 import { columnsOf } from "../../server/scoring/churn/design.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
-import {
-  accountEngagementOf,
-  engagementOf,
-  engagementScale,
-} from "../../server/scoring/scores/engagement.ts";
+import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
 import { explain, type Serving } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { absoluteRiskScale, riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
+import { engagementScale } from "./engagement-scale.ts";
 import { quiet } from "./support.ts";
 
 const scale = {

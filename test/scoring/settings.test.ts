@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { silence } from "../../contract/api/churn-targets.ts";
 import { passiveEventsOf } from "../../contract/api/departures-body.ts";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import { type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { healthOf } from "../../server/scoring/scores/health.ts";
 import { modelKey, scoringSettings, settingsKey } from "../../server/scoring/scores/settings.ts";
+import { type DayEvent, featuresOf } from "./features.ts";
 
 const cutoffDay = 20_000;
 const log: readonly DayEvent[] = [

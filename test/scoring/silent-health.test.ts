@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChurnModel } from "../../server/scoring/churn/churn-model.ts";
 import { columnsOf, type Design } from "../../server/scoring/churn/design.ts";
-import { engagementScale } from "../../server/scoring/scores/engagement.ts";
 import { explain } from "../../server/scoring/scores/explain.ts";
-import { featuresOf } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
+import { engagementScale } from "./engagement-scale.ts";
+import { featuresOf } from "./features.ts";
 
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
 const design: Design = {

@@ -3,15 +3,11 @@ import { expect, test } from "bun:test";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { bgbbLogOdds, silenceBetween, tablesFor } from "../../server/scoring/churn/churn-model.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
-import {
-  type FeatureSettings,
-  featuresOf,
-  type MemberFeatures,
-} from "../../server/scoring/scores/features.ts";
-import { observedCutoff, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
+import type { FeatureSettings, MemberFeatures } from "../../server/scoring/scores/features.ts";
+import { observedCutoff, windowStart } from "../../server/scoring/scores/observed-days.ts";
 import { isScored } from "../../server/scoring/scores/state.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import type { Random } from "../../simulation/random.ts";
@@ -26,6 +22,8 @@ import {
   randomOrganization,
   zone,
 } from "./engine-support.ts";
+import { featuresOf, observedDay } from "./features.ts";
+import { type EntityLog, snapshotOf } from "./snapshot.ts";
 
 const subject = new WarehouseUnderTest();
 const horizonDays = 28;

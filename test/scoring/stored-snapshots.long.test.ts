@@ -6,7 +6,7 @@ import type { EntityKind, Population } from "../../server/scoring/queries/engage
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { noticeChanges } from "../../server/scoring/run/changed-days.ts";
 import { markStale } from "../../server/scoring/run/records.ts";
-import { type FeatureSettings, type Features, featuresOf } from "../../server/scoring/scores/features.ts";
+import type { FeatureSettings, Features } from "../../server/scoring/scores/features.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import {
   countedEvents,
@@ -17,6 +17,7 @@ import {
   randomOrganization,
   zone,
 } from "./engine-support.ts";
+import { featuresOf } from "./features.ts";
 import { on } from "./run-support.ts";
 import { type Row, rowsOf as rowsOfSnapshot, snapshotRecord } from "./snapshot-support.ts";
 

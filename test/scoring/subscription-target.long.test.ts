@@ -2,7 +2,7 @@
  * logs. */
 import { beforeAll, expect, test } from "bun:test";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { judgedRows, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { judgedRows, type Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { standingQuery } from "../../server/scoring/queries/subscription-query.ts";
@@ -11,6 +11,7 @@ import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { loadBilling, randomBilling, standingsOf } from "./billing-support.ts";
 import { logDay, logsOf, population, zone } from "./engine-support.ts";
+import { snapshotOf } from "./snapshot.ts";
 
 const subject = new WarehouseUnderTest();
 const horizonDays = 28;

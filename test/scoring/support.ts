@@ -1,9 +1,10 @@
 /** Entities for tests. */
 import type { BgbbParameters } from "../../server/scoring/churn/bgbb.ts";
 import type { CountedCell } from "../../server/scoring/churn/bgbb-fit.ts";
-import type { EntityLog } from "../../server/scoring/churn/snapshot.ts";
-import { type DayEvent, type Features, noFacts } from "../../server/scoring/scores/features.ts";
+import type { Features } from "../../server/scoring/scores/features.ts";
+import { type DayEvent, noFacts } from "./features.ts";
 import { randomBeta, randomFrom } from "./random.ts";
+import type { EntityLog } from "./snapshot.ts";
 
 /** An entity that was active on a single day, 20 days ago. */
 export const quiet: Features = {

@@ -8,7 +8,7 @@ import {
   userRow,
   userVersionRow,
 } from "../../server/ledger/rules/warehouse-rows.ts";
-import { type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { Snapshot } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import type { ChurnChange } from "../../server/scoring/scores/churn-changes.ts";
@@ -16,6 +16,7 @@ import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, population, zone } from "./engine-support.ts";
+import { snapshotOf } from "./snapshot.ts";
 
 const subject = new WarehouseUnderTest();
 const horizonDays = 28;

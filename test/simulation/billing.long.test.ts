@@ -5,15 +5,15 @@ import { Compile } from "typebox/compile";
 import { billingEventNames, isBillingEvent, whyNotBilling } from "../../contract/billing/events.ts";
 import { BatchBody } from "../../contract/write-api.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
-import { balancesOf } from "../../server/revenue/balances.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
-import { retentionBetween } from "../../server/revenue/retention.ts";
 import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type Item, type Tracked, wireItem } from "../../simulation/items.ts";
 import { demonstrationSize, Simulation, type SimulationOptions } from "../../simulation/simulation.ts";
 import { stateOn } from "../../simulation/truth.ts";
+import { balancesOf } from "../revenue/balances.ts";
+import { retentionBetween } from "../revenue/movements.ts";
 
 const utc = new Zone("UTC");
 const endMs = Date.UTC(2026, 5, 17, 9, 30);

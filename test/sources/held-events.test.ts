@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
+import { lists } from "../../server/analytics/entities/lists.ts";
 import { accountTimeline, timeline } from "../../server/analytics/entities/timeline.ts";
-import { userList } from "../../server/analytics/entities/user-list.ts";
 import { withLabels } from "../../server/figures/event-labels.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
@@ -90,7 +90,11 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
     offset: 0,
   } as const;
   const listed = async () =>
-    (await userList(subject.warehouse, question)).map(({ userId, email, traits }) => [userId, email, traits]);
+    (await lists.user.page(subject.warehouse, question)).map(({ userId, email, traits }) => [
+      userId,
+      email,
+      traits,
+    ]);
   expect(await listed()).toEqual([
     ["u", null, '{"plan":"3","n":1}'],
     ["w", null, "{}"],

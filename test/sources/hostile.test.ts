@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { SourceBody, whyTooMuch } from "../../server/http/write/source-body.ts";
-import { translateSegment } from "../../server/sources/segment/segment.ts";
+import { translateSegment } from "../../server/sources/segment.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import { type SegmentCall, senderOf, translateSegment } from "../../server/sources/segment/segment.ts";
+import { type SegmentCall, senderOf, translateSegment } from "../../server/sources/segment.ts";
 import { anyJson, seeded } from "../pure/support.ts";
 
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);

@@ -9,7 +9,7 @@ import { type SourceFile, withoutComments } from "./source-files.ts";
 const layers: readonly (readonly string[])[] = [
   ["cli"],
   ["start"],
-  ["cluster", "restore"],
+  ["cluster"],
   ["between", "between/remote"],
   ["features"],
   ["figures"],

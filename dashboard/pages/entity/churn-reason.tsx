@@ -1,6 +1,6 @@
 /** Why a user or an account left, as the team says it. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { churnReasonTrait, workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { churnReasonTrait, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";

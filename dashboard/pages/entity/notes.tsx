@@ -1,6 +1,6 @@
 /** The notes on a user or an account, the newest first. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { workLimits } from "../../../contract/notes-and-tasks.ts";
 import { type Reads, useChange, usePages } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";

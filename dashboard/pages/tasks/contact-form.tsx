@@ -1,6 +1,6 @@
 /** The form by which a team member says that a user, or a user of an account, was contacted. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { type ContactKind, contactKinds, workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { type ContactKind, contactKinds, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";

@@ -1,6 +1,6 @@
 /** Tasks across all users and accounts. */
 import type { ReactElement } from "react";
-import { taskLists } from "../../../contract/notes-and-tasks/work.ts";
+import { taskLists } from "../../../contract/notes-and-tasks.ts";
 import { useRead } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";

@@ -1,6 +1,6 @@
 /** The dialog of a task: a new one, or one that is changed. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { workLimits } from "../../../contract/notes-and-tasks.ts";
 import { type Reads, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";

@@ -1,6 +1,6 @@
 /** Columns of lists for traits of users, or attributes of accounts, and the sort by one of them. */
 import type { ReactElement } from "react";
-import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import { attributeName } from "../../text/attribute-names.ts";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { choiceFilter, type Filter } from "./filters.ts";

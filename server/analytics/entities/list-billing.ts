@@ -53,7 +53,7 @@ export function billingOrder(sort: BillingSort, { payers }: BillingOfList, kind:
 /** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides
  * the end of a period. */
 function renewsDay(kind: EntityKind): string {
-  return kind === "user" ? "payer.renewsDay" : `ifNull(${renewsDayOf("a.traits")}, payer.renewsDay)`;
+  return kind === "user" ? "payer.renewsDay" : `ifNull(${renewsDayOf("listed.traits")}, payer.renewsDay)`;
 }
 
 /** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of

@@ -15,7 +15,7 @@ import { absoluteRiskScale, type RiskBand, type RiskLimits } from "../../scoring
 import type { State } from "../../scoring/scores/state.ts";
 import { type Verdict, verdictSql } from "../../scoring/scores/verdict.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import type { Sql, UsersQuestion } from "../sql.ts";
+import type { Sql } from "../sql.ts";
 
 /** The run of the scores, and the earlier run that changes are compared with. */
 export interface ScoresOfList {
@@ -77,21 +77,6 @@ export interface ScoresOfRow {
   readonly change: number | null;
 }
 
-/** The common part of lists of users and of accounts. */
-export interface ListSelection extends UsersQuestion, ScoreFilter, ScoresOfList {
-  /** Only rows with this text in the id, the name or the e-mail address, ignoring case; empty for all. */
-  readonly search: string;
-  /** Only this account, or its members; undefined for all. */
-  readonly accountId?: string | undefined;
-}
-
-/** A page of a list. */
-export interface ListPage {
-  readonly descending: boolean;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** The columns that `score` adds to a row of a list. */
 export const scoreColumns =
   "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
@@ -111,8 +96,6 @@ export const scoreOrders = {
 export function isScoreOrder(order: string): boolean {
   return order.includes("score.");
 }
-
-export const newestFirst = "DESC NULLS LAST";
 
 /** Scores by `entity`, as a subquery. @param conditions on the columns of the kind's table */
 export function scoresJoined(
@@ -254,14 +237,4 @@ export function joinedSql(pieces: readonly Sql[], between: string): Sql {
     text: pieces.map(({ text }) => text).join(between),
     parameters: Object.assign({}, ...pieces.map(({ parameters }) => parameters)),
   };
-}
-
-/** Rows in the order of their numbers; numbers without a row are left out. */
-export function inOrder<Row>(
-  numbers: readonly number[],
-  rows: readonly Row[],
-  numberOf: (row: Row) => number,
-): Row[] {
-  const byNumber = new Map(rows.map((row) => [numberOf(row), row]));
-  return numbers.flatMap((number) => byNumber.get(number) ?? []);
 }

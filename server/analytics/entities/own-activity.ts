@@ -1,6 +1,7 @@
 /** The number of events on each day of one user, or in one account. Rows come from one user's rollup, or from
  * those of users who ever belonged to the account. */
 
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isEngagement, type PassiveEvents } from "../../warehouse/schema/engagement.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
@@ -20,31 +21,32 @@ export interface ActivityDay {
   readonly users: number;
 }
 
-/** The days on which a user did anything, by the user's number. */
-export function userActivity(
-  warehouse: Warehouse,
-  question: Days & { readonly user: number },
-): Promise<ActivityDay[]> {
-  return engagementRows(warehouse, (passive) => activityOf("user = {user:UInt32}", passive), { ...question });
+/** A user or an account, by its number. */
+export interface Own {
+  readonly kind: EntityKind;
+  readonly entity: number;
 }
 
-/** The days with events of included users in the account with this number. */
-export function accountActivity(
+/** The condition of events, and of rows of `user_event_days`, that are a user's or of included users in an
+ * account. Queries bind the number under the kind's name. */
+export const ownRows: Readonly<Record<EntityKind, string>> = {
+  user: "user = {user:UInt32}",
+  account: `account = {account:UInt32} AND user IN ${everMembers} AND ${isIncluded("user")}`,
+};
+
+/** The days with events of a user, or of included users in an account. */
+export function ownActivity(
   warehouse: Warehouse,
-  question: Days & { readonly account: number },
+  { kind, entity, ...days }: Days & Own,
 ): Promise<ActivityDay[]> {
-  return engagementRows(warehouse, (passive) => activityOf(inAccount, passive), { ...question });
+  const sql = (passive: PassiveEvents) => `
+    SELECT toInt32(day) AS day, sum(count) AS events, uniqExactIf(user, ${isEngagement(passive)}) AS users
+    FROM user_event_days
+    WHERE organization = {organization:UInt32} AND ${ownRows[kind]}
+      AND user_event_days.day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
+    GROUP BY user_event_days.day ORDER BY day`;
+  return engagementRows(warehouse, sql, { ...days, [kind]: entity });
 }
-
-/** The condition of rows of `user_event_days` that count for an account. */
-export const inAccount = `account = {account:UInt32} AND user IN ${everMembers} AND ${isIncluded("user")}`;
-
-const activityOf = (whose: string, passive: PassiveEvents) => `
-  SELECT toInt32(day) AS day, sum(count) AS events, uniqExactIf(user, ${isEngagement(passive)}) AS users
-  FROM user_event_days
-  WHERE organization = {organization:UInt32} AND ${whose}
-    AND user_event_days.day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
-  GROUP BY user_event_days.day ORDER BY day`;
 
 /** A row for every day between the two, also where nothing was done. */
 export function everyDay(

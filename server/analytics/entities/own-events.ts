@@ -7,7 +7,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { countsAsActivity } from "../../warehouse/schema/tables.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { inAccount } from "./own-activity.ts";
+import { type Own, ownRows } from "./own-activity.ts";
 
 interface Question {
   readonly organization: number;
@@ -28,30 +28,20 @@ export interface OwnEvent {
   readonly lastDay: number;
 }
 
-/** Names of the events of a user, by the user's number; the one done most often first. */
-export function userEvents(
+/** Names of the events of a user, or of included users in an account; the event done most often first. */
+export function ownEvents(
   warehouse: Warehouse,
-  { kinds, ...question }: Question & { readonly user: number },
+  { kind, entity, kinds, ...question }: Question & Own,
 ): Promise<OwnEvent[]> {
-  return warehouse.rows<OwnEvent>(eventsOf("user = {user:UInt32}", kinds), question);
-}
-
-/** Names of the events of all included users in an account, by its number; the event done most often
- * first. */
-export function accountEvents(
-  warehouse: Warehouse,
-  { kinds, ...question }: Question & { readonly account: number },
-): Promise<OwnEvent[]> {
-  return warehouse.rows<OwnEvent>(eventsOf(inAccount, kinds), question);
-}
-
-function eventsOf(whose: string, kinds: Question["kinds"]): string {
-  const which = `organization = {organization:UInt32} AND ${whose} AND day <= ${dayParameter("toDay")}`;
+  const which = `organization = {organization:UInt32} AND ${ownRows[kind]} AND day <= ${dayParameter("toDay")}`;
   const activity = `SELECT event, user, day, count FROM user_event_days WHERE ${which}`;
   const others = `SELECT event, user, day, 1 AS count FROM events WHERE ${which} AND NOT ${countsAsActivity}`;
-  return `
+  return warehouse.rows<OwnEvent>(
+    `
     SELECT event, sum(counted.count) AS count, uniqExact(user) AS users,
       toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
     FROM (${kinds === "all" ? `${activity} UNION ALL ${others}` : activity}) AS counted
-    GROUP BY event ORDER BY count DESC, event LIMIT {limit:UInt32}`;
+    GROUP BY event ORDER BY count DESC, event LIMIT {limit:UInt32}`,
+    { ...question, [kind]: entity },
+  );
 }

@@ -3,7 +3,7 @@
  * `owner` of a user or the attribute `owner` of an account, upper and lower case alike. A user without one
  * has the owner of the account. A text that means no team member means nobody.
  */
-import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
 
@@ -56,8 +56,9 @@ const numberOf = (column: string) => `transform(lowerUTF8(${ownerText(column)}),
 
 /** The owner's id of a row, an expression; 0 without one. That of a user reads the join of `ownerSql`. */
 function ownerNumber(kind: "user" | "account"): string {
-  if (kind === "account") return numberOf("a.traits");
-  return `if(${numberOf("u.traits")} != 0, ${numberOf("u.traits")}, ${accountOwner})`;
+  const own = numberOf("listed.traits");
+  if (kind === "account") return own;
+  return `if(${own} != 0, ${own}, ${accountOwner})`;
 }
 
 /** The expression of the order by the owner's name; null without one. */
@@ -82,7 +83,7 @@ export function ownerSql(
   };
   const ofAccounts = `LEFT JOIN (
     SELECT account, ${numberOf("traits")} AS owner FROM accounts FINAL WHERE organization = {organization:UInt32}) AS owned
-    ON owned.account = u.account`;
+    ON owned.account = listed.account`;
   return {
     joins: [condition(kind === "user" ? ofAccounts : "", parameters)],
     conditions:

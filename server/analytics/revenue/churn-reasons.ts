@@ -2,7 +2,7 @@
  * Reasons of churn. Billing tools say why subscriptions were canceled: the comment of the customer, else the
  * feedback, else the reason. Team members and applications say it as a trait.
  */
-import { churnReasonTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { churnReasonTrait } from "../../../contract/notes-and-tasks.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText } from "../json-text.ts";

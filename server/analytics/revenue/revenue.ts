@@ -1,7 +1,10 @@
 /**
  * How MRR moved in each period, and which part of it was kept: sums over all payers, without a row for each
- * payer in this process. The definitions are those of `movementsOf` and `retentionBetween`
- * (revenue/).
+ * payer in this process. Tests compare them with test/revenue/movements.ts, payer by payer.
+ *
+ * A payer without MRR at a period's start is reactivated if it had MRR before the start, and else new. Who
+ * left and came back between two edges is kept. MRR that passed to another payer is kept as long as that
+ * payer keeps it.
  */
 import { type Movement, type Movements, sumOfMovements } from "../../revenue/movements.ts";
 import { type RevenueRetention, ratiosOf } from "../../revenue/retention.ts";
@@ -114,8 +117,8 @@ function movementsQuery(
   const fromStart = (sums: string) =>
     `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
   // A step ends its span when the next one is in another. Its code is then the largest, so it says how the
-  // payer left. A payer's own movement is beside what passed to it or from it, as in
-  // revenue/movements.ts.
+  // payer left. A payer's own movement is beside what passed to it or from it: whoever
+  // passed all subscriptions on did not churn, and who took them over is not new.
   const own = `multiIf(
     after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
     after > 0, ${at("contraction")},

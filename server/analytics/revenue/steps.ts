@@ -1,8 +1,5 @@
-/**
- * Rises and falls of payers' MRR in SQL: the same steps as in `balancesOf` (revenue/balances.ts),
- * with one row for each change of a subscription. Sums of these rows are balances. docs/decisions/0073 has
- * the reasons.
- */
+/** Rises and falls of payers' MRR in SQL, with one row for each change of a subscription. Sums of these rows
+ * are balances. Tests compare them with test/revenue/balances.ts, and docs/decisions/0073 has the reasons. */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { minorUnitRate } from "../../revenue/rates.ts";
 import { isIncludedPayerOf } from "../../warehouse/schema/included.ts";

@@ -11,8 +11,7 @@ export interface UnratedMrr {
   readonly mrrs: readonly number[];
 }
 
-/** By currency, those with a rate among them: `balancesOf` calls these balances unreported. @throws
- * WarehouseError */
+/** By currency, those with a rate among them. @throws WarehouseError */
 export async function unratedMrr(
   warehouse: Warehouse,
   question: RevenueQuestion,

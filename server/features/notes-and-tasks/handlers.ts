@@ -2,7 +2,7 @@
  * right to manage. */
 
 import { errorMessages } from "../../../contract/errors.ts";
-import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import { instant, instantOrNull } from "../../calendar/instant.ts";

@@ -1,6 +1,6 @@
 /** Stores notes. */
 
-import { workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { workLimits } from "../../../contract/notes-and-tasks.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {

@@ -5,7 +5,7 @@
 import Type, { type Static } from "typebox";
 import { analysisRoute } from "../../../contract/api/route.ts";
 import { closedObject } from "../../../contract/api/schema.ts";
-import { taskLists } from "../../../contract/notes-and-tasks/work.ts";
+import { taskLists } from "../../../contract/notes-and-tasks.ts";
 import { thoseInSegment } from "../../figures/segment-evaluation.ts";
 import type { AnyContext, Handlers } from "../../http/api/context.ts";
 import type { TaskFilter } from "./tasks.ts";

@@ -1,6 +1,6 @@
 /** Notes and tasks as rows of exports. */
 
-import { type TaskList, workLimits } from "../../../contract/notes-and-tasks/work.ts";
+import { type TaskList, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";

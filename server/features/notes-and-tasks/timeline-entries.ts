@@ -1,5 +1,5 @@
 /** Alerts, notes and tasks as entries of timelines. */
-import { type TimelineKind, timelineKinds } from "../../../contract/notes-and-tasks/work.ts";
+import { type TimelineKind, timelineKinds } from "../../../contract/notes-and-tasks.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import { part, sqlText, type Work } from "../../ledger/engine/sql.ts";
 import type { Alert } from "../../ledger/ports/actions/alerts.ts";

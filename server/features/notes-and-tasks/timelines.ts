@@ -2,7 +2,7 @@
  * one order. Contacts are events of it. */
 
 import { contactEvent } from "../../../contract/api/contacts.ts";
-import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks/work.ts";
+import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks.ts";
 import {
   type AccountTimelineEvent,
   accountTimeline,
@@ -35,7 +35,7 @@ export const timelinesHandlers = {
   },
 
   "GET /api/accounts/:accountId/timeline": async (context) => {
-    const { account, accountId } = await knownAccount(context);
+    const { entity: account, accountId } = await knownAccount(context);
     const entity = { kind: "account", id: accountId } as const;
     const { places, next } = await timelineOf(context, entity, (page) =>
       accountTimeline(context.warehouse, { ...page, account }),
@@ -62,7 +62,7 @@ export const timelinesHandlers = {
   },
 
   "GET /api/accounts/:accountId/contacts": async (context) => {
-    const { account } = await knownAccount(context);
+    const { entity: account } = await knownAccount(context);
     const { limit, before } = context.query;
     const page = { ...pageOf(context, before), event: contactEvent, limit, account };
     const rows = await accountTimeline(context.warehouse, page);

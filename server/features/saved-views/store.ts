@@ -1,6 +1,7 @@
 /** Views of lists that the members of an organization share. */
+
+import { viewLimits, type viewPages } from "../../../contract/api/saved-views.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import { viewLimits, type viewPages } from "../../../contract/saved-views/views.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {

@@ -1,6 +1,6 @@
 /** When a segment is evaluated, and why its members changed. Pure. */
 
-import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import type { ErasedAccounts } from "../../ledger/erasures.ts";
 import type { Segment } from "../../ledger/ports/actions/segments.ts";

@@ -1,10 +1,9 @@
 /** Handlers of the JSON API about who is in segments. */
 
-import { accountSet } from "../../analytics/entities/account-list.ts";
 import { sizeOfSet } from "../../analytics/entities/entity-sets.ts";
-import { userSet } from "../../analytics/entities/user-list.ts";
-import { setsOfList } from "../../figures/segment-evaluation.ts";
-import { accountsSelection, usersSelection } from "../../figures/segment-selection.ts";
+import { lists } from "../../analytics/entities/lists.ts";
+import { kindOf, setsOfList } from "../../figures/segment-evaluation.ts";
+import { selectionOf } from "../../figures/segment-selection.ts";
 import type { AnalysisHandlers } from "../../http/api/context.ts";
 import { refuseInvalidFilter } from "../../ledger/rules/segment-rules.ts";
 import { recordedSizes } from "./evaluations.ts";
@@ -23,13 +22,8 @@ export const segmentFigureHandlers = {
     const { warehouse, body } = context;
     const { kind, filter } = body;
     refuseInvalidFilter(kind, filter);
-    if (kind === "users") {
-      const sets = await setsOfList(context, "user", filter);
-      const { selection } = await usersSelection(context, filter, sets);
-      return { members: await sizeOfSet(warehouse, await userSet(warehouse, selection)) };
-    }
-    const sets = await setsOfList(context, "account", filter);
-    const { selection } = await accountsSelection(context, filter, sets);
-    return { members: await sizeOfSet(warehouse, await accountSet(warehouse, selection)) };
+    const of = kindOf[kind];
+    const { selection } = await selectionOf(context, of, filter, await setsOfList(context, of, filter));
+    return { members: await sizeOfSet(warehouse, await lists[of].set(warehouse, selection)) };
   },
 } satisfies Partial<AnalysisHandlers>;

@@ -3,7 +3,7 @@
  * team member gave them another owner. They are marked one by one, because both may happen every day. See
  * docs/decisions/0092.
  */
-import { ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
 
 /** Erasures and owners since the last evaluation of a segment. */

@@ -3,10 +3,9 @@
 
 import { winBackDays } from "../../../contract/api/win-back.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { churnReasonTrait } from "../../../contract/notes-and-tasks/work.ts";
-import { accountsNumbered } from "../../analytics/entities/account-list.ts";
+import { churnReasonTrait } from "../../../contract/notes-and-tasks.ts";
+import { lists } from "../../analytics/entities/lists.ts";
 import { type Owners, ownerIn } from "../../analytics/entities/owners.ts";
-import { usersNumbered } from "../../analytics/entities/user-list.ts";
 import { cancellationReasons, churnReasonTimes } from "../../analytics/revenue/churn-reasons.ts";
 import { type LastPaid, lastPaid } from "../../analytics/revenue/last-paid.ts";
 import { hasPayers } from "../../analytics/revenue/payers-now.ts";
@@ -176,21 +175,21 @@ async function describedBy(
   };
   const entities = churned.map(({ entity }) => entity);
   if (kind === "user") {
-    const rows = await usersNumbered(warehouse, question, entities);
+    const rows = await lists.user.rows(warehouse, question, entities);
     return new Map(
       rows.map((row) => {
         const { userId, name, email, traits } = listedUser(row);
-        const { user, lastDay, accountOwner } = row;
-        return [user, { id: userId, label: name || email || userId, lastDay, traits, accountOwner }];
+        const { entity, lastDay, accountOwner } = row;
+        return [entity, { id: userId, label: name || email || userId, lastDay, traits, accountOwner }];
       }),
     );
   }
-  const rows = await accountsNumbered(warehouse, question, entities);
+  const rows = await lists.account.rows(warehouse, question, entities);
   return new Map(
     rows.map((row) => {
       const { accountId, name, traits } = listedAccount(row);
-      const { account, lastDay } = row;
-      return [account, { id: accountId, label: name || accountId, lastDay, traits, accountOwner: undefined }];
+      const { entity, lastDay } = row;
+      return [entity, { id: accountId, label: name || accountId, lastDay, traits, accountOwner: undefined }];
     }),
   );
 }

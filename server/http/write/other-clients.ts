@@ -3,7 +3,7 @@
 import { translateJitsu } from "../../sources/jitsu.ts";
 import { type MixpanelCall, mixpanelToken, translateMixpanel } from "../../sources/mixpanel.ts";
 import { translateOpenpanel } from "../../sources/openpanel.ts";
-import { type SegmentCall, translateSegment } from "../../sources/segment/segment.ts";
+import { type SegmentCall, translateSegment } from "../../sources/segment.ts";
 import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
 import type { SourceRoute } from "./source-route.ts";

@@ -5,7 +5,7 @@ import { findPerson } from "../../sources/billing/person.ts";
 import { stripeScheme, whyNotSigned } from "../../sources/billing/signature.ts";
 import { posthogToken } from "../../sources/posthog/envelope.ts";
 import { translatePosthog, withPosthogVisitors } from "../../sources/posthog/posthog.ts";
-import { type SegmentCall, senderOf, translateSegment } from "../../sources/segment/segment.ts";
+import { type SegmentCall, senderOf, translateSegment } from "../../sources/segment.ts";
 import { stripePerson, translateStripe } from "../../sources/stripe/stripe.ts";
 import { translatePreset } from "../../sources/webhook/presets.ts";
 import { whyNotVerified } from "../../sources/webhook/verify.ts";

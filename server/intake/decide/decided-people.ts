@@ -2,7 +2,7 @@
  * it. */
 
 import type { JsonObject } from "../../../contract/json.ts";
-import { churnReasonTrait, ownerTrait } from "../../../contract/notes-and-tasks/work.ts";
+import { churnReasonTrait, ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { Account, User } from "../../ledger/entities.ts";
 import { emailKey } from "../../ledger/rules/email-key.ts";
 import { userKey } from "../../ledger/rules/held-events.ts";

@@ -214,7 +214,7 @@ interface Leading {
  * The ledger of the leader. It lists a rebuild or an erasure only when every node has written its earlier
  * requests. These could add days in an old timezone, or warnings with the id of an erased user.
  */
-export class LeadingLedger extends PostgresLedger {
+class LeadingLedger extends PostgresLedger {
   override readonly erasures: LeadingErasures;
   readonly #settled: () => Promise<void>;
 

@@ -1,17 +1,10 @@
-/** All entities as of one day, from their logs: the data to which models are fitted, and on which they are
- * trained and evaluated. */
+/** All entities as of one day: the data to which models are fitted, and on which they are trained and
+ * evaluated. */
 
 import { silence } from "../../../contract/api/churn-targets.ts";
-import { isCanceling, isMetByEnd, type Standing } from "../scores/billing.ts";
-import { type ChurnChange, type DaySpan, hasLeftBy, wasUnseen } from "../scores/churn-changes.ts";
-import {
-  type DayEvent,
-  type FeatureSettings,
-  type Features,
-  featuresOf,
-  isDeclared,
-} from "../scores/features.ts";
-import { isScored, type ScoredFeatures } from "../scores/state.ts";
+import { isCanceling, isMetByEnd } from "../scores/billing.ts";
+import type { FeatureSettings, Features } from "../scores/features.ts";
+import type { ScoredFeatures } from "../scores/state.ts";
 import type { BgbbFit, CountedCell } from "./bgbb-fit.ts";
 import type { Outcome } from "./departures.ts";
 
@@ -76,73 +69,4 @@ export function isCancelingRow(
  * are their own. @param account null or 0 without an account */
 export function clusterOf(entity: number, account: number | null = null): number {
   return account === null || account === 0 ? -entity : account;
-}
-
-export interface EntityLog {
-  /** In the order of days. */
-  readonly log: readonly DayEvent[];
-  /** Of a user. */
-  readonly account?: number;
-  /** Of the snapshot's day. `ownAccount` is that of a user. */
-  readonly traits?: Features["traits"];
-  readonly numbers?: Features["numbers"];
-  readonly planIdleDays?: Features["planIdleDays"];
-  readonly ownAccount?: Features["account"];
-  readonly members?: Features["members"];
-  /** Of the declared churn target, in any order. */
-  readonly changes?: readonly ChurnChange[];
-  /** By the entity's subscriptions, at the start of a day. */
-  readonly standingOn?: (day: number) => Standing;
-}
-
-/** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs
- * are complete before day + horizon. */
-export function snapshotOf(
-  entities: readonly EntityLog[],
-  cutoffDay: number,
-  horizonDays: number,
-  settings: FeatureSettings = {},
-): Snapshot {
-  const cells = new Map<string, CountedCell>();
-  const rows: SnapshotRow[] = [];
-  const { target = silence } = settings;
-  const horizon = { from: cutoffDay, to: cutoffDay + horizonDays };
-  for (const [index, entity] of entities.entries()) {
-    const { log, account, changes = [], ownAccount = null, standingOn, ...facts } = entity;
-    const hasLeftOn = (day: number) =>
-      target.by === "subscription" ? (standingOn?.(day).left ?? null) !== null : hasLeftBy(changes, day);
-    const features = featuresOf(log, cutoffDay, settings, {
-      ...facts,
-      hasLeft: hasLeftOn(cutoffDay),
-      account: ownAccount,
-      billing: standingOn?.(cutoffDay).billing ?? null,
-    });
-    if (features === null || features.cell === null) continue;
-    const { x, t, n } = features.cell;
-    const key = `${x} ${t} ${n}`;
-    cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
-    if (isScored(features, horizonDays, target) && !wasUnseen(target, changes, horizon)) {
-      const number = index + 1;
-      const label = target.by === "silence" ? isSilent(log, horizon, settings) : hasLeftOn(horizon.to);
-      const isUnpaid = target.by === "subscription" && standingOn?.(horizon.to).left?.isInvoluntary === true;
-      const cluster = clusterOf(number, account);
-      const isEnding = isCancelingRow(features, settings);
-      rows.push({
-        features,
-        label,
-        entity: number,
-        cutoffDay,
-        cluster,
-        isCanceling: isEnding,
-        isInvoluntary: label && isUnpaid,
-      });
-    }
-  }
-  return { cutoffDay, isDeclared: isDeclared(settings), cells: [...cells.values()], rows };
-}
-
-/** Whether the entity has no engagement event in these days. */
-function isSilent(log: readonly DayEvent[], { from, to }: DaySpan, settings: FeatureSettings): boolean {
-  const within = log.filter(({ day }) => day >= from && day < to);
-  return featuresOf(within, to, settings) === null;
 }

@@ -144,7 +144,8 @@ export const upperOf = (pair: string) => `toUInt32(bitShiftRight(${pair}, 32))`;
 /** The second of the two numbers in `pairSql`. */
 export const lowerOf = (pair: string) => `toUInt32(${pair})`;
 
-/** `observedCutoff` − `observedDay`. */
+/** How many observed days an event is before the cut-off: outage days between them are not counted, and an
+ * event of an outage counts as one of the day before it. */
 function daysAgo(outages: Outages, cutoffDay: number): Query {
   const missing = outages.map(
     (_, index) =>

@@ -1,4 +1,5 @@
-/** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
+/** Features in SQL, for all entities at once. A test compares them with test/scoring/features.ts on random
+ * logs. */
 import {
   adoptionDays,
   daysPerPeriod,

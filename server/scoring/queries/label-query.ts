@@ -20,7 +20,7 @@ export interface Labels {
   /** Whether failed payments ended the last subscription of an entity that churned. False for other
    * targets. */
   readonly isInvoluntary: Query;
-  /** Whether the entity has a label; see `wasUnseen`. */
+  /** Whether the entity has a label: somebody saw it leave, if it left. */
   readonly isLabelled: Query;
 }
 

@@ -1,6 +1,6 @@
 /**
  * All entities as of some days, read from the warehouse: the data to which models are fitted, and on which
- * they are trained and evaluated. It is `snapshotOf` for whole organizations.
+ * they are trained and evaluated. Tests compare them with test/scoring/snapshot.ts.
  *
  * One query after the other: each uses all cores, and the dashboard's queries need a free reader meanwhile.
  */

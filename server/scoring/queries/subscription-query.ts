@@ -1,5 +1,6 @@
 /**
- * `standingAt` in SQL, for all entities at once. The rows of `subscriptions` are histories, so the standing
+ * Whether entities have left by their subscriptions, and the facts of these, for all entities at once. A test
+ * compares them with test/scoring/standing.ts. The rows of `subscriptions` are histories, so the standing
  * on any day follows from them, and no snapshot has it. An account pays for the subscriptions whose rows
  * carry it, a user for those of no account.
  */

@@ -1,4 +1,5 @@
-/** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
+/** Declared churn targets in SQL, for all entities at once. Tests compare them with
+ * test/scoring/churn-changes.ts. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { msPerDay } from "../../calendar/zone.ts";
 import { accountOwners } from "../../warehouse/schema/account-owners.ts";
@@ -87,7 +88,9 @@ export function involuntaryQuery(population: Population, day: number, name: stri
   return { ...standing, sql: `SELECT entity FROM (${standing.sql}) WHERE hasLeft AND isInvoluntary` };
 }
 
-/** `wasUnseen`: rows (entity); undefined for targets without such entities. */
+/** Rows (entity) of those whom nobody saw leave: the first value of a trait that is known at the end of the
+ * span is a churned one, and it was said within the span. After an import such values are of departures long
+ * ago. Undefined for targets without such entities. */
 export function unseenQuery(population: Population, { from, to }: DaySpan): Query | undefined {
   if (population.settings.target?.by !== "trait") return undefined;
   const { sql, parameters } = changesQuery(population, to, "unseenBefore");

@@ -3,7 +3,7 @@
  * engaged tenth of the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
  */
 
-import { clamp, quantile } from "../statistics/vectors.ts";
+import { clamp } from "../statistics/vectors.ts";
 import type { Features } from "./features.ts";
 
 /** The values of full marks, fixed for a calendar month: a score changes only when its user's behaviour
@@ -61,22 +61,6 @@ export interface UsageQuantiles {
   readonly volume: number | null;
   readonly eventNames: number | null;
   readonly medianGapDays: number | null;
-}
-
-/**
- * Full marks from the entities of an organization and from the gaps, in days, between their active days.
- * Entities that were not active in the 28 days are left out.
- */
-export function engagementScale(entities: readonly Features[], gapsDays: readonly number[]): EngagementScale {
-  const active = entities.filter(({ activeDays28 }) => activeDays28 > 0);
-  const full = (of: (features: Features) => number) =>
-    active.length === 0 ? null : quantile(active.map(of), 0.9);
-  return scaleOf({
-    activeDays: full(({ activeDays28 }) => activeDays28),
-    volume: full(({ volume28 }) => volume28),
-    eventNames: full(({ eventNames28 }) => eventNames28),
-    medianGapDays: gapsDays.length === 0 ? null : quantile(gapsDays, 0.5),
-  });
 }
 
 /** Full marks from the quantiles of usage. */

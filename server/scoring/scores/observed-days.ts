@@ -9,11 +9,6 @@ import type { DaySpan } from "./churn-changes.ts";
  * two. */
 export type Outages = readonly DaySpan[];
 
-/** The observed day of a calendar day: its number without the outage days until then. */
-export function observedDay(day: number, outages: Outages = []): number {
-  return day - daysWithin(outages, Number.NEGATIVE_INFINITY, day + 1);
-}
-
 /** The observed day that begins with a cut-off: one after the observed day of the day before. */
 export function observedCutoff(cutoffDay: number, outages: Outages = []): number {
   return cutoffDay - daysWithin(outages, Number.NEGATIVE_INFINITY, cutoffDay);

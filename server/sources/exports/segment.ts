@@ -1,7 +1,7 @@
 /** Raw archives of Segment and RudderStack: one message a line, as their clients sent it. */
 import type { JsonObject } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/admission/json.ts";
-import { translateSegment } from "../segment/segment.ts";
+import { translateSegment } from "../segment.ts";
 import type { Translated } from "../source.ts";
 import { type ExportContext, requiredTime } from "./export.ts";
 

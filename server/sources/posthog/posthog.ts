@@ -18,7 +18,7 @@ import type {
   SourcedPerson,
 } from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseTimestamp, parseVisitorId } from "../parse.ts";
-import { accountOf, companyTraits, userTraits } from "../segment/traits.ts";
+import { accountOf, companyTraits, userTraits } from "../segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./envelope.ts";
 import { accountGroup, isAbsentParameter, isAccountGroup, meaningOf, propertiesOf } from "./events.ts";

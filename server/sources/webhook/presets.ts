@@ -5,10 +5,10 @@ import { type ReadMessage, translateMessage } from "../billing/message.ts";
 import { findPerson, ownerOf } from "../billing/person.ts";
 import { translateTransfer } from "../billing/transfer.ts";
 import { readChargebee } from "../chargebee/chargebee.ts";
-import { readLemonsqueezy } from "../lemonsqueezy/lemonsqueezy.ts";
-import { readPaddle } from "../paddle/paddle.ts";
-import { readPolar } from "../polar/polar.ts";
-import { readRevenuecat } from "../revenuecat/revenuecat.ts";
+import { readLemonsqueezy } from "../lemonsqueezy.ts";
+import { readPaddle } from "../paddle.ts";
+import { readPolar } from "../polar.ts";
+import { readRevenuecat } from "../revenuecat.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 
 const readers: Readonly<Record<WebhookPreset, (body: unknown) => ReadMessage>> = {

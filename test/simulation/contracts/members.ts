@@ -68,7 +68,7 @@ export class Member implements Identity {
     const usual = this.#presence * (week[weekday] ?? 1) * (isHoliday ? holidayShare : 1);
     if (!random.chance(Math.min(0.97, usual * vigour))) return;
     const counts = new Uint16Array(features.length);
-    for (let left = 1 + random.poisson(this.#eventsPerDay); left > 0; left -= 1) {
+    for (let left = 1 + poisson(random, this.#eventsPerDay); left > 0; left -= 1) {
       const place = this.#choose(random);
       counts[place] = (counts[place] ?? 0) + 1;
     }
@@ -122,4 +122,12 @@ export class Mix {
 /** Whether a day is one of the last four of its month. */
 export function isMonthEnd(day: number): boolean {
   return new Date((day + 4) * msPerDay).getUTCDate() <= 4;
+}
+
+/** A Poisson variate (Knuth 1969, §3.4.1). For means below 100: it takes a number for each unit. */
+function poisson(random: Random, mean: number): number {
+  const limit = Math.exp(-mean);
+  let count = 0;
+  for (let product = random.next(); product > limit; product *= random.next()) count += 1;
+  return count;
 }

@@ -23,11 +23,6 @@ export function drawMark(): number {
   return (1 + (random % (2 ** markBits - 1))) * 2 ** countBits;
 }
 
-/** The count of a batch number, without the mark. */
-export function countOf(batchNumber: number): number {
-  return batchNumber % 2 ** countBits;
-}
-
 /** Continues the count after a number. */
 export async function countBehind(tx: Tx, last: number): Promise<void> {
   if (last > 0) await tx`SELECT setval('batch_numbers', ${last}::bigint)`;

@@ -1,9 +1,9 @@
 /** Maps Segment's traits to reserved traits, by tables. Every trait also keeps its own name. */
 
-import { type JsonObject, objectOf } from "../../../contract/json.ts";
-import { isEmailAddress } from "../../intake/admission/admit-event.ts";
-import type { SourcedAccount } from "../../intake/admission/sourced.ts";
-import { parseId } from "../parse.ts";
+import { type JsonObject, objectOf } from "../../contract/json.ts";
+import { isEmailAddress } from "../intake/admission/admit-event.ts";
+import type { SourcedAccount } from "../intake/admission/sourced.ts";
+import { parseId } from "./parse.ts";
 
 /** Reserved traits, and the names of Segment's traits for them. The first that is sent wins. */
 const reservedOfPeople: Names = {

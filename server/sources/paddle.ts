@@ -1,11 +1,20 @@
-/**
- * Maps the notifications of Paddle Billing by their types. They hold a whole entity and nothing of its state
- * before. https://developer.paddle.com/webhooks
- */
-import type { JsonObject } from "../../../contract/json.ts";
-import type { CustomerFacts } from "../billing/facts.ts";
-import { amountOf, fieldOf, instantOf, microsecondsOf, objectsOf, textOf } from "../billing/fields.ts";
-import type { Ignored } from "../billing/message.ts";
+/** Reads the notifications of Paddle Billing, by a table of their types. They hold a whole entity and nothing
+ * of its state before. https://developer.paddle.com/webhooks */
+import { isJsonObject, type JsonObject, objectOf } from "../../contract/json.ts";
+import type { CustomerFacts } from "./billing/facts.ts";
+import {
+  amountOf,
+  fieldOf,
+  instantOf,
+  intervalText,
+  microsecondsOf,
+  msOf,
+  numberOf,
+  objectsOf,
+  textOf,
+} from "./billing/fields.ts";
+import { type Ignored, partiesOf, type ReadMessage } from "./billing/message.ts";
+import type { Plan } from "./billing/plan.ts";
 import {
   type Before,
   endedFacts,
@@ -14,13 +23,57 @@ import {
   type Subscription,
   scheduledEnd,
   subscriptionFacts,
-} from "../billing/subscription.ts";
-import { planOf, planOfTransaction } from "./plan.ts";
+} from "./billing/subscription.ts";
+
+/** @param body parsed JSON */
+export function readPaddle(body: unknown): ReadMessage {
+  const [id, type] = [textOf(body, "event_id"), textOf(body, "event_type")];
+  const data = fieldOf(body, "data");
+  if (id === undefined || type === undefined || !isJsonObject(data)) {
+    return {
+      invalid:
+        "body is not a notification of Paddle Billing: it has no event_id, event_type or data. Webhooks of Paddle Classic are not read.",
+    };
+  }
+  const reading = Object.hasOwn(paddleEvents, type) ? paddleEvents[type] : undefined;
+  if (reading === undefined) return { ignored: `${type} is not used.` };
+  const isCustomer = type.startsWith("customer.");
+  const customer = {
+    tool: "paddle",
+    customerId: textOf(data, isCustomer ? "id" : "customer_id"),
+    email: isCustomer ? textOf(data, "email") : undefined,
+    customData: [fieldOf(data, "custom_data")],
+  };
+  const atMs = msOf(body, "occurred_at");
+  return {
+    id,
+    type,
+    atMs,
+    ...partiesOf(customer),
+    testMode: whyTestMode(body, data),
+    facts: (before) => reading(data, before),
+  };
+}
+
+/** Ids of simulated notifications begin so:
+ * https://developer.paddle.com/api-reference/simulation-events/overview. */
+const simulated = /^ntfsim/;
+
+/** Paddle marks simulations by their ids. A sandbox is told by the addresses that a message has of it, if it
+ * has any. */
+function whyTestMode(body: unknown, data: JsonObject): string | undefined {
+  const ids = [textOf(body, "event_id"), textOf(body, "notification_id")];
+  if (ids.some((one) => one !== undefined && simulated.test(one)))
+    return "A simulated notification is no money.";
+  const urls = [fieldOf(data, "checkout", "url"), ...Object.values(objectOf(data.management_urls))];
+  const isSandbox = urls.some((url) => typeof url === "string" && url.startsWith("https://sandbox-"));
+  return isSandbox ? "A purchase in Paddle's sandbox is no money." : undefined;
+}
 
 type Reading = (data: JsonObject, before: Before) => CustomerFacts | Ignored;
 
 /** Every type that is read; all others are ignored. */
-export const paddleEvents: Readonly<Record<string, Reading>> = {
+const paddleEvents: Readonly<Record<string, Reading>> = {
   "customer.created": () => ({ events: [] }),
   "customer.imported": () => ({ events: [] }),
   "customer.updated": () => ({ events: [] }),
@@ -160,4 +213,59 @@ function adjusted(data: JsonObject): CustomerFacts | Ignored {
     invoiceId: textOf(data, "transaction_id"),
   };
   return oneEvent(event, properties, id === undefined ? undefined : `${id}:${event}`);
+}
+
+/** The plan of a subscription: of its first recurring item, with the amounts of all. Notifications have no
+ * amount of its discount. */
+function planOf(data: JsonObject): Plan {
+  const currency = textOf(data, "currency_code");
+  const items = objectsOf(data, "items").filter(({ recurring }) => recurring !== false);
+  const [first] = items;
+  const amounts = items.map((item) => itemAmount(item, currency));
+  const isKnown =
+    currency !== undefined && amounts.length > 0 && amounts.every((amount) => amount !== undefined);
+  const sum = amounts.reduce<number>((total, amount) => total + (amount ?? 0), 0);
+  return {
+    name: nameOf(first),
+    amount: isKnown && Number.isSafeInteger(sum) ? sum : undefined,
+    currency,
+    interval: intervalText(
+      textOf(data, "billing_cycle", "interval"),
+      numberOf(data, "billing_cycle", "frequency"),
+    ),
+    quantity: numberOf(first, "quantity"),
+  };
+}
+
+/** The name of what a transaction pays for. Its lines have the products, and its items have the prices. */
+function planOfTransaction(data: JsonObject): string | undefined {
+  const items = objectsOf(data, "items");
+  const item =
+    items.find((one) => textOf(one, "price", "billing_cycle", "interval") !== undefined) ?? items[0];
+  const priceId = textOf(item, "price", "id");
+  const details = typeof data.details === "object" ? data.details : undefined;
+  const line = objectsOf(details, "line_items").find((one) => textOf(one, "price_id") === priceId);
+  return textOf(line, "product", "name") ?? nameOf(item);
+}
+
+function nameOf(item: JsonObject | undefined): string | undefined {
+  return (
+    textOf(item, "product", "name") ??
+    textOf(item, "price", "name") ??
+    textOf(item, "price", "description") ??
+    textOf(item, "price", "id")
+  );
+}
+
+/** The amount of an item in the subscription's currency, which may be that of an override for some
+ * countries. */
+function itemAmount(item: JsonObject, currency: string | undefined): number | undefined {
+  const prices = [item.price, ...objectsOf(item, "price", "unit_price_overrides")];
+  const amounts = prices
+    .filter((price) => textOf(price, "unit_price", "currency_code") === currency)
+    .map((price) => amountOf(price, "unit_price", "amount"));
+  const [amount] = amounts;
+  // Several countries may have one currency and different prices.
+  if (amount === undefined || amounts.some((other) => other !== amount)) return undefined;
+  return amount * (numberOf(item, "quantity") ?? 1);
 }

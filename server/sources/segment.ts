@@ -1,7 +1,7 @@
 /**
  * Segment's calls, which RudderStack and Customer.io share. The mapping:
  *
- *   identify  a user's e-mail address, traits and account; traits.ts has the names
+ *   identify  a user's e-mail address, traits and account; segment-traits.ts has the names
  *   track     an event
  *   page      the event page_viewed, with the page's name, category, url, path, title, referrer, search
  *   screen    the event screen_viewed, with the screen's name and category
@@ -14,18 +14,18 @@
  *   integrations            messages for other destinations are ignored
  */
 
-import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
-import type { SourceName } from "../../../contract/sources.ts";
-import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../contract/json.ts";
+import type { SourceName } from "../../contract/sources.ts";
+import { type Invalid, isInvalid } from "../intake/admission/json.ts";
 import type {
   SourcedAccount,
   SourcedIdentify,
   SourcedItem,
   SourcedPerson,
-} from "../../intake/admission/sourced.ts";
-import { parseId, parseMessageId, parseTimestamp, parseVisitorId, whyNoObject } from "../parse.ts";
-import type { Delivery, Translated, TranslatedItem } from "../source.ts";
-import { accountOf, companyTraits, isText, userTraits } from "./traits.ts";
+} from "../intake/admission/sourced.ts";
+import { parseId, parseMessageId, parseTimestamp, parseVisitorId, whyNoObject } from "./parse.ts";
+import { accountOf, companyTraits, isText, userTraits } from "./segment-traits.ts";
+import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
 const calls = ["identify", "track", "page", "screen", "group", "alias"] as const;
 type Call = (typeof calls)[number];

@@ -1,11 +1,20 @@
-/**
- * Maps Polar's webhooks by their types. They hold a whole object and nothing of its state before.
- * https://docs.polar.sh/integrate/webhooks/events
- */
-import type { JsonObject } from "../../../contract/json.ts";
-import type { CustomerFacts } from "../billing/facts.ts";
-import { amountOf, instantOf, microsecondsOf, textOf } from "../billing/fields.ts";
-import type { Ignored } from "../billing/message.ts";
+/** Reads Polar's webhooks, by a table of their types. They hold a whole object and nothing of its state
+ * before. A plan's amount is that of fixed prices and seats, before the discount and without tax.
+ * https://docs.polar.sh/integrate/webhooks/events */
+import { isJsonObject, type JsonObject } from "../../contract/json.ts";
+import type { CustomerFacts } from "./billing/facts.ts";
+import {
+  amountOf,
+  fieldOf,
+  instantOf,
+  intervalText,
+  microsecondsOf,
+  msOf,
+  numberOf,
+  textOf,
+} from "./billing/fields.ts";
+import { type Ignored, partiesOf, type ReadMessage } from "./billing/message.ts";
+import type { Plan } from "./billing/plan.ts";
 import {
   type Before,
   endedFacts,
@@ -14,8 +23,35 @@ import {
   type Subscription,
   scheduledEnd,
   subscriptionFacts,
-} from "../billing/subscription.ts";
-import { discountEndOf, planOf } from "./plan.ts";
+} from "./billing/subscription.ts";
+
+/** @param body parsed JSON */
+export function readPolar(body: unknown): ReadMessage {
+  const [type, id] = [textOf(body, "type"), textOf(body, "data", "id")];
+  const data = fieldOf(body, "data");
+  if (type === undefined || id === undefined || !isJsonObject(data)) {
+    return { invalid: "body is not a webhook of Polar: it has no type or data." };
+  }
+  const reading = Object.hasOwn(polarEvents, type) ? polarEvents[type] : undefined;
+  if (reading === undefined) return { ignored: `${type} is not used.` };
+  const customer = type.startsWith("customer.") ? data : fieldOf(data, "customer");
+  const atMs = msOf(body, "timestamp");
+  const version = textOf(body, "timestamp") ?? textOf(data, "modified_at") ?? "";
+  return {
+    id: `${type}:${id}:${version}`,
+    type,
+    atMs,
+    ...partiesOf({
+      tool: "polar",
+      customerId: textOf(customer, "id") ?? textOf(data, "customer_id"),
+      email: textOf(customer, "email"),
+      userId: textOf(customer, "external_id"),
+      customData: [fieldOf(data, "metadata"), fieldOf(customer, "metadata")],
+    }),
+    // A discount's end is compared with the time of the event. Without a time no discount has ended.
+    facts: (before) => reading({ data, atMs: atMs ?? 0 }, before),
+  };
+}
 
 /** The object of a webhook, and the time of the webhook. */
 interface Happened {
@@ -26,7 +62,7 @@ interface Happened {
 type Reading = (happened: Happened, before: Before) => CustomerFacts | Ignored;
 
 /** Every type that is read; all others are ignored. */
-export const polarEvents: Readonly<Record<string, Reading>> = {
+const polarEvents: Readonly<Record<string, Reading>> = {
   "customer.created": () => ({ events: [] }),
   "customer.updated": () => ({ events: [] }),
 
@@ -154,4 +190,62 @@ function refunded({ data }: Happened): CustomerFacts | Ignored {
     invoiceId: textOf(data, "order_id"),
   };
   return oneEvent("payment_refunded", properties, `${id}:payment_refunded`);
+}
+
+/** @param atMs the time of the event, at which a discount may have ended */
+function planOf(data: JsonObject, atMs: number): Plan {
+  const amount = amountOf(data, "amount");
+  return {
+    name: textOf(data, "product", "name"),
+    amount: amount === undefined || !holds(data, atMs) ? amount : discounted(data, amount),
+    currency: textOf(data, "currency"),
+    interval: intervalText(
+      textOf(data, "recurring_interval"),
+      numberOf(data, "recurring_interval_count") ?? 1,
+    ),
+    quantity: numberOf(data, "seats"),
+  };
+}
+
+/** The end of a discount of some months, and the amount from then on; undefined if none ends later. */
+function discountEndOf(data: JsonObject, atMs: number): Subscription["discount"] {
+  const [endMs, amount] = [discountEndMs(data), amountOf(data, "amount")];
+  if (endMs === undefined || endMs <= atMs || amount === undefined) return undefined;
+  return { discountEndsAt: new Date(endMs).toISOString(), amountAfterDiscount: amount };
+}
+
+/** Whether a discount holds that recurs. One of a single invoice says nothing of the plan. */
+function holds(data: JsonObject, atMs: number): boolean {
+  const duration = textOf(data, "discount", "duration");
+  if (duration === "forever") return true;
+  const endMs = discountEndMs(data);
+  return endMs !== undefined && endMs > atMs;
+}
+
+/** Months are counted from the subscription's start. */
+function discountEndMs(data: JsonObject): number | undefined {
+  if (textOf(data, "discount", "duration") !== "repeating") return undefined;
+  const startMs = msOf(data, "started_at") ?? msOf(data, "created_at");
+  const months = numberOf(data, "discount", "duration_in_months");
+  if (startMs === undefined || months === undefined || !isMonths(months)) return undefined;
+  const start = new Date(startMs);
+  const end = new Date(startMs);
+  end.setUTCMonth(start.getUTCMonth() + months);
+  // The 31st of January and a month is the end of February.
+  if (end.getUTCDate() !== start.getUTCDate()) end.setUTCDate(0);
+  return end.getTime();
+}
+
+function isMonths(months: number): boolean {
+  return Number.isInteger(months) && months > 0 && months <= 1_200;
+}
+
+function discounted(data: JsonObject, amount: number): number {
+  const discount = fieldOf(data, "discount");
+  const basisPoints = numberOf(discount, "basis_points");
+  const off =
+    basisPoints === undefined
+      ? (amountOf(discount, "amount") ?? 0)
+      : Math.round((amount * basisPoints) / 10_000);
+  return Math.min(amount, Math.max(0, amount - off));
 }

@@ -1,5 +1,6 @@
-/** MRR of payers at the edges of periods, from the changes of their subscriptions. */
-import type { Conversion } from "./rates.ts";
+/** MRR of payers at the edges of periods, payer by payer from the changes of their subscriptions: what the
+ * queries of server/analytics/revenue are compared with. */
+import type { Conversion } from "../../server/revenue/rates.ts";
 
 /** A change of a subscription, as figures read it. */
 export interface MrrChange {

@@ -1,8 +1,8 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
-import { keyRoute } from "../api/route.ts";
-import { closedObject, Field, nullable } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
+import { keyRoute } from "./route.ts";
+import { closedObject, Field, nullable } from "./schema.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
 

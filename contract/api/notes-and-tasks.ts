@@ -1,11 +1,11 @@
 /** Notes, tasks, contacts and owners of users and accounts, as JSON Schema. */
 
 import Type from "typebox";
-import { beforeParameter } from "../api/list-fields.ts";
-import { keyRoute } from "../api/route.ts";
-import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { contactKinds, taskLists, workLimits } from "./work.ts";
+import { contactKinds, taskLists, workLimits } from "../notes-and-tasks.ts";
+import { beforeParameter } from "./list-fields.ts";
+import { keyRoute } from "./route.ts";
+import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "./schema.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
 const anyText = (characters: number) =>

@@ -1,9 +1,9 @@
-/**
- * Maps LemonSqueezy's webhooks by their types. A subscription has no price: the invoices that are paid have
- * the amount. https://docs.lemonsqueezy.com/help/webhooks/event-types
- */
-import type { JsonObject } from "../../../contract/json.ts";
-import type { CustomerFacts } from "../billing/facts.ts";
+/** Reads LemonSqueezy's webhooks, by a table of their types. A subscription has no price and no interval of
+ * its own: the invoices that are paid have the amount.
+ * https://docs.lemonsqueezy.com/help/webhooks/event-types */
+import { billingInterval } from "../../contract/billing/events.ts";
+import { isJsonObject, type JsonObject } from "../../contract/json.ts";
+import type { CustomerFacts } from "./billing/facts.ts";
 import {
   amountOf,
   fieldOf,
@@ -13,9 +13,9 @@ import {
   msOf,
   numberOf,
   textOf,
-} from "../billing/fields.ts";
-import { intervalBetween } from "../billing/interval.ts";
-import type { Ignored } from "../billing/message.ts";
+} from "./billing/fields.ts";
+import { intervalBetween } from "./billing/interval.ts";
+import { type Ignored, partiesOf, type ReadMessage } from "./billing/message.ts";
 import {
   type Before,
   endedFacts,
@@ -24,8 +24,42 @@ import {
   type Subscription,
   scheduledEnd,
   subscriptionFacts,
-} from "../billing/subscription.ts";
-import { intervalOf, nameOf } from "./plan.ts";
+} from "./billing/subscription.ts";
+
+/** @param body parsed JSON */
+export function readLemonsqueezy(body: unknown): ReadMessage {
+  const [type, kind, id] = [
+    textOf(body, "meta", "event_name"),
+    textOf(body, "data", "type"),
+    idOf(body, "data", "id"),
+  ];
+  const attributes = fieldOf(body, "data", "attributes");
+  if (type === undefined || kind === undefined || id === undefined || !isJsonObject(attributes)) {
+    return {
+      invalid: "body is not a webhook of LemonSqueezy: it has no meta.event_name, data or attributes.",
+    };
+  }
+  const reading = Object.hasOwn(lemonsqueezyEvents, type) ? lemonsqueezyEvents[type] : undefined;
+  if (reading === undefined) return { ignored: `${type} is not used.` };
+  const isTest = fieldOf(body, "meta", "test_mode") === true || fieldOf(attributes, "test_mode") === true;
+  const custom = fieldOf(body, "meta", "custom_data");
+  const happened = { id, attributes, custom };
+  const atMs = timeOf(happened);
+  return {
+    // No id is sent of the message. An attempt that is repeated has the object as it was.
+    id: `${type}:${kind}:${id}:${textOf(attributes, "updated_at") ?? ""}`,
+    type,
+    atMs,
+    ...partiesOf({
+      tool: "lemonsqueezy",
+      customerId: idOf(attributes, "customer_id"),
+      email: textOf(attributes, "user_email"),
+      customData: [custom],
+    }),
+    testMode: isTest ? "A purchase in LemonSqueezy's test mode is no money." : undefined,
+    facts: (before) => reading(happened, before),
+  };
+}
 
 /** The object of a webhook. */
 interface Happened {
@@ -39,7 +73,7 @@ type Reading = (happened: Happened, before: Before) => CustomerFacts | Ignored;
 
 /** Every type that is read; all others are ignored. Orders are: a subscription's first order has an invoice,
  * too. */
-export const lemonsqueezyEvents: Readonly<Record<string, Reading>> = {
+const lemonsqueezyEvents: Readonly<Record<string, Reading>> = {
   subscription_created: (happened, before) => {
     const subscription = subscriptionOf(happened);
     return subscriptionFacts(
@@ -93,7 +127,7 @@ export const lemonsqueezyEvents: Readonly<Record<string, Reading>> = {
 };
 
 /** The time of what happened: an object has the time of its last change. */
-export function timeOf({ attributes }: Happened): number | undefined {
+function timeOf({ attributes }: Happened): number | undefined {
   return msOf(attributes, "updated_at") ?? msOf(attributes, "created_at");
 }
 
@@ -174,4 +208,29 @@ function firstInterval({ attributes, custom }: Happened): string | undefined {
   const named = intervalOf(attributes, custom);
   if (named !== undefined || textOf(attributes, "status") !== "active") return named;
   return intervalBetween(msOf(attributes, "created_at"), msOf(attributes, "renews_at"));
+}
+
+/** The product with its variant: `Team Monthly`. A product without variants has one called Default. */
+function nameOf(attributes: JsonObject): string | undefined {
+  const [product, variant] = [textOf(attributes, "product_name"), textOf(attributes, "variant_name")];
+  const names = [product, variant === "Default" ? undefined : variant].filter((name) => name !== undefined);
+  return names.length === 0 ? undefined : names.join(" ");
+}
+
+/** Words of variants' names, the rarest first: what is "monthly, billed annually" is paid by the year. A bare
+ * noun says nothing, as in "7 day trial". */
+const words = [
+  [/\b(annual|annually|yearly)\b|(\/ ?|\bper )year\b|^year$/i, "year"],
+  [/\bquarterly\b|(\/ ?|\bper )quarter\b|^quarter$/i, "3 months"],
+  [/\bmonthly\b|(\/ ?|\bper )month\b|^month$/i, "month"],
+  [/\bweekly\b|(\/ ?|\bper )week\b|^week$/i, "week"],
+  [/\bdaily\b|(\/ ?|\bper )day\b|^day$/i, "day"],
+] as const;
+
+/** The interval that the checkout's custom data says, or a word of the variant's name. */
+function intervalOf(attributes: JsonObject, custom: unknown): string | undefined {
+  const said = textOf(custom, "interval");
+  if (said !== undefined && billingInterval(said) !== undefined) return said;
+  const variant = textOf(attributes, "variant_name") ?? "";
+  return words.find(([word]) => word.test(variant))?.[1];
 }

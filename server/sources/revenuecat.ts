@@ -1,26 +1,95 @@
 /**
- * Maps RevenueCat's events by their types. Stores report purchases, not the price of a plan: the last
- * purchase is what it costs. https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+ * Reads RevenueCat's events, by a table of their types. Stores report purchases, not the price of a plan: the
+ * last purchase is what it costs. Prices are decimals.
+ * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
  */
-import type { JsonObject } from "../../../contract/json.ts";
-import type { CustomerFacts } from "../billing/facts.ts";
-import { defined, instantOf, msOf, numberOf, textOf } from "../billing/fields.ts";
-import { intervalBetween } from "../billing/interval.ts";
-import type { Ignored } from "../billing/message.ts";
-import type { Plan } from "../billing/plan.ts";
+import { currencyCode, currencyDigits } from "../../contract/billing/currencies.ts";
+import { isJsonObject, type JsonObject } from "../../contract/json.ts";
+import { isInvalid } from "../intake/admission/json.ts";
+import type { CustomerFacts } from "./billing/facts.ts";
+import { defined, fieldOf, instantOf, msOf, numberOf, textOf } from "./billing/fields.ts";
+import { intervalBetween } from "./billing/interval.ts";
+import { type Ignored, partiesOf, type ReadMessage } from "./billing/message.ts";
+import { accountIdKeys, userIdKeys } from "./billing/person.ts";
+import type { Plan } from "./billing/plan.ts";
 import {
   type Before,
   endedFacts,
   oneEvent,
   type Subscription,
   subscriptionFacts,
-} from "../billing/subscription.ts";
-import { minorUnits } from "./price.ts";
+} from "./billing/subscription.ts";
+import type { Party } from "./billing/transfer.ts";
+import { isGenericId, parseId } from "./parse.ts";
+
+/** @param body parsed JSON */
+export function readRevenuecat(body: unknown): ReadMessage {
+  const event = fieldOf(body, "event");
+  const [id, type] = [textOf(event, "id"), textOf(event, "type")];
+  if (id === undefined || type === undefined || !isJsonObject(event)) {
+    return { invalid: "body is not an event of RevenueCat: it has no event with id and type." };
+  }
+  if (type === "TEST")
+    return { ignored: "A test of RevenueCat: the address and the authorization are right." };
+  const testMode =
+    textOf(event, "environment") === "SANDBOX" ? "A purchase in a store's sandbox is no money." : undefined;
+  const atMs = msOf(event, "event_timestamp_ms");
+  if (type === "TRANSFER") {
+    const [from, to] = [partiesIn(event.transferred_from), partiesIn(event.transferred_to)];
+    return { id, atMs, testMode, from, to };
+  }
+  const reading = Object.hasOwn(revenuecatEvents, type) ? revenuecatEvents[type] : undefined;
+  if (reading === undefined) return { ignored: `${type} is not used.` };
+  return {
+    id,
+    type,
+    atMs,
+    testMode,
+    ...partiesOf(customerOf(event)),
+    facts: (before) => reading(event, before),
+  };
+}
+
+/** Customers by their app user ids, which are several names of one. */
+function partiesIn(value: unknown): readonly Party[] {
+  return idsIn(value).map((id) => ({
+    anonymousId: `revenuecat:${id}`,
+    userId: anonymous.test(id) ? undefined : id,
+  }));
+}
+
+function idsIn(value: unknown): readonly string[] {
+  const sent: readonly unknown[] = Array.isArray(value) ? value.slice(0, maxAliases) : [];
+  return sent.flatMap((one) => {
+    const id = parseId(one, "app_user_id");
+    return id === undefined || isInvalid(id) || isGenericId(id) ? [] : [id];
+  });
+}
+
+/** Ids that RevenueCat gives before an app names its user. */
+const anonymous = /^\$RCAnonymousID:/;
+
+/** How many aliases are looked at. */
+const maxAliases = 100;
+
+function customerOf(event: JsonObject) {
+  const aliases = fieldOf(event, "aliases");
+  const ids = [...idsIn([event.app_user_id, event.original_app_user_id]), ...idsIn(aliases)];
+  const attribute = (key: string) => fieldOf(event, "subscriber_attributes", key, "value");
+  const keys = [...userIdKeys, ...accountIdKeys];
+  return {
+    tool: "revenuecat",
+    customerId: textOf(event, "original_app_user_id") ?? ids[0],
+    email: textOf(event, "subscriber_attributes", "$email", "value"),
+    userId: ids.find((id) => !anonymous.test(id)),
+    customData: [Object.fromEntries(keys.map((key) => [key, attribute(key)]))],
+  };
+}
 
 type Reading = (event: JsonObject, before: Before) => CustomerFacts | Ignored;
 
 /** Every type that is read; all others are ignored. */
-export const revenuecatEvents: Readonly<Record<string, Reading>> = {
+const revenuecatEvents: Readonly<Record<string, Reading>> = {
   INITIAL_PURCHASE: (event, before) => {
     const isTrial = textOf(event, "period_type") === "TRIAL";
     const trialEndsAt = isTrial ? endOf(event) : undefined;
@@ -172,4 +241,12 @@ function withPayment(event: JsonObject, facts: CustomerFacts): CustomerFacts {
   if (price === undefined || price <= 0) return facts;
   const paid = { ...money(event, price), subscriptionId: subscriptionIdOf(event) };
   return { ...facts, events: [...facts.events, { event: "payment_succeeded", properties: defined(paid) }] };
+}
+
+/** A price in minor units of its currency. Undefined without a currency of ISO 4217. */
+function minorUnits(price: number | undefined, currency: string | undefined): number | undefined {
+  const code = currencyCode(currency ?? "");
+  if (price === undefined || code === undefined) return undefined;
+  const amount = Math.round(price * 10 ** currencyDigits(code));
+  return Number.isSafeInteger(amount) ? amount : undefined;
 }
