@@ -38,6 +38,19 @@ test("a compose file without its variables is refused with the file to set them 
   expect(() => compose("compose.cluster.yaml", example)).toThrow("set it in deploy/cluster.env");
 });
 
+test("the nodes of try-cluster.sh run on both replicas, with what server/config.ts takes", () => {
+  const tried = compose("compose.try-cluster.yaml", Object.assign({}, settings, passwords));
+  const nodes = ["intake-1", "intake-2", "analysis-1", "analysis-2"];
+  for (const name of nodes) {
+    const { environment } = tried.services[name] ?? {};
+    const all = { ...cluster().services[name]?.environment, ...environment };
+    expect(unknown(all)).toEqual([]);
+    expect(readConfig(all).cluster).toMatchObject({ clickhouseCluster: "rekindle" });
+  }
+  expect(tried.services["analysis-2"]?.image).toBe("rekindle-node:0.1.0");
+  expect(deployFile("try-cluster/clickhouse.xml")).toContain("<remote_servers>\n    <rekindle>");
+});
+
 describe("every service of ours", () => {
   const services = [...ours(single()), ...ours(cluster())];
 
