@@ -14,6 +14,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { builtPages } from "../cli/pages.ts";
+import { messageOf } from "../server/process/message-of.ts";
 import { check } from "./check.ts";
 import { killRunningFiles } from "./file-process.ts";
 import { temporaryFilesInMemory } from "./memory-folder.ts";
@@ -24,7 +25,8 @@ import { countingCopy } from "./runner/counting-copy.ts";
 import { chooseReached, cleanCommit, type Proof, writeRecord } from "./runner/proved.ts";
 import { Runner } from "./runner/runner.ts";
 import { unstableFile } from "./runner/unstable.ts";
-import { chosenRuns, listTestFiles, type Run, withSharedProcesses } from "./runs.ts";
+import { chosenRuns, isOfPages, listTestFiles, type Run, withSharedProcesses } from "./runs.ts";
+import { scoredDemonstration } from "./scored-demonstration.ts";
 import { root } from "./tidy/source-files.ts";
 
 /** Milliseconds of each file in an earlier run. The slowest files begin first. */
@@ -64,6 +66,7 @@ async function main(): Promise<number> {
   const program = prepareProgram();
   removeProgram = program.remove;
   await program.ready;
+  if (!isCounting && [...runs, ...others].some(isOfPages)) await demonstrate();
   const timings = readTimings();
   runner = new Runner({
     isLong: options.long,
@@ -84,6 +87,13 @@ async function main(): Promise<number> {
   console.log(`${total.cpuSeconds.toFixed(0)} s of processor time`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
+}
+
+/** Makes what the files of pages wait for. Beside other files it took 13 minutes, and 1 alone. */
+async function demonstrate(): Promise<void> {
+  await scoredDemonstration().catch((error: unknown) =>
+    console.log(`the demonstration of the pages could not be made: ${messageOf(error)}`),
+  );
 }
 
 /** The runs, and others that may be left when the time is over. */

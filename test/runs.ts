@@ -91,15 +91,16 @@ function clusterRuns(file: string): Run[] {
 /** Each has a browser, and keeps three quarters of a core busy. Other files run beside them. */
 const processesOfPages = 2;
 
+/** Whether a run shares the scored demonstration and a browser with others. */
+export function isOfPages({ file, nodes }: Run): boolean {
+  return nodes === 0 && tierOf(file) === "long" && file.startsWith("test/dashboard/");
+}
+
 /** Puts files that share a process into few runs, and leaves the others as they are: the long files of pages
  * share a server with the scored demonstration and a browser in each of so many processes. Files without an
  * engine begin faster in one. */
 export function withSharedProcesses(runs: readonly Run[]): Run[] {
-  const pagesTogether = shared(
-    runs,
-    ({ file, nodes }) => nodes === 0 && tierOf(file) === "long" && file.startsWith("test/dashboard/"),
-    processesOfPages,
-  );
+  const pagesTogether = shared(runs, isOfPages, processesOfPages);
   return shared(pagesTogether, ({ file }) => file.startsWith("test/pure/"), 1);
 }
 

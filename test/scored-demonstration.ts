@@ -62,7 +62,7 @@ export async function copiedDemonstration(): Promise<string> {
 }
 
 /** The folder, which is built when it is not there. It must not be written to. */
-async function scoredDemonstration(): Promise<string> {
+export async function scoredDemonstration(): Promise<string> {
   const folder = join(cache, demonstrationKey(root));
   mkdirSync(cache, { recursive: true });
   const found = await until(

@@ -21,6 +21,11 @@ interface Running {
   readonly folder: string;
 }
 
+/** Whether a file of tests uses a server that files share. */
+export function asksForShared(path: string): boolean {
+  return readFileSync(path, "utf8").includes("Server.shared(");
+}
+
 /** A server that does not end would stop the run of all files. */
 const stopTimeoutMs = 2 * 60_000;
 
@@ -38,10 +43,9 @@ export class SharedServer {
   /** The variables with the server's address for a file of tests. None for a file that needs no server.
    * @param postgres the address of PostgreSQL for a file on it */
   async environmentFor(path: string, postgres?: string): Promise<Record<string, string>> {
-    const isAsked = readFileSync(path, "utf8").includes("Server.shared(");
     // A server without files would take processor time. A file may have killed it: the next one gets another.
     if (this.#running?.postgres !== postgres || this.#hasEnded) await this.stop();
-    if (!isAsked) return {};
+    if (!asksForShared(path)) return {};
     // When none starts, the file starts its own, and fails alone with the reason.
     this.#running ??= await start(postgres).catch(() => undefined);
     return this.#running === undefined ? {} : { [sharedServerVariable]: this.#running.server.address() };

@@ -11,8 +11,6 @@ import { expectError } from "../specification/support.ts";
 import { until } from "../until.ts";
 import { identify, sent } from "./subscription-support.ts";
 
-export const runsOn = { postgres: true };
-
 const server: Server = await ownServer(() => server, { time: quick });
 const placeholders = ["undefined", "null", "None", "NaN", "[object Object]", " ", "\t null "];
 

@@ -2,8 +2,6 @@
 import { PostHog } from "posthog-node";
 import { provesDelivery } from "./delivery.ts";
 
-export const runsOn = { postgres: true };
-
 provesDelivery("posthog-node", (url, token) => {
   const patience = { fetchRetryCount: 1_000, fetchRetryDelay: 200 };
   const client = new PostHog(token, { host: url, flushAt: 7, flushInterval: 20, ...patience });

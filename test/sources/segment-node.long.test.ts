@@ -2,8 +2,6 @@
 import { Analytics } from "@segment/analytics-node";
 import { provesDelivery } from "./delivery.ts";
 
-export const runsOn = { postgres: true };
-
 provesDelivery("@segment/analytics-node", (url, token) => {
   // It gives up after some retries, and a restart may take longer.
   const client = new Analytics({

@@ -6,8 +6,6 @@ import { answer, newKey } from "../specification/operation-support.ts";
 import { expectError } from "../specification/support.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 

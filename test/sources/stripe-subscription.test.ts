@@ -17,8 +17,6 @@ import {
 } from "./stripe-objects.ts";
 import { at, deliver, delivered, eventsOf, withStripe } from "./webhooks-support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

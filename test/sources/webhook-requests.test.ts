@@ -8,8 +8,6 @@ import { until } from "../until.ts";
 import { customer } from "./stripe-objects.ts";
 import { at, deliver, eventsOf, withStripe } from "./webhooks-support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

@@ -12,8 +12,6 @@ import { revenuecatCases } from "./revenuecat/cases.ts";
 import { revenuecatEvent } from "./revenuecat/payloads.ts";
 import { eventsOf, expectNoHarm, ignored, itemsOf, traitsOf, translated } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 const presets: Readonly<Record<WebhookPreset, PresetCases>> = {
   paddle: paddleCases,
   revenuecat: revenuecatCases,

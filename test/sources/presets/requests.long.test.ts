@@ -17,8 +17,6 @@ import {
 import { customer, ending, notification, subscription, transaction } from "./paddle/payloads.ts";
 import { endMs, refund, revenuecatEvent } from "./revenuecat/payloads.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();
