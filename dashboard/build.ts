@@ -14,6 +14,8 @@ const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 const minCompressedBytes = 800;
 
 async function main(folder: string): Promise<void> {
+  // Under `bun test` it is "test", which builds in the development version of React.
+  process.env.NODE_ENV = "production";
   await build({
     configFile: false,
     root: import.meta.dir,

@@ -75,6 +75,8 @@ describe("only server/config.ts reads the environment", () => {
     ).toHaveLength(1);
     expect(environmentReaders(example("server/config.ts", "process.env"))).toEqual([]);
     expect(environmentReaders(example("cli/main.ts", "// not from process.env"))).toEqual([]);
+    expect(environmentReaders(example("dashboard/build.ts", 'process.env.A = "b";'))).toEqual([]);
+    expect(environmentReaders(example("dashboard/build.ts", "if (process.env.A === b) c;"))).toHaveLength(1);
   });
 
   test("in the project", () => {

@@ -25,7 +25,7 @@ export async function startBrowser(): Promise<Browser> {
     executablePath: join(folder, "chromium"),
     // Tests run as root in many places, where Chromium's sandbox is not available. It opens only our own
     // pages.
-    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
+    args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"],
     env: {
       ...process.env,
       LD_LIBRARY_PATH: join(folder, "al2023", "lib"),

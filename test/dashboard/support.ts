@@ -6,6 +6,7 @@ import { closeAfterTest } from "../closing.ts";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
+import { contextOf } from "./contexts.ts";
 
 /** How long anything is waited for: less than a test may take, which also says what did not come. */
 export const patienceMs = 5 * 60_000;
@@ -38,20 +39,28 @@ function putPageAhead(aheadMs: number): void {
   });
 }
 
-/** Opens a new, empty page in a context of its own, which is closed when the running test has ended. */
+/** Opens an empty page, which is left again when the running test has ended. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext({
+  const server = clocks.get(browser);
+  const aheadMs = server === undefined ? 0 : server.nowMs() - Date.now();
+  const all: BrowserContextOptions = {
     viewport: wide,
     locale: "en-GB",
     timezoneId: "America/New_York",
     reducedMotion: "reduce",
     ...options,
+  };
+  // Of pages with another clock none is taken: seconds, because one millisecond may pass between two looks.
+  const key = JSON.stringify([all, Math.round(aheadMs / 1_000)]);
+  const { page, giveBack } = await contextOf(browser, all, key, async (context) => {
+    context.setDefaultTimeout(patienceMs);
+    if (server !== undefined) await context.addInitScript(putPageAhead, aheadMs);
   });
-  closeAfterTest(() => context.close());
-  context.setDefaultTimeout(patienceMs);
-  const server = clocks.get(browser);
-  if (server !== undefined) await context.addInitScript(putPageAhead, server.nowMs() - Date.now());
-  const page = await context.newPage();
+  closeAfterTest(giveBack);
+  const { width, height } = page.viewportSize() ?? wide;
+  const { viewport } = all;
+  if (viewport && (viewport.width !== width || viewport.height !== height))
+    await page.setViewportSize(viewport);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {

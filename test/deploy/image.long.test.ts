@@ -78,10 +78,10 @@ describe("what it makes", () => {
     const server = container.start();
     const output = printed(server);
     try {
-      await untilHealthy(container, server);
+      await untilHealthy(container, server, output);
       // Where no port is open, as on a node with the role analysis, the socket of analysis is asked.
       const portless = new Container(program, join(folder, "data"), { PORT: "1" });
-      await untilHealthy(portless, server);
+      await untilHealthy(portless, server, output);
       const page = await fetch(`http://127.0.0.1:${port}/`);
       expect(page.headers.get("content-type")).toContain("text/html");
       expect(await page.text()).toContain("<script");

@@ -23,14 +23,21 @@ export function printed(child: Piped): Promise<readonly string[]> {
   return Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
 }
 
-/** Waits until the health check of a container succeeds. @throws Error when its process ends instead */
-export async function untilHealthy(container: { health(): Promise<number> }, child: Piped): Promise<void> {
+/** Waits until the health check of a container succeeds. @param output what its process prints @throws Error
+ * with it when the process ends instead */
+export async function untilHealthy(
+  container: { health(): Promise<number> },
+  child: Piped,
+  output: ReturnType<typeof printed>,
+): Promise<void> {
   await until(
     "the container is healthy",
     async () => {
       const exitCode = await container.health();
       if (exitCode !== 0 && (child.exitCode !== null || child.signalCode !== null))
-        throw new Error("It did not become healthy.");
+        throw new Error(
+          `The container ended: ${child.exitCode ?? child.signalCode}\n${(await output).join("\n")}`,
+        );
       return exitCode;
     },
     (exitCode) => exitCode === 0,

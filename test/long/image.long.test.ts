@@ -39,7 +39,7 @@ async function takesAndReturns(program: string, environment: Readonly<Record<str
   const server = container.start();
   const output = printed(server);
   try {
-    await untilHealthy(container, server);
+    await untilHealthy(container, server, output);
     expect((await fetch(`http://127.0.0.1:${port}/`)).headers.get("content-type")).toContain("text/html");
     const made = container.start("token", "create", "--organization", "default");
     const [token = ""] = await printed(made);

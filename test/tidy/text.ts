@@ -46,7 +46,10 @@ export function wideComments(files: readonly SourceFile[]): string[] {
 /** One file reads the environment. Tests and benchmarks set it for processes that they start. */
 export function environmentReaders(files: readonly SourceFile[]): string[] {
   const patterns = [
-    { pattern: /\b(process|Bun|import\.meta)\.env\b/, why: "only server/config.ts reads the environment" },
+    {
+      pattern: /\b(process|Bun|import\.meta)\.env\b(?!\.\w+ = )/,
+      why: "only server/config.ts reads the environment",
+    },
   ];
   const judged = ({ path }: SourceFile) =>
     isCode(path) && path !== "server/config.ts" && !/^(test|bench)\//.test(path);

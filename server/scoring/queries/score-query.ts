@@ -218,10 +218,12 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
   const returns = returnExpression(isBySilence ? model : null);
   const health = healthSteps(input);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
+  const silent = silenceSql({ numbers: "cells", risks: "cellRisks" });
   return {
     steps: [
+      ...silent.steps,
       {
-        bgbbRisk: silenceSql({ numbers: "cells", risks: "cellRisks" }),
+        bgbbRisk: silent.risk,
         state: `multiIf(hasLeft, 'churned', ${isMetByEnd(target) ? isCancelingSql : "false"}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
           tenureDays < ${newForDays}, 'new', 'active')`,
         ...engagement.columns,

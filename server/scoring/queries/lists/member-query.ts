@@ -1,7 +1,7 @@
 /** How the members of every account are doing. Members are users whose events carry the account. */
 import type { EngagementScale } from "../../scores/engagement.ts";
 import { type CellRisks, silenceSql } from "../cell-table.ts";
-import type { Query } from "../query.ts";
+import { type Query, withColumns } from "../query.ts";
 import { userEngagement } from "./user-engagement.ts";
 
 const clippedRisk = "least(greatest(memberRisk, 1e-12), 1 - 1e-12)";
@@ -33,6 +33,12 @@ function ofMembers(
   risks: CellRisks,
   { score, more, parameters }: { readonly score: string; readonly more: string } & Pick<Query, "parameters">,
 ): Query {
+  const silent = silenceSql({ numbers: "memberCells", risks: "memberRisks" });
+  const scored = withColumns(users.sql, [
+    ...silent.steps,
+    { hasRisk: "n >= 0 AND idleDays < {horizonDays:Int32}", memberRisk: silent.risk, score },
+    { logOdds: `log(${clippedRisk}) - log1p(-(${clippedRisk}))` },
+  ]);
   const sql = `
     SELECT entity,
       countIf(newest <= 28) AS active28,
@@ -43,13 +49,7 @@ function ofMembers(
       ${more}
     FROM (
       SELECT number AS entity, newest, wasActivePrevious28, volume, hasRisk, logOdds, score
-      FROM (
-        SELECT accountNumbers, accountIdleDays, accountPrevious28, accountVolumes28,
-          n >= 0 AND idleDays < {horizonDays:Int32} AS hasRisk,
-          ${silenceSql({ numbers: "memberCells", risks: "memberRisks" })} AS memberRisk,
-          log(${clippedRisk}) - log1p(-(${clippedRisk})) AS logOdds,
-          ${score} AS score
-        FROM (${users.sql}))
+      FROM (${scored})
       ARRAY JOIN accountNumbers AS number, accountIdleDays AS newest, accountPrevious28 AS wasActivePrevious28,
         accountVolumes28 AS volume)
     WHERE entity != 0
