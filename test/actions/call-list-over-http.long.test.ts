@@ -12,8 +12,6 @@ import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 
-export const runsOn = { postgres: true };
-
 type CallList = RouteAnswer<"GET /api/call-list">;
 type Row = CallList["rows"][number];
 

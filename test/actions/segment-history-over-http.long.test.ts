@@ -12,8 +12,6 @@ import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 type History = RouteAnswer<"GET /api/segments/:id/history">;
 type Changes = RouteAnswer<"GET /api/segments/:id/changes">;
 

@@ -80,10 +80,10 @@ async function isCleared({ context, page, isSpoilt }: Used): Promise<boolean> {
     page.unrouteAll({ behavior: "ignoreErrors" }),
     context.unrouteAll({ behavior: "ignoreErrors" }),
   ]);
-  const { origin } = new URL(page.url());
+  // A page that was never loaded has none.
+  if (page.url() !== "about:blank") await page.evaluate("localStorage.clear(); sessionStorage.clear();");
   await page.goto("about:blank");
   const session = await context.newCDPSession(page);
-  if (origin !== "null") await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
   await session.send("Page.resetNavigationHistory");
   await session.detach();
   await context.clearCookies();

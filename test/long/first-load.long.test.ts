@@ -14,7 +14,7 @@ import { Server } from "../server.ts";
 import { revenuecatEvent } from "../sources/presets/revenuecat/payloads.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
+export const runsOn = { nodes: 3 };
 
 const msPerDay = 86_400_000;
 const random = new Random(35);

@@ -4,8 +4,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track } from "./spoken-to.ts";
 
-export const runsOn = { postgres: true };
-
 const subject = new WarehouseUnderTest();
 let spokenTo: SpokenTo;
 beforeAll(async () => {

@@ -18,8 +18,6 @@ import { invoice, price, subscription, subscriptionItem } from "./stripe-objects
 import { identify, onDay, sent } from "./subscription-support.ts";
 import { at, deliver, delivered } from "./webhooks-support.ts";
 
-export const runsOn = { postgres: true };
-
 const server: Server = await ownServer(() => server, { time: quick });
 const day = 86_400_000;
 const metadata = { userId: "ada" };

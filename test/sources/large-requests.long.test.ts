@@ -6,8 +6,6 @@ import { asTemplate, inLedger } from "../stored.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track } from "./spoken-to.ts";
 
-export const runsOn = { postgres: true };
-
 describe("a large request", () => {
   const subject = new WarehouseUnderTest();
   let spokenTo: SpokenTo;

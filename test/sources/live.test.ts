@@ -6,8 +6,6 @@ import { Watching } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

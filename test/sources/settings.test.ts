@@ -7,8 +7,6 @@ import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { signingSecret } from "./stripe-objects.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });

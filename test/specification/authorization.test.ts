@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 

@@ -4,7 +4,7 @@ import { nodesOfServers } from "../engines.ts";
 import { Server } from "../server.ts";
 import { expectError, exportedUser } from "./support.ts";
 
-export const runsOn = { postgres: true, nodes: 3 };
+export const runsOn = { nodes: 3 };
 
 let server: Server;
 let token: string;

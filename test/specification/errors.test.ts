@@ -8,8 +8,6 @@ import { Server } from "../server.ts";
 import { becomes } from "../until.ts";
 import { expectError, expectSuccess, send, user, withBrokenLedger } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 

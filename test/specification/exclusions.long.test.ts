@@ -8,8 +8,6 @@ import { becomes, withinLimit } from "../until.ts";
 import { answer, ask, immediately, newKey } from "./operation-support.ts";
 import { expectError, send } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-exclusions-"));
 let server: Server;
 let token: string;

@@ -7,8 +7,6 @@ import { parquetRows } from "../parquet.ts";
 import { rekindle, Server } from "../server.ts";
 import { send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 /** Texts that break careless writers of CSV and JSON. */
 const hostile = 'a,b;"c"\t\'d\'\r\n\\N \u0000 🙂 {"e":1}';
 const events = [

@@ -15,8 +15,6 @@ import {
   withKeys,
 } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 const organization = "Limits";

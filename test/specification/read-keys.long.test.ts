@@ -6,8 +6,6 @@ import { Server } from "../server.ts";
 import { readRoutes, withSegment } from "./read-routes.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let token: string;
 let key: string;

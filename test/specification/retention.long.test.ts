@@ -20,8 +20,6 @@ import {
 import { randomOfThisRun } from "../warehouse/support.ts";
 import { expectError } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 const organization = "Cohorts";
 const timezone = "America/Santiago";
 const zone = new Zone(timezone);

@@ -6,8 +6,6 @@ import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { expectError, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 let key: string;
 let place: Awaited<ReturnType<typeof company>>;

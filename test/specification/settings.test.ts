@@ -6,8 +6,6 @@ import { Compile } from "typebox/compile";
 import { Server } from "../server.ts";
 import { chunked, expectError } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 const initially = {
   churnHorizonDays: 28,
   healthWeights: { engagement: 35, outlook: 35, momentum: 20, adoption: 10 },

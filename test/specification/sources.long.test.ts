@@ -11,8 +11,6 @@ import { answer, ask, newKey } from "./operation-support.ts";
 import { writeHistory } from "./source-history.ts";
 import { send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 type Sources = Static<typeof SourcesAnswer>["sources"];
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-sources-"));

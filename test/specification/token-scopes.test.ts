@@ -6,8 +6,6 @@ import { becomes } from "../until.ts";
 import { answer, newKey } from "./operation-support.ts";
 import { expectError, expectSuccess } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.shared();

@@ -8,8 +8,6 @@ import { withinLimit } from "../until.ts";
 import { answer, ask, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 interface Warning {
   readonly kind: string;
   readonly endpoint: string;

@@ -19,8 +19,6 @@ import { order, subscription as polar, polarEvent } from "./polar/payloads.ts";
 import { endMs, refund, revenuecatEvent, startMs, trial } from "./revenuecat/payloads.ts";
 import { itemsOf } from "./support.ts";
 
-export const runsOn = { postgres: true };
-
 const utc = new Zone("UTC");
 const day = 86_400_000;
 
