@@ -45,9 +45,9 @@ const { values: options, positionals: words } = parseArgs({
     record: { type: "boolean", default: false },
     slowest: { type: "boolean", default: false },
     "update-timings": { type: "boolean", default: false },
-    // Files wait for commits and pages. On two cores 17 files took 197 s of wall time with three at once, and
-    // 202 s and more processor time with four.
-    "at-once": { type: "string", default: String(availableParallelism() + 1) },
+    // Files wait for commits and pages. On two cores 17 files took 198 s of wall time with three at once, and
+    // 202 s and more processor time with four. A container may see more cores than it has.
+    "at-once": { type: "string", default: String(Math.min(4, availableParallelism() + 1)) },
   },
 });
 let removeMemoryFolder = () => {};
