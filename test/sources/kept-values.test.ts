@@ -13,6 +13,8 @@ import { until } from "../until.ts";
 import { identify, sent } from "./subscription-support.ts";
 import { eventsOf } from "./webhooks-support.ts";
 
+export const runsOn = { postgres: true };
+
 const server: Server = await ownServer(() => server, { time: quick });
 
 /** JSON texts of a value, what is kept of it, and the warning. */

@@ -6,6 +6,8 @@ import { quick } from "../served-as.ts";
 import type { Server } from "../server.ts";
 import { identify, sent } from "./subscription-support.ts";
 
+export const runsOn = { postgres: true };
+
 const server: Server = await ownServer(() => server, { time: quick });
 
 /** An organization with ada, and a browser token: sends to a path with it. */

@@ -10,6 +10,8 @@ import { invoice, price, startSeconds, subscription, subscriptionItem } from "./
 import { agreement, asTracked, expected, identify, onDay, periodEnd, sent } from "./subscription-support.ts";
 import { at, delivered } from "./webhooks-support.ts";
 
+export const runsOn = { postgres: true };
+
 const server: Server = await ownServer(() => server, { time: quick });
 const goldPrice = price({ nickname: "Gold", unit_amount: 9_900 });
 const gold = [subscriptionItem({}, goldPrice)];

@@ -8,6 +8,8 @@ import { until } from "../until.ts";
 import { answer, newKey } from "./operation-support.ts";
 import { expectError, expectSuccess, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 const base = mkdtempSync(join(tmpdir(), "rekindle-attributes-"));
 const dataDir = join(base, "data");
 let server: Server;

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
+export const runsOn = { postgres: true };
+
 let server: Server;
 
 beforeAll(async () => {

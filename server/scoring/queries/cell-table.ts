@@ -34,7 +34,7 @@ const daysFromMiddleSql = `((idleDays - 1) % ${daysPerPeriod} - ${middleDayOfPer
 /**
  * `silenceBetween` over columns x, t, n and idleDays: steps, and the risk over their columns. The table is a
  * column of a step of its own, because the engine copies 3,303 numbers to each place that names a parameter:
- * the scores of a few hundred accounts took 275 ms, and take 140.
+ * the scores of a few hundred accounts took 275 ms, and take 150.
  * @param risks names of the parameters with `CellRisks`; the risk is one without a cell
  */
 export function silenceSql(risks: { readonly numbers: string; readonly risks: string }): {
