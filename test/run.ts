@@ -23,6 +23,7 @@ import { type Counted, printFailures, printSlowest } from "./printed-results.ts"
 import { prepareProgram } from "./program.ts";
 import { isCounting } from "./runner/counting.ts";
 import { countingCopy } from "./runner/counting-copy.ts";
+import { watchMachine } from "./runner/machine.ts";
 import { chooseReached, cleanCommit, type Proof, writeRecord } from "./runner/proved.ts";
 import { Runner } from "./runner/runner.ts";
 import { unstableFile } from "./runner/unstable.ts";
@@ -57,6 +58,7 @@ let runner: Runner | undefined;
 async function main(): Promise<number> {
   if (options.record && !isCounting) return await record();
   removeMemoryFolder = temporaryFilesInMemory();
+  const machine = watchMachine();
   const files = listTestFiles();
   const { runs, others } = choose(files);
   const count = [...runs, ...others].reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);
@@ -86,7 +88,7 @@ async function main(): Promise<number> {
     total.failed += 1;
   }
   printFailures(runner.failures);
-  console.log(`${total.cpuSeconds.toFixed(0)} s of processor time`);
+  console.log([`${total.cpuSeconds.toFixed(0)} s of processor time`, machine()].filter(Boolean).join("; "));
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
 }

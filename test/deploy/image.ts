@@ -1,7 +1,7 @@
 /** Carries out what deploy/Dockerfile says in folders instead of containers, and starts what comes out as a
  * container would. */
-import { chownSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chownSync, cpSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
@@ -66,21 +66,18 @@ async function carryOut(
   }
 }
 
-/** Makes the final stage in a folder, without its users and permissions. @param build the build stage's
- * folder */
+/** Makes the final stage in a folder, without its users. @param build the build stage's folder */
 export function finishIn(folder: string, build: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const instruction of stages().final.instructions) {
-    if (instruction.word === "COPY")
-      copy(instruction, copyOf(instruction).from === undefined ? root : build, folder);
-  }
+  for (const instruction of stages().final.instructions)
+    if (instruction.word === "COPY") copy(instruction, build, folder);
 }
 
 function copy(instruction: Instruction, from: string, folder: string): void {
   const { sources, target } = copyOf(instruction);
   for (const source of sources) {
     const path = join(from, source.replace(`${workdir}/`, ""));
-    const to = target.endsWith("/") ? join(folder, target, source) : join(folder, target);
+    const to = target.endsWith("/") ? join(folder, target, basename(source)) : join(folder, target);
     mkdirSync(dirname(to), { recursive: true });
     // Half a gigabyte that no test changes.
     if (source.endsWith("node_modules")) symlinkSync(path, to);
@@ -135,6 +132,17 @@ export class Container {
   start(...parameters: readonly string[]): Subprocess<"ignore", "pipe", "pipe"> {
     const [program = "", ...usual] = this.#command;
     return this.#spawn([program, ...(parameters.length > 0 ? parameters : usual)]);
+  }
+
+  /** Who may read the program and the folders that it lies in, for a container that does not start. */
+  permissions(): string {
+    const paths = [join(this.#folder, "cli/rekindle")];
+    while (paths[0] !== undefined && dirname(paths[0]) !== paths[0]) paths.unshift(dirname(paths[0]));
+    const lines = paths.map((path) => {
+      const { mode, uid, gid } = lstatSync(path);
+      return `${mode.toString(8)} ${uid}:${gid} ${path}`;
+    });
+    return [`as ${process.getuid?.()} on`, readFileSync("/proc/mounts", "utf8"), ...lines].join("\n");
   }
 
   /** Runs the HEALTHCHECK. @returns its exit code */

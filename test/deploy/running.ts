@@ -26,7 +26,7 @@ export function printed(child: Piped): Promise<readonly string[]> {
 /** Waits until the health check of a container succeeds. @param output what its process prints @throws Error
  * with it when the process ends instead */
 export async function untilHealthy(
-  container: { health(): Promise<number> },
+  container: { health(): Promise<number>; permissions(): string },
   child: Piped,
   output: ReturnType<typeof printed>,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function untilHealthy(
       const exitCode = await container.health();
       if (exitCode !== 0 && (child.exitCode !== null || child.signalCode !== null))
         throw new Error(
-          `The container ended: ${child.exitCode ?? child.signalCode}\n${(await output).join("\n")}`,
+          `The container ended: ${child.exitCode ?? child.signalCode}\n${(await output).join("\n")}\n${container.permissions()}`,
         );
       return exitCode;
     },

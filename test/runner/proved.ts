@@ -15,8 +15,8 @@ import { isCounted } from "./counting.ts";
 
 const path = join(root, "test/proved.json");
 
-/** CI counts a change from the commit of the record before: a record that comes with a change proves nothing
- * about it yet. */
+/** CI counts a change from the commit of the record before, so a record that comes with a change does not
+ * prove it. The first record has none before, and proves its own commit. */
 interface Record {
   readonly commit: string;
   readonly commitBefore: string | null;
@@ -54,7 +54,7 @@ export function chooseReached(
   fifth = Number(git("rev-list", "--count", "HEAD")) % parts,
 ): Reached {
   const record = existsSync(path) ? readRecord() : undefined;
-  const from = record?.commitBefore ?? undefined;
+  const from = record?.commitBefore ?? record?.commit;
   const changed = from !== undefined && isAncestor(from) ? changedSince(from) : undefined;
   return reachedBy(changed, record, runs, fifth);
 }
