@@ -46,9 +46,9 @@ const { values: options, positionals: words } = parseArgs({
     record: { type: "boolean", default: false },
     slowest: { type: "boolean", default: false },
     "update-timings": { type: "boolean", default: false },
-    // Files wait for commits and pages. On two cores 17 files took 198 s of wall time with three at once, and
-    // 202 s and more processor time with four. A container may see more cores than it has.
-    "at-once": { type: "string", default: String(Math.min(4, availableParallelism() + 1)) },
+    // On two cores nine files took 67 s with two and with three at once, and 94 and 101 s of processor time.
+    // A container may see more cores than it has.
+    "at-once": { type: "string", default: String(Math.min(4, availableParallelism())) },
   },
 });
 let removeMemoryFolder = () => {};

@@ -58,8 +58,7 @@ export class Runner {
   /** What each run proved, in the copy that counts. */
   readonly proofs: Proof[] = [];
   readonly #options: RunnerOptions;
-  /** One for each file that runs at once. With runs on PostgreSQL there is one more than `filesAtOnce`, for
-   * them. */
+  /** One for each file that runs at once. */
   readonly #servers: SharedServer[];
   readonly #failed: Failed[] = [];
   readonly #running = new Map<string, number>();
@@ -83,13 +82,12 @@ export class Runner {
     const naming = setInterval(() => this.#printRunning(), namingMs);
     const work = async (shared: SharedServer, lane: number) => {
       while (!this.#isInterrupted && !this.#isOver()) {
-        const run = nextRun(waiting, lane === this.#options.filesAtOnce);
+        const run = nextRun(waiting, lane > 0 && lane === this.#options.filesAtOnce - 1);
         if (run === undefined) return;
         await this.#runOne(run, shared, total);
       }
     };
     try {
-      if (this.#postgres !== undefined) this.#servers.push(new SharedServer());
       await Promise.all(this.#servers.map(work));
       await Promise.all(this.#servers.map((shared) => shared.stop()));
       total.failed += complainOfSharedNames(this.#servers);
@@ -271,7 +269,7 @@ export class Runner {
 
 /**
  * Takes the next run out of what waits. Runs on PostgreSQL wait four fifths of their time, so one of them
- * runs beside the others from the beginning: when they ran together at the end, the last five minutes used a
+ * runs beside others from the beginning: when they ran together at the end, the last five minutes used a
  * third of the processor.
  * @param waiting lists, of which a later one begins when the earlier ones are empty
  * @param prefersPostgres whether runs on PostgreSQL come first
