@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listTestFiles, type Run } from "../runs.ts";
+import { listPaths } from "../tidy/source-files.ts";
+import { isCounted } from "./counting.ts";
 import { reachedBy, recordOf } from "./proved.ts";
 import { nextRun, Runner } from "./runner.ts";
 import { whyRed } from "./unstable.ts";
@@ -51,14 +53,37 @@ describe("the runs that a change reaches", () => {
   });
 
   test.each([
-    "server/new.ts",
+    "dashboard/index.html",
     "contract/limits.ts",
     "package-lock.json",
-    "test/server.ts",
+    "test/run.ts",
+    "test/runner/unstable.ts",
+    "test/postgres.ts",
     ".ci/run",
     "cli/install.mjs",
   ])("are all after a change of %s", (file) => {
     expect(reached(file)).toEqual(names(runs));
+  });
+
+  test.each([
+    ["a helper that a file of tests imports", "test/scoring/gate-power.ts", "test/scoring/gate-power.long"],
+    ["one behind another", "test/long/alert-kills.ts", "test/long/alert-kill.long"],
+    ["what a helper starts", "test/warehouse/crash-child.ts", "test/warehouse/crash.long"],
+    ["new code of the product", "server/scoring/churn/train.ts", "test/scoring/models.long"],
+  ])("are some after a change of %s", (_, file, user) => {
+    const all = listTestFiles().map(run);
+    const others = listPaths().filter((path) => isCounted(path) && path !== file);
+    const known = recordOf(
+      { commit: "c1", commitBefore: "c0", files: others },
+      all.map(({ name }) => ({ name, passed: 1, ran: [] })),
+    );
+    const found = names(reachedBy([file], known, all, -1).reached);
+    expect(found).toContain(`${user}.test.ts`);
+    expect(found.length).toBeLessThan(all.length / 2);
+  });
+
+  test("are none after a helper has gone: those that used it have changed", () => {
+    expect(reached(`test/${"none"}.ts`)).toEqual([]);
   });
 
   test("are all where no record is of a commit before", () => {

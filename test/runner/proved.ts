@@ -10,7 +10,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Run } from "../runs.ts";
-import { listPaths, root } from "../tidy/source-files.ts";
+import { listPaths, readSourceFiles, root } from "../tidy/source-files.ts";
 import { isCounted } from "./counting.ts";
 
 const path = join(root, "test/proved.json");
@@ -100,13 +100,57 @@ export function runsThatRan(file: string): string[] {
 const withoutReach =
   /^(bench|docs|test\/mutants)\/.*(?<!\.md)$|^test\/(proved|unstable|timings)\.json$|^(biome|knip)\.json$|^\.gitignore$/;
 
-/** The names of the runs that a changed file reaches; undefined for all. Contracts reach everything, because
- * pages, server and tests share them; so does what every test uses. */
-function runsReachedBy(file: string, record: Record, runs: readonly Run[]): string[] | undefined {
+/** The names of the runs that a changed file reaches; undefined for all. A helper of tests, and a new file of
+ * the product, reach what the files reach that use it. */
+function runsReachedBy(changed: string, record: Record, runs: readonly Run[]): string[] | undefined {
+  const reached: string[] = [];
+  const files = [changed];
+  for (const file of files) {
+    const names = runsOf(file, record, runs);
+    const users = names ?? usersOf(file);
+    if (names === undefined && (isOfAll(file) || (users.length === 0 && file === changed))) return undefined;
+    if (names === undefined) files.push(...users.filter((user) => !files.includes(user)));
+    else reached.push(...names);
+  }
+  return reached;
+}
+
+/** The names of the runs that a file is known to reach; undefined when only its users are known. */
+function runsOf(file: string, record: Record, runs: readonly Run[]): string[] | undefined {
   if (/\.test\.ts$/.test(file)) return runs.filter((run) => run.file === file).map(({ name }) => name);
   if (withoutReach.test(file)) return [];
   if (file.endsWith(".md")) return runs.filter((run) => names(run, basename(file))).map(({ name }) => name);
-  return record.files.includes(file) ? namesThatRan(file, record) : undefined;
+  if (record.files.includes(file)) return namesThatRan(file, record);
+  // Those that used it have changed, too.
+  return canHaveUsers(file) && !existsSync(join(root, file)) ? [] : undefined;
+}
+
+const canHaveUsers = (file: string) =>
+  /^(server|cli|simulation|dashboard|client|test)\/.*\.(tsx?|css)$/.test(file);
+
+/** Contracts are of all, because pages, server and tests share them; so is what runs the tests. */
+function isOfAll(file: string): boolean {
+  if (!canHaveUsers(file)) return true;
+  runner ??= importedBy("test/run.ts", new Set(["test/run.ts"]));
+  return file.startsWith("test/") && runner.has(file);
+}
+
+// Each is read once.
+let runner: ReadonlySet<string> | undefined;
+let sources: readonly { readonly path: string; readonly text: string }[] | undefined;
+
+/** The files that import another one, start it or read it: they have its path or its name in quotes. */
+function usersOf(file: string): string[] {
+  sources ??= readSourceFiles().filter(({ path: source }) => /\.(tsx?|mjs)$/.test(source));
+  const name = basename(file).replaceAll(".", "\\.");
+  const quoted = new RegExp(`["'\`]([^"'\`\\n]*(?<![\\w.-])${name})["'\`]`, "g");
+  return sources
+    .filter(({ path: source, text }) =>
+      text
+        .matchAll(quoted)
+        .some(([, used = ""]) => !used.startsWith(".") || join(dirname(source), used) === file),
+    )
+    .map(({ path: source }) => source);
 }
 
 function namesThatRan(file: string, record: Record): string[] {
