@@ -1,6 +1,6 @@
 /** The message that is sent by hand, to see whether a destination works. */
 import { randomUUID } from "node:crypto";
-import type { OutgoingMessage } from "../ledger/ports/actions/deliveries.ts";
+import type { OutgoingMessage } from "./deliveries.ts";
 import type { MessageBody } from "./message-body.ts";
 
 /** A test message with an id of its own. @param by its sender, as the audit log names it. @param link to the

@@ -8,7 +8,7 @@ import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
+import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";

@@ -6,7 +6,7 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
-import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
+import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";

@@ -7,7 +7,7 @@ import { type SteppingRule, stepsOfDay } from "../../server/features/alerts/dail
 import { lookbackOf, type ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
 import { baseOf } from "../../server/features/alerts/rules/readings.ts";
 import type { Reading } from "../../server/features/alerts/rules/step.ts";
-import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
+import type { EntityStateRow } from "../../server/features/alerts/store/decisions.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { plainReadings, randomRows, rowsOfRisks, storeDays } from "./rules-support.ts";

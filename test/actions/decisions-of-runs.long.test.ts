@@ -7,7 +7,7 @@ import { decisionsOfDay, type RuleOnDay } from "../../server/features/alerts/dai
 import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
 import { mrrReader } from "../../server/features/alerts/rules/mrr.ts";
 import { replaysOf } from "../../server/features/alerts/rules/preview.ts";
-import type { EntityStateRow } from "../../server/ledger/ports/actions/rules.ts";
+import type { EntityStateRow } from "../../server/features/alerts/store/decisions.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { scoresByRules } from "../../server/scoring/preview/scores-by-rules.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";

@@ -9,7 +9,7 @@ import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
+import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
 import { todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";

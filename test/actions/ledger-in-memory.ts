@@ -14,7 +14,7 @@ import type {
   FiredAlert,
   RuleToDecide,
   Watermark,
-} from "../../server/ledger/ports/actions/rules.ts";
+} from "../../server/features/alerts/store/decisions.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { isPastImported, lateEventsOfPast } from "../../server/scoring/run/changed-days.ts";

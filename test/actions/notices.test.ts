@@ -9,7 +9,7 @@ import {
 } from "../../server/features/notices/notices.ts";
 import { Notifier } from "../../server/features/notices/notifier.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { DestinationWithCounts } from "../../server/ledger/ports/actions/destinations.ts";
+import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 /** When a delivery is tried again. */
 import { describe, expect, test } from "bun:test";
-import { longestWaitMs } from "../../server/ledger/ports/actions/deliveries.ts";
+import { longestWaitMs } from "../../server/sending/deliveries.ts";
 import { retryAfterMs, verdictOf, waitsMs } from "../../server/sending/retry-times.ts";
 
 const answer = (status: number | null, after: number | null = null) => ({

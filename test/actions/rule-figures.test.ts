@@ -5,9 +5,9 @@ import { contactEvent } from "../../contract/api/contacts.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { rateOf, readRuleFigures, weeksOf } from "../../server/features/alerts/rule-figures.ts";
-import type { FiredQuestion, FiredRecord } from "../../server/ledger/ports/actions/alerts.ts";
+import type { FiredQuestion, FiredRecord } from "../../server/features/alerts/store/alerts.ts";
 
-import type { AlertRule } from "../../server/ledger/ports/actions/rule-settings.ts";
+import type { AlertRule } from "../../server/features/alerts/store/rules.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -4,7 +4,7 @@ import type { RuleExemptions } from "../../contract/alerts/rules.ts";
 import { decideDays } from "../../server/features/alerts/daily/decide-days.ts";
 import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
-import type { RuleToDecide, RuleVersion } from "../../server/ledger/ports/actions/rules.ts";
+import type { RuleToDecide, RuleVersion } from "../../server/features/alerts/store/decisions.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -2,8 +2,8 @@
 import type { AlertRuleSettings } from "../../contract/alerts/rules.ts";
 import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
-import { type DrawnAlert, type DrawnChunk, keyOfAlert } from "../../server/ledger/ports/actions/rules.ts";
+import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
+import { type DrawnAlert, type DrawnChunk, keyOfAlert } from "../../server/features/alerts/store/decisions.ts";
 
 /** A rule about users of high risk. */
 export const alertRule: AlertRuleSettings = {

@@ -6,8 +6,8 @@ import {
   type AlertFilter,
   type AlertQuestion,
   compareWeights,
-} from "../../server/ledger/ports/actions/alerts.ts";
-import type { DrawnAlert } from "../../server/ledger/ports/actions/rules.ts";
+} from "../../server/features/alerts/store/alerts.ts";
+import type { DrawnAlert } from "../../server/features/alerts/store/decisions.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { user, writePeople } from "./writes.ts";

@@ -1,9 +1,9 @@
 /** The part of the contract about alert rules, their decisions, and alerts. */
 import { describe, expect, test } from "bun:test";
 import { commandLine as by } from "../../server/ledger/audit.ts";
-import type { AlertQuestion } from "../../server/ledger/ports/actions/alerts.ts";
-import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
-import type { DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
+import type { AlertQuestion } from "../../server/features/alerts/store/alerts.ts";
+import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
+import type { DrawnChunk } from "../../server/features/alerts/store/decisions.ts";
 import { alertRule, decision, firedAlert, renderDue } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";

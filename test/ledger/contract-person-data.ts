@@ -1,7 +1,7 @@
 /** The part of the contract about what rules and messages say of one user: for a copy of everything about a
  * person. */
 import { describe, expect, test } from "bun:test";
-import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
+import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
 import { alertRule, firedAlert, renderDue } from "./alert-decision.ts";
 import { ground } from "./contract-alert-rules.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

@@ -2,8 +2,8 @@
  * excluded, erased or controls by then. */
 import { describe, expect, test } from "bun:test";
 import { commandLine as by } from "../../server/ledger/audit.ts";
-import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
-import { keyOfAlert } from "../../server/ledger/ports/actions/rules.ts";
+import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
+import { keyOfAlert } from "../../server/features/alerts/store/decisions.ts";
 import { firedAlert, renderDue } from "./alert-decision.ts";
 import { ground } from "./contract-alert-rules.ts";
 import { delivered, failed } from "./destination-calls.ts";

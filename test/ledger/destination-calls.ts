@@ -2,7 +2,7 @@
 
 import type { MessageType } from "../../contract/destinations/destinations.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import type { ClaimRoom } from "../../server/ledger/ports/actions/deliveries.ts";
+import type { ClaimRoom } from "../../server/sending/deliveries.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** Characters that a store may take for its own: none of them is lost. */

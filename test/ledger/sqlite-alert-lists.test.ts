@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import type { AlertFilter } from "../../server/ledger/ports/actions/alerts.ts";
+import type { AlertFilter } from "../../server/features/alerts/store/alerts.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-alert-lists-"));

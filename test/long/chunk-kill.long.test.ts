@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
-import { chunkRefused } from "../../server/ledger/ports/actions/rules.ts";
+import { chunkRefused } from "../../server/features/alerts/store/decisions.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { type Hold, Holds, killed, victims } from "../durability/holds.ts";
 import { quietZone } from "../far-from-midnight.ts";

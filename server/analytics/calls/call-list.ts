@@ -7,7 +7,7 @@ import {
 } from "../../../contract/call-list/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { WorkOnCall } from "../../ledger/ports/actions/alerts.ts";
+import type { WorkOnCall } from "../../features/alerts/store/alerts.ts";
 import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/payer-now.ts";

@@ -16,7 +16,7 @@ import {
   type AlertQuestion,
   type AlertWeight,
   compareWeights,
-} from "../../ledger/ports/actions/alerts.ts";
+} from "./store/alerts.ts";
 import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";

@@ -5,8 +5,8 @@ import type { AlertReason } from "../../../contract/alerts/rules.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { formatDay } from "../../calendar/days.ts";
-import type { AlertMessageType } from "../../ledger/ports/actions/deliveries.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
+import type { AlertMessageType } from "../../sending/deliveries.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
 import {
   type AlertsInMessages,
   type ClosedAlert,
@@ -14,7 +14,7 @@ import {
   type MessageAlert,
   type RuleVersion,
   type UnsentAlert,
-} from "../../ledger/ports/actions/rules.ts";
+} from "./store/decisions.ts";
 import type { EntityInMessages } from "../../ledger/stores/entity-rows.ts";
 import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
 import { cutText } from "../../sending/message-text.ts";

@@ -1,9 +1,9 @@
 /** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/alerts/rules.ts";
-import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
-import { keyOfEntity } from "../../ledger/ports/actions/rule-entities.ts";
-import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "../../ledger/ports/actions/rules.ts";
+import type { KnownArms } from "./store/experiments.ts";
+import { keyOfEntity } from "../../ledger/rules/rule-entities.ts";
+import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "./store/decisions.ts";
 import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
 
 /**

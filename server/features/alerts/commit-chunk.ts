@@ -2,8 +2,8 @@
  * messages. */
 import { isMoment } from "../../../contract/alerts/rules.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { AlertMessageType } from "../../ledger/ports/actions/deliveries.ts";
-import type { KnownArms } from "../../ledger/ports/actions/hold-outs.ts";
+import type { AlertMessageType } from "../../sending/deliveries.ts";
+import type { KnownArms } from "./store/experiments.ts";
 import {
   type AlertKey,
   type AlertsOfCap,
@@ -17,7 +17,7 @@ import {
   type RuleVersion,
   type UnsentAlert,
   type Watermark,
-} from "../../ledger/ports/actions/rules.ts";
+} from "./store/decisions.ts";
 import {
   byImportance,
   endedMessageId,

@@ -4,9 +4,9 @@
 import { ruleLimits } from "../../../contract/alerts/rules.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { RenderedDelivery, UnrenderedDelivery } from "../../ledger/ports/actions/deliveries.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/ports/actions/rule-entities.ts";
-import type { MessageAlert } from "../../ledger/ports/actions/rules.ts";
+import type { RenderedDelivery, UnrenderedDelivery } from "../../sending/deliveries.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
+import type { MessageAlert } from "./store/decisions.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

@@ -1,7 +1,7 @@
 /** Alerts whose churn horizon is over, and whether their users or accounts had churned at its end. */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
+import type { FiredRecord } from "./store/alerts.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
 import { daysWithin, type Outages } from "../../scoring/scores/observed-days.ts";

@@ -2,7 +2,7 @@
  * that rules about moments and sources do not wait for them. Most runs find nothing new. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { DecisionChunk, RuleVersion, Watermark } from "../../ledger/ports/actions/rules.ts";
+import type { DecisionChunk, RuleVersion, Watermark } from "./store/decisions.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";

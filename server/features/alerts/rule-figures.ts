@@ -2,9 +2,9 @@
  * over. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
-import type { HoldOutExperiment } from "../../ledger/ports/actions/hold-outs.ts";
-import type { AlertRule } from "../../ledger/ports/actions/rule-settings.ts";
+import type { FiredRecord } from "./store/alerts.ts";
+import type { HoldOutExperiment } from "./store/experiments.ts";
+import type { AlertRule } from "./store/rules.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";

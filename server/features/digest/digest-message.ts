@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { counted } from "../../../contract/counted.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { formatDay } from "../../calendar/days.ts";
-import type { OutgoingMessage } from "../../ledger/ports/actions/deliveries.ts";
+import type { OutgoingMessage } from "../../sending/deliveries.ts";
 import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
 import { cutText } from "../../sending/message-text.ts";
 import { amountText, worthWords } from "../../sending/worth-words.ts";

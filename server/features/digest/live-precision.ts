@@ -1,5 +1,5 @@
 /** The precision of alerts: how many untouched alerts were followed by churn. */
-import type { FiredRecord } from "../../ledger/ports/actions/alerts.ts";
+import type { FiredRecord } from "../alerts/store/alerts.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type OutcomeQuestion, outcomesOf } from "../alerts/outcomes.ts";
 import { type Precision, precisionOf } from "../alerts/rules/preview-figures.ts";

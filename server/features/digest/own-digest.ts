@@ -6,7 +6,7 @@ import { noSuch } from "../../../contract/refusal.ts";
 import type { Place } from "../../http/api/gate.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { DestinationWithCounts } from "../../ledger/ports/actions/destinations.ts";
+import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import { addressIn, askToAgree, secretsOf } from "../destinations/handlers.ts";
 
 export const ownDigestHandlers = {

@@ -6,7 +6,7 @@ import { segmentAnswer } from "../../figures/segment-answer.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
 import type { Actor } from "../../ledger/audit.ts";
-import type { SegmentContent } from "../../ledger/ports/actions/segments.ts";
+import type { SegmentContent } from "./segments.ts";
 
 export const segmentHandlers = {
   "GET /api/segments": async ({ ledger, place }) => {

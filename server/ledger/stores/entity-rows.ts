@@ -18,7 +18,7 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
-import { keyOfEntity, type RuleEntity } from "../ports/actions/rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "../rules/rule-entities.ts";
 
 /** A user or an account, by the id that the company gave it. */
 export interface EntityRef {

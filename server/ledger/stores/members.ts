@@ -48,7 +48,7 @@ import {
   roleChangedNote,
   tooManyInvitations,
 } from "../rules/member-notes.ts";
-import { unassignAlertsOf } from "./actions/alerts.ts";
+import { unassignAlertsOf } from "../../features/alerts/store/alert-store.ts";
 import {
   deleteInvitationsBy,
   deletePasswordLinks,

@@ -3,7 +3,7 @@ import { dayOrNull } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { ExportedRows } from "../../ledger/feature.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { PersonDelivery } from "../../ledger/ports/actions/person-data.ts";
+import type { PersonDelivery } from "../../ledger/stores/about-person.ts";
 import { alertLine } from "./work-export.ts";
 
 /** Rows that are read together. A rejected row may have a megabyte, and a message has up to 20 kB. */

@@ -14,7 +14,7 @@ import type { Actor } from "../../ledger/audit.ts";
 import type { UserAndAccount } from "../../ledger/entities.ts";
 import { personExportedNote } from "../../ledger/erasures.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { IdentityData } from "../../ledger/ports/actions/person-data.ts";
+import type { IdentityData } from "../../ledger/stores/about-person.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { type ColumnOfUsers, columnsOfUsers } from "../upkeep/erase.ts";
 import { inOrder, isoText, jsonLine, jsonOrNull, messageId, type Source, timeOrNull } from "./export.ts";

@@ -8,7 +8,7 @@ import { instant } from "../../calendar/instant.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { ExportedRow, ExportedRows, ExportedValue, Feature } from "../../ledger/feature.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Alert } from "../../ledger/ports/actions/alerts.ts";
+import type { Alert } from "../../features/alerts/store/alerts.ts";
 import { exportedEntity, exportedEntityColumns, nameOf } from "../../ledger/stores/entity-rows.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { currenciesUsed, reportingCurrencyOf } from "../schema/currencies-used.ts";

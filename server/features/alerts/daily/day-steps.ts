@@ -1,5 +1,5 @@
 /** The steps of rules on one scored day, from the judgements of the engine and the states in the ledger. */
-import type { EntityStateRow } from "../../../ledger/ports/actions/rules.ts";
+import type { EntityStateRow } from "../store/decisions.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";

@@ -1,7 +1,7 @@
 /** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
  * rule in chunks. */
 
-import type { Watermark } from "../../../ledger/ports/actions/rules.ts";
+import type { Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { crossedByWeights } from "../rules/by-weights.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";

@@ -4,7 +4,7 @@
  * that decide one day are read together. See docs/decisions/0086.
  */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide } from "../../../ledger/ports/actions/rules.ts";
+import type { RuleToDecide } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
 import { lookbackOf } from "../rules/conditions.ts";

@@ -1,6 +1,6 @@
 /** The scored days that a rule is to decide, by its watermark. See docs/decisions/0086. */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide, RuleVersion, Watermark } from "../../../ledger/ports/actions/rules.ts";
+import type { RuleToDecide, RuleVersion, Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";

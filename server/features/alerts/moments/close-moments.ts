@@ -9,7 +9,7 @@ import {
   type OpenMoment,
   type RuleToDecide,
   type Watermark,
-} from "../../../ledger/ports/actions/rules.ts";
+} from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";

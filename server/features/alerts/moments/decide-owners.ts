@@ -1,6 +1,6 @@
 /** Decides rules about the last owner of an account. */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide, Watermark } from "../../../ledger/ports/actions/rules.ts";
+import type { RuleToDecide, Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";

@@ -5,7 +5,7 @@ import type {
   FiredAlert,
   RuleToDecide,
   Watermark,
-} from "../../../ledger/ports/actions/rules.ts";
+} from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";

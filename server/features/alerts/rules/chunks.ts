@@ -5,7 +5,7 @@ import {
   type DecisionChunk,
   type EntityStateRow,
   type FiredAlert,
-} from "../../../ledger/ports/actions/rules.ts";
+} from "../store/decisions.ts";
 
 /** The decision about one entity. */
 export interface EntityDecision {

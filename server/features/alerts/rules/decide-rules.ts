@@ -1,6 +1,6 @@
 /** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../../contract/alerts/rules.ts";
-import type { RuleToDecide } from "../../../ledger/ports/actions/rules.ts";
+import type { RuleToDecide } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { decideDays } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";

@@ -6,7 +6,7 @@ import type {
   FiredAlert,
   RuleToDecide,
   Watermark,
-} from "../../../ledger/ports/actions/rules.ts";
+} from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { chunkOf } from "../moments/firing.ts";
 import type { DecisionParts } from "./decision-parts.ts";

@@ -6,7 +6,7 @@ import type {
   RuleDecisions,
   RuleVersion,
   Watermark,
-} from "../../../ledger/ports/actions/rules.ts";
+} from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../../scoring/data-quality/source-watch.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";

@@ -1,6 +1,6 @@
 /** The figures, reasons and draws of alerts. Figures are from the rows of scores of their day. */
 import type { AlertReason } from "../../../../contract/alerts/rules.ts";
-import type { FiredAlert, RuleVersion } from "../../../ledger/ports/actions/rules.ts";
+import type { FiredAlert, RuleVersion } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";

@@ -1,7 +1,7 @@
 /** The states that a rule keeps in the ledger. */
 
-import type { RuleEntity } from "../../../ledger/ports/actions/rule-entities.ts";
-import type { EntityStateRow, RuleVersion } from "../../../ledger/ports/actions/rules.ts";
+import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
+import type { EntityStateRow, RuleVersion } from "../store/decisions.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { EntityState } from "./step.ts";

@@ -27,10 +27,10 @@ import {
   alertTables,
   deletedRules,
   waitingDeliveries,
-} from "../../stores/actions/tables/alert-tables.ts";
-import { controlsOfErasedUsers, holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
-import { segmentBlocks, segmentTables } from "../../stores/actions/tables/segment-tables.ts";
-import { callsSetAsideTable } from "../../stores/actions/tables/work-tables.ts";
+} from "../../../features/alerts/store/tables.ts";
+import { controlsOfErasedUsers, holdOutTables } from "../../../features/alerts/store/hold-out-tables.ts";
+import { segmentBlocks, segmentTables } from "../../../features/segments/tables.ts";
+import { callsSetAsideTable } from "../../../features/alerts/store/call-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";

@@ -1,0 +1,209 @@
+/** Alerts: what rules found, and what team members did about it. */
+import type {
+  AlertArm,
+  AlertClosing,
+  AlertReason,
+  AlertState,
+  AlertVerdict,
+} from "../../../../contract/alerts/rules.ts";
+import type { SenderName } from "../../../../contract/sources.ts";
+import type { Actor, AuditNote } from "../../../ledger/audit.ts";
+import {
+  type EntitiesByNumber,
+  type EntityNumbers,
+  type EntityRef,
+  type NamedEntity,
+  type NamedPerson,
+  numberOf,
+} from "../../../ledger/stores/entity-rows.ts";
+import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
+
+/** The entity of an alert. */
+export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
+
+export interface Alert {
+  readonly id: number;
+  readonly rule: { readonly id: number; readonly name: string };
+  readonly version: number;
+  readonly entity: AlertedEntity;
+  /** The day that the alert is about. */
+  readonly firedDay: number;
+  readonly firedAtMs: number;
+  readonly eventId: string | null;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly reasons: readonly AlertReason[];
+  readonly risk: number | null;
+  /** In minor units of the organization's currency. */
+  readonly expectedLoss: number | null;
+  readonly arm: AlertArm | null;
+  /** Of a control: the last day on which it was not named. */
+  readonly controlUntil: number | null;
+  readonly isSent: boolean;
+  readonly closedDay: number | null;
+  readonly closedWhy: AlertClosing | null;
+  readonly assignee: NamedPerson | null;
+  /** The first day on which it is open again. */
+  readonly snoozedUntil: number | null;
+  readonly verdict: AlertVerdict | null;
+  readonly verdictBy: NamedPerson | null;
+  readonly verdictAtMs: number | null;
+  readonly note: string | null;
+}
+
+/** Which alerts are asked for. */
+export interface AlertFilter {
+  readonly state: AlertState;
+  /** Today in the organization's timezone. */
+  readonly today: number;
+  readonly rule?: number | undefined;
+  readonly entity?: EntityRef | undefined;
+  /** A person's id, or null for alerts of nobody. */
+  readonly assignee?: number | null | undefined;
+}
+
+export interface AlertQuestion extends AlertFilter {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** An alert by its id, with the number of its user or account and the values that lists are sorted by. */
+export interface AlertWeight extends EntityNumbers, Pick<Alert, "id" | "expectedLoss" | "risk"> {}
+
+/** Compares alerts as lists have them: the highest expected loss first, then the highest risk, then the
+ * newest. Alerts without a value are behind all others. */
+export function compareWeights(a: AlertWeight, b: AlertWeight): number {
+  return highestFirst(a.expectedLoss, b.expectedLoss) || highestFirst(a.risk, b.risk) || b.id - a.id;
+}
+
+function highestFirst(a: number | null, b: number | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return b - a;
+}
+
+/** What team members did about an alert of a user or an account, or about a row of the call list: a verdict,
+ * or else a snooze. */
+export interface WorkOnCall extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
+
+/** A row of the call list is snoozed, judged, or with null put back. */
+export type CallChange = Pick<AlertChange, "snoozedUntil" | "verdict">;
+
+export type AlertChange = Partial<{
+  /** The person's id. */
+  readonly assignee: number | null;
+  readonly snoozedUntil: number | null;
+  readonly verdict: AlertVerdict | null;
+  readonly note: string | null;
+}>;
+
+/** The alerts of days, as figures about them need them. */
+export interface FiredQuestion {
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** Today in the organization's timezone. */
+  readonly today: number;
+  readonly rule?: number;
+  /** The newest so many. */
+  readonly limit: number;
+}
+
+/** An alert that fired, as figures need it. */
+export interface FiredRecord extends Pick<Alert, "firedDay" | "closedWhy" | "verdict" | "verdictAtMs"> {
+  readonly rule: number;
+  readonly entity: RuleEntity;
+  /** When a task about its user or account was added first since it fired. Null without one. */
+  readonly taskAtMs: number | null;
+}
+
+/** A user or an account that is not to be worked on yet, because it is a control of a hold-out. */
+export interface Control {
+  readonly kind: "user" | "account";
+  readonly number: number;
+  /** The last day on which it is one. */
+  readonly untilDay: number;
+}
+
+/** Controls are in no list before their horizon is over. Every change and its entry in the audit log are one
+ * commit. */
+export interface AlertStore {
+  /** The highest expected loss first, then the highest risk, then the newest. */
+  list(
+    organization: number,
+    question: AlertQuestion,
+  ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
+  /** All that are asked for, in the order of their ids. @param after only ids above it */
+  weights(
+    organization: number,
+    filter: AlertFilter,
+    after: number,
+    limit: number,
+  ): Promise<readonly AlertWeight[]>;
+  /** Those of the ids that are asked for, in the order of the ids. */
+  withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
+  /** All of one user or account, those of controls among them, in the order of their ids. @param after only
+   * ids above it */
+  ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
+  /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open
+   * and snoozed. @param today in the organization's timezone */
+  workedOn(
+    organization: number,
+    among: EntitiesByNumber,
+    sinceMs: number,
+    today: number,
+  ): Promise<readonly WorkOnCall[]>;
+  /** Sets the row of a user or an account on the call list aside, whether or not there is an alert.
+   * @returns false when there is no such user or account */
+  setCallAside(
+    organization: number,
+    entity: EntityRef,
+    change: CallChange,
+    by: Actor,
+    nowMs: number,
+  ): Promise<boolean>;
+  /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids
+   * above it */
+  all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
+  /** Alerts that fired on some days, the newest first. */
+  fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
+  /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left
+   * out. */
+  firedByDay(
+    organization: number,
+    fromDay: number,
+    toDay: number,
+  ): Promise<readonly { readonly rule: number; readonly day: number; readonly alerts: number }[]>;
+  /** The controls of today, each once. The account that was drawn for a user is one, too: its other users
+   * follow it.
+   * @param today in the organization's timezone */
+  controls(organization: number, today: number): Promise<readonly Control[]>;
+  /** @returns undefined when the organization has no such alert, or only of a control
+   * @throws Refusal when the assignee is no team member */
+  change(
+    organization: number,
+    id: number,
+    change: AlertChange,
+    by: Actor,
+    today: number,
+    nowMs: number,
+  ): Promise<Alert | undefined>;
+}
+
+/** The entry of a row of the call list that was set aside or put back. @param fields the names of those that
+ * changed */
+export function callNote(entity: EntityNumbers, fields: readonly string[]): AuditNote {
+  return {
+    action: "call.set_aside",
+    summary: `Changed ${fields.join(", ")} of a call to ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { ...numberOf(entity), fields: [...fields] },
+  };
+}
+
+/** The entry of a changed alert. The note is not in the log: it may name a person. */
+export function alertNote(id: number, entity: EntityNumbers, fields: readonly string[]): AuditNote {
+  const whose = entity.user > 0 ? "a user" : entity.account > 0 ? "an account" : "a source";
+  return {
+    action: "alert.changed",
+    summary: `Changed ${fields.join(", ")} of an alert about ${whose}`,
+    detail: { alert: id, ...(entity.user + entity.account > 0 && numberOf(entity)), fields: [...fields] },
+  };
+}

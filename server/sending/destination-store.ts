@@ -1,0 +1,327 @@
+/** Stores destinations. */
+
+import type { AuditAction } from "../../contract/audit.ts";
+import { isOwnDigestName } from "../../contract/destinations/destinations.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { type Actor, serviceItself } from "../ledger/audit.ts";
+import type { AuditLog } from "../ledger/engine/audit-log.ts";
+import { forUpdate } from "../ledger/engine/dialect.ts";
+import type { Engine } from "../ledger/engine/engine.ts";
+import {
+  exists,
+  integer,
+  Json,
+  json,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "../ledger/engine/sql.ts";
+import {
+  type ChangedDestination,
+  changedFields,
+  type Destination,
+  type DestinationChange,
+  type DestinationStore,
+  type DestinationWithCounts,
+  destinationAgreedNote,
+  destinationAskedNote,
+  destinationChangedNote,
+  destinationCreatedNote,
+  destinationDeletedNote,
+  destinationDisabledNote,
+  destinationNameTaken,
+  destinationPausedNote,
+  elsewhere,
+  mustAgree,
+  notAgreed,
+  notSigned,
+  refuseTooManyAsked,
+  refuseTooManyDestinations,
+  refuseTooManyOwnChanges,
+  unsubscribed,
+} from "./destinations.ts";
+import { hashCode, newCode } from "../ledger/stores/members.ts";
+import { lockKnownOrganization, lockOrganization } from "../ledger/stores/organization-rows.ts";
+import { takeOverRules } from "../features/alerts/store/decision-store.ts";
+import { holdPending } from "./delivery-store.ts";
+import { destinationColumns } from "./destination-columns.ts";
+
+const messages = (state: "pending" | "held") =>
+  integer(`(SELECT count(*) FROM deliveries WHERE destination = destinations.id AND state = '${state}')`);
+
+const withCounts = new RowOf<DestinationWithCounts>({
+  ...destinationColumns,
+  pending: messages("pending"),
+  held: messages("held"),
+});
+const destinationRow = new RowOf<Destination>(destinationColumns);
+const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
+const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
+
+const detailRow = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
+const nameRow = new RowOf<Pick<Destination, "name">>({ name: text() });
+
+/** The store of destinations. */
+export function destinationStore(engine: Engine): DestinationStore {
+  return {
+    list: (organization) =>
+      engine.alone(select(withCounts)`FROM destinations WHERE organization = ${organization} ORDER BY name`),
+
+    asking: () =>
+      engine.alone(
+        select(withCounts)`
+          FROM destinations WHERE notices != '[]' AND state IN ('active', 'paused') ORDER BY organization, id`,
+      ),
+
+    claimUntold: async (nowMs) =>
+      (await engine.alone(exists`FROM destinations WHERE ${isToTell(nowMs)}`))
+        ? engine.transaction(() => claimUntold(nowMs))
+        : [],
+
+    told: async (id) => {
+      await engine.alone(run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE id = ${id}`);
+    },
+
+    find: (organization, id) => engine.alone(find(organization, id)),
+
+    add: (organization, { kind, name, address, secrets, notices, sendsEmails = false }, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        if (!isOwnDigestName(name)) yield* refuseTooMany(organization);
+        yield* refuseName(organization, name);
+        const { id } = yield* returningOne(idRow)`
+          INSERT INTO destinations (organization, kind, name, address, secrets, notices, sends_emails, state, failed_tries,
+            created_at_ms, updated_at_ms)
+          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)}, ${sendsEmails ? 1 : 0},
+            ${kind === "email" ? "unconfirmed" : "active"}, 0, ${nowMs}, ${nowMs})`;
+        yield* audit.note(organization, destinationCreatedNote({ id, kind, name }), by, nowMs);
+        const added = yield* findAdded(organization, id);
+        if (kind === "email") yield* noteAsked(audit, added, by, nowMs);
+        return added;
+      }),
+
+    change: (organization, id, wanted, by, nowMs) =>
+      engine.transaction((audit) => change(audit, { organization, id }, wanted, by, nowMs)),
+
+    addSecret: (organization, id, secret, by, nowMs) =>
+      engine.transaction((audit) => addSecret(audit, { organization, id }, secret, by, nowMs)),
+
+    agree: (id, code, nowMs) =>
+      engine.transaction(function* (audit) {
+        const found = yield* findByCode(id, code);
+        if (found?.state !== "unconfirmed") return found;
+        const after: Destination = { ...found, state: "active" };
+        yield* write(id, after, nowMs);
+        yield* audit.note(found.organization, destinationAgreedNote(found), serviceItself, nowMs);
+        return after;
+      }),
+
+    unsubscribe: (id, code, nowMs) => engine.transaction((audit) => unsubscribe(audit, id, code, nowMs)),
+
+    pauseElsewhere: (place, nowMs) =>
+      engine.transaction(function* (audit) {
+        const [before] = yield* select(placeRow)`FROM ledger_place ${forUpdate}`;
+        if (before?.place === place) return 0;
+        yield* run`
+          INSERT INTO ledger_place (only_row, place) VALUES (1, ${place})
+          ON CONFLICT (only_row) DO UPDATE SET place = excluded.place`;
+        yield* takeOverRules();
+        return yield* pauseAll(audit, nowMs);
+      }),
+
+    remove: (organization, id, by, nowMs) =>
+      engine.transaction((audit) => remove(audit, { organization, id }, by, nowMs)),
+  };
+}
+
+function* refuseTooMany(organization: number): Work<void> {
+  const there = yield* select(nameRow)`FROM destinations WHERE organization = ${organization}`;
+  refuseTooManyDestinations(there.map(({ name }) => name));
+}
+
+function* claimUntold(nowMs: number): Work<readonly DestinationWithCounts[]> {
+  const untold = yield* select(withCounts)`
+    FROM destinations WHERE ${isToTell(nowMs)} ORDER BY id ${forUpdate}`;
+  for (const { id } of untold) {
+    yield* run`UPDATE destinations SET tell_owners_at_ms = ${nowMs + toldAgainMs} WHERE id = ${id}`;
+  }
+  return untold;
+}
+
+/** A time that is too far ahead is of a clock that was ahead. */
+const isToTell = (nowMs: number) =>
+  part`(tell_owners_at_ms <= ${nowMs} OR tell_owners_at_ms > ${nowMs + toldAgainMs})
+    AND updated_at_ms > ${nowMs - toldForMs}`;
+
+const toldAgainMs = 10 * 60_000;
+const toldForMs = 2 * 86_400_000;
+
+function* change(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  wanted: DestinationChange,
+  by: Actor,
+  nowMs: number,
+): Work<ChangedDestination | undefined> {
+  const before = yield* lock(organization, id);
+  if (before === undefined) return undefined;
+  if (before.state === "unconfirmed" && wanted.state !== undefined) throw notAgreed();
+  if (wanted.name !== undefined && wanted.name !== before.name) yield* refuseName(organization, wanted.name);
+  const isAsked = mustAgree(before, wanted);
+  const wholly = changed(before, wanted, isAsked);
+  const fields = changedFields(before, wanted, wholly);
+  if (isAsked || fields.length > 0) yield* write(id, wholly, nowMs);
+  if (wanted.state === "paused") yield* holdPending(id);
+  if (fields.length > 0) {
+    if (fields.includes("notices")) yield* refuseOwnChanges(before, nowMs);
+    const note = destinationChangedNote(before, wholly.name, fields);
+    yield* audit.note(organization, note, by, nowMs);
+  }
+  const after = yield* findAdded(organization, id);
+  if (isAsked) yield* noteAsked(audit, after, by, nowMs);
+  return { ...after, mustAgree: isAsked };
+}
+
+function* refuseOwnChanges({ organization, name }: Destination, nowMs: number): Work<void> {
+  if (!isOwnDigestName(name)) return;
+  const notes = yield* notesOfDay(organization, "destination.changed", nowMs);
+  const own = notes.filter(({ to, fields }) => to === name && Bun.deepEquals(fields, ["notices"]));
+  refuseTooManyOwnChanges(own.length);
+}
+
+function* addSecret(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  secret: string,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  const before = yield* lock(organization, id);
+  if (before === undefined) return false;
+  if (before.kind !== "webhook") throw notSigned();
+  const secrets = [secret, ...before.secrets.slice(0, 1)];
+  yield* write(id, { ...before, secrets }, nowMs);
+  yield* audit.note(organization, destinationChangedNote(before, before.name, ["secrets"]), by, nowMs);
+  return true;
+}
+
+function* unsubscribe(
+  audit: AuditLog,
+  id: number,
+  code: string,
+  nowMs: number,
+): Work<Destination | undefined> {
+  const found = yield* findByCode(id, code);
+  if (found === undefined || found.state === "disabled") return found;
+  const after: Destination = { ...found, state: "disabled", stoppedBecause: unsubscribed };
+  yield* write(id, after, nowMs);
+  yield* holdPending(id);
+  const note = destinationDisabledNote(found, unsubscribed);
+  yield* audit.note(found.organization, note, serviceItself, nowMs);
+  return after;
+}
+
+function* remove(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  yield* lockOrganization(organization);
+  const before = yield* find(organization, id);
+  if (before === undefined) return false;
+  yield* run`DELETE FROM destinations WHERE id = ${id}`;
+  yield* audit.note(organization, destinationDeletedNote(before), by, nowMs);
+  return true;
+}
+
+/** A copy sends nothing before an owner allows it, no mail to owners either. @returns how many destinations
+ * were active */
+function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
+  yield* run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE tell_owners_at_ms IS NOT NULL`;
+  const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
+  for (const destination of active) {
+    yield* write(destination.id, { ...destination, state: "paused", stoppedBecause: elsewhere }, nowMs);
+    yield* holdPending(destination.id);
+    const note = destinationPausedNote(destination, elsewhere);
+    yield* audit.note(destination.organization, note, serviceItself, nowMs);
+  }
+  return active.length;
+}
+
+/** The entry of a mail that asks to agree, as far as the organization may send one. */
+function* noteAsked(audit: AuditLog, destination: Destination, by: Actor, nowMs: number): Work<void> {
+  const { organization } = destination;
+  const asked = yield* notesOfDay(organization, "destination.asked", nowMs);
+  refuseTooManyAsked(
+    destination.name,
+    asked.map(({ name }) => String(name)),
+  );
+  yield* audit.note(organization, destinationAskedNote(destination), by, nowMs);
+}
+
+/** The details of such entries of the audit log within a day. */
+function* notesOfDay(organization: number, action: AuditAction, nowMs: number): Work<readonly JsonObject[]> {
+  const rows = yield* select(detailRow)`
+    FROM audit_log WHERE organization = ${organization} AND action = ${action} AND at_ms > ${nowMs - dayMs}`;
+  return rows.map(({ detail }) => detail);
+}
+
+const dayMs = 86_400_000;
+
+/** A destination that starts begins without failures. */
+function changed(before: Destination, change: DestinationChange, isAsked: boolean): Destination {
+  const after = { ...before, ...change };
+  const fresh = { ...after, stoppedBecause: null, failingSinceMs: null, failedAttempts: 0 };
+  if (isAsked) return { ...fresh, state: "unconfirmed", secrets: [newCode().code] };
+  if (change.state === "active") return fresh;
+  return change.state === "paused" ? { ...after, stoppedBecause: null } : after;
+}
+
+function write(id: number, after: Destination, nowMs: number) {
+  const { name, address, secrets, notices, sendsEmails, state, stoppedBecause } = after;
+  const { failingSinceMs, failedAttempts } = after;
+  return run`
+    UPDATE destinations SET name = ${name}, address = ${address}, secrets = ${Json.of(secrets)},
+      notices = ${Json.of(notices)}, sends_emails = ${sendsEmails ? 1 : 0}, state = ${state}, stopped_because = ${stoppedBecause},
+      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedAttempts}, tell_owners_at_ms = NULL,
+      updated_at_ms = ${nowMs}
+    WHERE id = ${id}`;
+}
+
+function* find(organization: number, id: number): Work<DestinationWithCounts | undefined> {
+  const [row] = yield* select(withCounts)`
+    FROM destinations WHERE organization = ${organization} AND id = ${id}`;
+  return row;
+}
+
+/** Locks the organization and its destination until the commit: its recipient may agree or unsubscribe at the
+ * same time. */
+function* lock(organization: number, id: number): Work<Destination | undefined> {
+  yield* lockOrganization(organization);
+  const [row] = yield* select(destinationRow)`
+    FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
+  return row;
+}
+
+function* findByCode(id: number, code: string): Work<Destination | undefined> {
+  const [row] = yield* select(
+    destinationRow,
+  )`FROM destinations WHERE id = ${id} AND kind = 'email' ${forUpdate}`;
+  return row !== undefined && hashCode(row.secrets[0] ?? "") === hashCode(code) ? row : undefined;
+}
+
+function* findAdded(organization: number, id: number): Work<DestinationWithCounts> {
+  const found = yield* find(organization, id);
+  if (found === undefined) throw new Error("A destination that was just written is not there.");
+  return found;
+}
+
+function* refuseName(organization: number, name: string): Work<void> {
+  const isTaken = yield* exists`FROM destinations WHERE organization = ${organization} AND name = ${name}`;
+  if (isTaken) throw destinationNameTaken(name);
+}
