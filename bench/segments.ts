@@ -11,7 +11,7 @@ import type { EventCondition } from "../contract/segments/filters.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
 import { segmentsForKeeper } from "../server/features/segments/for-alerts.ts";
 import { commandLine } from "../server/ledger/audit.ts";
-import type { Segment } from "../server/features/segments/segments.ts";
+import type { Segment } from "../server/ledger/rules/segment-rules.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { SourceWatch } from "../server/scoring/data-quality/source-watch.ts";
 import { generateHistory } from "./history/generated-in-engine.ts";

@@ -1,6 +1,9 @@
 /** All features of the ledger, in an order in which rows refer only to rows of earlier ones. */
 import type { Feature } from "../ledger/feature.ts";
+import { sending } from "../sending/feature.ts";
+import { alerts } from "./alerts/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
+import { segments } from "./segments/feature.ts";
 
-export const features: readonly Feature[] = [savedViews, notesAndTasks];
+export const features: readonly Feature[] = [savedViews, notesAndTasks, segments, sending, alerts];

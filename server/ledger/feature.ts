@@ -4,14 +4,26 @@
  * migrations, moves, erasures and exports need not know any by name.
  */
 
+import type { AuditLog } from "./engine/audit-log.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Work } from "./engine/sql.ts";
 import type { MovedTable, TableTypes } from "./engine/tables.ts";
-import type { EntityNumbers, EntityRef } from "./stores/entity-rows.ts";
+import type { EntityNumbers } from "./stores/entity-rows.ts";
 
 /** The stores of features, by their names in the ledger. Each feature declares its own here. */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it where their stores are.
 export interface FeatureStores {}
+
+/** Of each of these stores, the methods that only the process that writes the ledger calls. */
+// biome-ignore lint/suspicious/noEmptyInterface: as above.
+export interface OwnCallsOfFeatures {}
+
+/** The stores of features without those: what other processes call. */
+export type SharedFeatureStores = {
+  readonly [Name in keyof FeatureStores]: Name extends keyof OwnCallsOfFeatures
+    ? Omit<FeatureStores[Name], OwnCallsOfFeatures[Name]>
+    : FeatureStores[Name];
+};
 
 export interface Feature {
   readonly name: string;
@@ -32,7 +44,27 @@ export interface Feature {
       (organization: number, member: { readonly id: number; readonly name: string }) => Work<number>
     >
   >;
+  /** Deletes rows that are done or too old. Called about once a second. */
+  readonly tidy?: (engine: Engine, nowMs: number) => Promise<void>;
+  /** The same, once an hour. */
+  readonly tidyHourly?: (engine: Engine, nowMs: number) => Promise<void>;
+  /** Pauses what two installations must not do at once, in the commit in which the ledger notices that it was
+   * restored, copied or moved. @returns how much was paused */
+  readonly pauseElsewhere?: (audit: AuditLog, nowMs: number) => Work<number>;
   readonly exports?: readonly ExportedRows[];
+  /** Sections of the document about one person: objects in pages, so that a million need no more memory than
+   * ten. */
+  readonly aboutUser?: Readonly<
+    Record<string, (stores: SharedFeatureStores, user: ExportedUser) => AsyncIterable<readonly object[]>>
+  >;
+}
+
+/** The user whose data is exported. */
+export interface ExportedUser {
+  readonly organization: number;
+  /** The user's number. */
+  readonly user: number;
+  readonly userId: string;
 }
 
 /** A value in an exported row. */
@@ -43,19 +75,22 @@ export interface ExportedRow {
   readonly line: Readonly<Record<string, ExportedValue>>;
 }
 
-/** Rows of the ledger that are exported, also in the document about one person. */
+/** Rows of the ledger that are exported. */
 export interface ExportedRows {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Rows of the organization in the order of their ids. @param after only ids above it */
+  /** Columns with amounts in minor units of the organization's currency. A CSV has units, and the currency in
+   * the column `currency`. */
+  readonly amounts?: readonly string[];
+  /** Rows of the organization in the order of their ids. @param after only ids above it @param today in the
+   * organization's timezone */
   page(
-    stores: FeatureStores,
+    stores: SharedFeatureStores,
     organization: number,
     after: number,
     limit: number,
+    today: number,
   ): Promise<readonly ExportedRow[]>;
-  /** All rows about a user, in pages. */
-  ofUser(stores: FeatureStores, organization: number, user: EntityRef): AsyncIterable<readonly ExportedRow[]>;
 }
 
 /** A step of the migrations that a feature has. */

@@ -11,17 +11,11 @@
 import type { AuditStore } from "./audit.ts";
 import type { Account, UserAndAccount } from "./entities.ts";
 import type { Deletions, Erasures } from "./erasures.ts";
-import type { Feature, FeatureStores } from "./feature.ts";
+import type { Feature, FeatureStores, SharedFeatureStores } from "./feature.ts";
 import type { LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
 import type { DayCount, Inbox } from "./inbox.ts";
-import type { AlertStore } from "../features/alerts/store/alerts.ts";
-import type { DeliveryStore } from "../sending/deliveries.ts";
-import type { DestinationStore } from "../sending/destinations.ts";
-import type { PersonDataStore } from "./stores/about-person.ts";
-import type { AlertRuleStore } from "../features/alerts/store/rules.ts";
-import type { RuleDecisions } from "../features/alerts/store/decisions.ts";
-import type { SegmentStore } from "../features/segments/segments.ts";
 import type { CheckStore } from "./stores/checks.ts";
+import type { CopyStore } from "./stores/copies.ts";
 import type { Credentials } from "./stores/credentials.ts";
 import type { ExclusionStore } from "./stores/exclusions.ts";
 import type { HeldEventStore } from "./stores/held-events.ts";
@@ -31,6 +25,7 @@ import type { LoginStore } from "./stores/logins.ts";
 import type { MemberStore } from "./stores/members.ts";
 import type { Organizations } from "./stores/organizations.ts";
 import type { OutageStore } from "./stores/outages.ts";
+import type { PersonDataStore } from "./stores/person-data.ts";
 import type { RejectedEventStore } from "./stores/rejected-events.ts";
 import type { SettingsStore } from "./stores/settings.ts";
 import type { SourceSettingsStore } from "./stores/source-settings.ts";
@@ -52,19 +47,14 @@ export interface Ledger extends FeatureStores {
   readonly checks: CheckStore;
   readonly erasures: Erasures;
   readonly deletions: Deletions;
+  readonly copies: CopyStore;
   readonly imports: Imports;
   readonly settings: SettingsStore;
   readonly audit: AuditStore;
   readonly members: MemberStore;
   readonly logins: LoginStore;
   readonly heldEvents: HeldEventStore;
-  readonly destinations: DestinationStore;
-  readonly deliveries: DeliveryStore;
-  readonly alertRules: AlertRuleStore;
-  readonly ruleDecisions: RuleDecisions;
-  readonly alerts: AlertStore;
   readonly personData: PersonDataStore;
-  readonly segments: SegmentStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -143,28 +133,15 @@ type OwnCalls =
   | "place"
   | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
-type OwnStores =
-  | "members"
-  | "logins"
-  | "sources"
-  | "sourceSettings"
-  | "identities"
-  | "destinations"
-  | "deliveries"
-  | "alertRules"
-  | "alerts";
+type OwnStores = "members" | "logins" | "sources" | "sourceSettings" | "identities" | keyof FeatureStores;
 
 /** The ledger for the other processes of an installation. Only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
+export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores>, SharedFeatureStores {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
   readonly members: SharedMembers;
   readonly sources: Omit<SourceStore, "add">;
-  readonly destinations: Pick<DestinationStore, "list" | "asking">;
-  readonly deliveries: Pick<DeliveryStore, "add" | "list" | "toRender" | "freeze">;
-  readonly alertRules: Omit<AlertRuleStore, "find">;
-  readonly alerts: Omit<AlertStore, "change">;
 }
 
 /** Without sign-in: only the process that serves team members does it. */

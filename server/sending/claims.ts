@@ -2,12 +2,7 @@
 
 import { ids, skipLocked, skipLockedRows } from "../ledger/engine/dialect.ts";
 import { count, type Fragment, part, returning, run, select, type Work } from "../ledger/engine/sql.ts";
-import {
-  type ClaimedDelivery,
-  type ClaimRoom,
-  type Delivery,
-  longestWaitMs,
-} from "./deliveries.ts";
+import { type ClaimedDelivery, type ClaimRoom, type Delivery, longestWaitMs } from "./deliveries.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
 
 /** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */

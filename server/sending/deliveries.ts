@@ -4,9 +4,9 @@
 import { counted } from "../../contract/counted.ts";
 import type { DeliveryState, MessageType } from "../../contract/destinations/destinations.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../ledger/audit.ts";
+import type { AuditNote } from "../ledger/audit.ts";
+import type { RuleEntity } from "../ledger/stores/entity-rows.ts";
 import type { Destination } from "./destinations.ts";
-import type { RuleEntity } from "../ledger/rules/rule-entities.ts";
 
 export interface Delivery {
   readonly id: number;
@@ -103,52 +103,6 @@ export interface DeliveryPage {
   readonly limit: number;
   /** Only older deliveries than this one. */
   readonly before?: number | undefined;
-}
-
-/** Times are by the caller's clock. With PostgreSQL its own clock takes their place, because nodes compare
- * them. */
-export interface DeliveryStore {
-  /** The newest first. */
-  list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
-  /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get
-   * it. A message with the same id that a destination had before is not added again.
-   * @param entities the users and accounts that it names: an erasure of one cancels it. It is not added when
-   * one of them is gone */
-  add(
-    organization: number,
-    destination: number,
-    message: OutgoingMessage,
-    nowMs: number,
-    entities?: readonly RuleEntity[],
-  ): Promise<void>;
-  /** Due deliveries without a body, of all organizations, in the order of their ids.
-   * @param after only ids above it */
-  toRender(after: number, nowMs: number): Promise<readonly UnrenderedDelivery[]>;
-  /** Keeps bodies for all attempts. A delivery to which alerts were added meanwhile, or of which somebody was
-   * erased, is left for the next look. */
-  freeze(organization: number, rendered: readonly RenderedDelivery[]): Promise<void>;
-  /** Deliveries that are due and have a body, for 60 s: no other process gets them meanwhile. A claim that
-   * ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
-  claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
-  /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its
-   * messages are held. A delivery that was held or dropped meanwhile is delivered if the receiver has it.
-   * Otherwise its state stays. */
-  tried(tried: readonly TriedDelivery[], nowMs: number): Promise<void>;
-  /** Sends a delivery again, now. The entry in the audit log is in the same commit.
-   * @returns false when the organization has no such delivery
-   * @throws ApiError (conflict) when it is held, canceled or under way, or its destination is not active */
-  again(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
-  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. The
-   * entry in the audit log is in the same commit. Without messages there is none.
-   * @returns the number of messages
-   * @throws ApiError (conflict) when they are to be sent and the destination is not active */
-  settleHeld(
-    organization: number,
-    destination: number,
-    held: "send" | "drop",
-    by: Actor,
-    nowMs: number,
-  ): Promise<number>;
 }
 
 /** The entry of held messages that were sent or dropped. */

@@ -1,9 +1,27 @@
 /** Rows of deliveries and of their destinations. */
 
-import { integer, nullable, RowOf, text, word } from "../ledger/engine/sql.ts";
+import { flag, integer, json, nullable, RowOf, text, word } from "../ledger/engine/sql.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { Destination } from "./destinations.ts";
-import { destinationColumns } from "./destination-columns.ts";
+
+/** The columns of a destination, in statements that call its table `destinations`. */
+export const destinationColumns = {
+  id: integer("destinations.id"),
+  organization: integer("destinations.organization"),
+  kind: word<Destination["kind"]>(),
+  name: text("destinations.name"),
+  address: text(),
+  secrets: json<readonly string[]>(),
+  notices: json<Destination["notices"]>(),
+  sendsEmails: flag(),
+  state: word<Destination["state"]>("destinations.state"),
+  stoppedBecause: nullable(text()),
+  failingSinceMs: nullable(integer()),
+  failedAttempts: integer("failed_tries"),
+  deliveredAtMs: nullable(integer()),
+  createdAtMs: integer("destinations.created_at_ms"),
+  updatedAtMs: integer(),
+};
 
 export const deliveryRow = new RowOf<Delivery>({
   id: integer(),

@@ -1,5 +1,6 @@
 /** Stores deliveries: what waits to be sent, and the log of what was sent. */
-import { destinationLimits } from "../../contract/destinations/destinations.ts";
+
+import { type DestinationKind, destinationLimits } from "../../contract/destinations/destinations.ts";
 import { type Actor, serviceItself } from "../ledger/audit.ts";
 import type { AuditLog } from "../ledger/engine/audit-log.ts";
 import { forKeyShare, forUpdate, ids, records } from "../ledger/engine/dialect.ts";
@@ -10,18 +11,24 @@ import {
   integer,
   Json,
   json,
+  nullable,
   part,
   RowOf,
   returning,
   run,
   select,
+  text,
   type Work,
   word,
 } from "../ledger/engine/sql.ts";
+import type { EntityNumbers, RuleEntity } from "../ledger/stores/entity-rows.ts";
+import { existing } from "../ledger/stores/entity-rows.ts";
+import { lockOrganization } from "../ledger/stores/organization-rows.ts";
+import { claim, isFree } from "./claims.ts";
+import type { ClaimedDelivery, ClaimRoom, DeliveryPage } from "./deliveries.ts";
 import {
   type AboutAlerts,
   type Delivery,
-  type DeliveryStore,
   heldNotSent,
   heldSettledNote,
   notSentAgain,
@@ -31,17 +38,8 @@ import {
   type TriedDelivery,
   type UnrenderedDelivery,
 } from "./deliveries.ts";
-import {
-  afterAttempt,
-  type Destination,
-  destinationDisabledNote,
-} from "./destinations.ts";
-import type { RuleEntity } from "../ledger/rules/rule-entities.ts";
-import type { EntityNumbers } from "../ledger/stores/entity-rows.ts";
-import { lockOrganization } from "../ledger/stores/organization-rows.ts";
-import { existing } from "../features/alerts/store/alert-states.ts";
-import { claim, isFree } from "./claims.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
+import { afterAttempt, type Destination, destinationDisabledNote } from "./destinations.ts";
 
 const idRow = new RowOf<Pick<Delivery, "id">>({ id: integer() });
 const unrenderedRow = new RowOf<UnrenderedDelivery>({
@@ -53,6 +51,26 @@ const unrenderedRow = new RowOf<UnrenderedDelivery>({
   kind: word(),
   sendsEmails: flag(),
 });
+/** A message that names a user, and its destination. */
+export interface PersonDelivery extends Omit<Delivery, "organization" | "destination" | "said"> {
+  readonly destination: string;
+  readonly destinationKind: DestinationKind;
+}
+
+const personRow = new RowOf<PersonDelivery>({
+  id: integer("deliveries.id"),
+  destination: text("destinations.name"),
+  destinationKind: word("destinations.kind"),
+  messageId: text(),
+  type: word(),
+  body: text(),
+  state: word("deliveries.state"),
+  attempts: integer("tries"),
+  dueAtMs: integer(),
+  attemptedAtMs: nullable(integer("tried_at_ms")),
+  status: nullable(integer()),
+  createdAtMs: integer("deliveries.created_at_ms"),
+});
 const gatheringRow = new RowOf<Pick<UnrenderedDelivery, "id" | "about">>({ id: integer(), about: json() });
 
 /** The most deliveries of a look. */
@@ -60,10 +78,15 @@ const renderedTogether = 200;
 
 const keptMs = destinationLimits.keptDays * 86_400_000;
 
-/** The store of deliveries. */
-export function deliveryStore(engine: Engine): DeliveryStore {
+/** The store of deliveries. Times are by the caller's clock. With PostgreSQL its own clock takes their place,
+ * because nodes compare them. */
+export function deliveryStore(engine: Engine) {
   return {
-    list: (organization, { destination, messageId, state, limit, before }) =>
+    /** The newest first. */
+    list: (
+      organization: number,
+      { destination, messageId, state, limit, before }: DeliveryPage,
+    ): Promise<readonly Delivery[]> =>
       engine.alone(
         select(deliveryRow)`
           FROM deliveries WHERE organization = ${organization}
@@ -74,7 +97,17 @@ export function deliveryStore(engine: Engine): DeliveryStore {
           ORDER BY id DESC LIMIT ${limit}`,
       ),
 
-    add: async (organization, destination, message, atMs, entities = []) => {
+    /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get
+     * it. A message with the same id that a destination had before is not added again.
+     * @param entities the users and accounts that it names: an erasure of one cancels it. It is not added when
+     * one of them is gone */
+    add: async (
+      organization: number,
+      destination: number,
+      message: OutgoingMessage,
+      atMs: number,
+      entities: readonly RuleEntity[] = [],
+    ): Promise<void> => {
       const nowMs = await engine.sharedNowMs(atMs);
       await engine.transaction(function* () {
         const isThere = yield* existing(organization, entities);
@@ -85,8 +118,25 @@ export function deliveryStore(engine: Engine): DeliveryStore {
       });
     },
 
+    /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other
+     * users, too. @param after only ids above it */
+    ofUser: (
+      organization: number,
+      user: number,
+      after: number,
+      limit: number,
+    ): Promise<readonly PersonDelivery[]> =>
+      engine.alone(select(personRow)`
+        FROM deliveries JOIN destinations ON destinations.id = deliveries.destination
+        WHERE deliveries.organization = ${organization} AND deliveries.id > ${after} AND deliveries.id IN (
+          SELECT delivery FROM delivery_entities
+          WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0)
+        ORDER BY deliveries.id LIMIT ${limit}`),
+
+    /** Due deliveries without a body, of all organizations, in the order of their ids.
+     * @param after only ids above it */
     // The plus keeps SQLite from the order of ids: it would read all messages of 30 days.
-    toRender: async (after, atMs) => {
+    toRender: async (after: number, atMs: number): Promise<readonly UnrenderedDelivery[]> => {
       const nowMs = await engine.sharedNowMs(atMs);
       return engine.alone(select(unrenderedRow)`
         FROM deliveries JOIN destinations ON destinations.id = deliveries.destination
@@ -94,29 +144,52 @@ export function deliveryStore(engine: Engine): DeliveryStore {
         ORDER BY +deliveries.id LIMIT ${renderedTogether}`);
     },
 
-    freeze: (organization, rendered) => engine.transaction(() => freeze(organization, rendered)),
+    /** Keeps bodies for all attempts. A delivery to which alerts were added meanwhile, or of which somebody was
+     * erased, is left for the next look. */
+    freeze: (organization: number, rendered: readonly RenderedDelivery[]): Promise<void> =>
+      engine.transaction(() => freeze(organization, rendered)),
 
-    claim: async (room, atMs) => {
+    /** Deliveries that are due and have a body, for 60 s: no other process gets them meanwhile. A claim that
+     * ends later is over, because the clock was ahead. Those of destinations that do not fail come first. */
+    claim: async (room: ClaimRoom, atMs: number): Promise<readonly ClaimedDelivery[]> => {
       const nowMs = await engine.sharedNowMs(atMs);
       return engine.transaction(() => claim(room, nowMs));
     },
 
-    tried: async (tried, atMs) => {
+    /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its
+     * messages are held. A delivery that was held or dropped meanwhile is delivered if the receiver has it.
+     * Otherwise its state stays. */
+    tried: async (tried: readonly TriedDelivery[], atMs: number): Promise<void> => {
       const nowMs = await engine.sharedNowMs(atMs);
       await engine.transaction((audit) => record(audit, tried, nowMs));
     },
 
-    again: async (organization, id, by, atMs) => {
+    /** Sends a delivery again, now. The entry in the audit log is in the same commit.
+     * @returns false when the organization has no such delivery
+     * @throws ApiError (conflict) when it is held, canceled or under way, or its destination is not active */
+    again: async (organization: number, id: number, by: Actor, atMs: number): Promise<boolean> => {
       const nowMs = await engine.sharedNowMs(atMs);
       return engine.transaction((audit) => sendAgain(audit, organization, id, by, nowMs));
     },
 
-    settleHeld: async (organization, destination, held, by, atMs) => {
+    /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. The
+     * entry in the audit log is in the same commit. Without messages there is none.
+     * @returns the number of messages
+     * @throws ApiError (conflict) when they are to be sent and the destination is not active */
+    settleHeld: async (
+      organization: number,
+      destination: number,
+      held: "send" | "drop",
+      by: Actor,
+      atMs: number,
+    ): Promise<number> => {
       const nowMs = await engine.sharedNowMs(atMs);
       return engine.transaction((audit) => settleHeld(audit, { organization, destination, held }, by, nowMs));
     },
   };
 }
+
+export type DeliveryStore = ReturnType<typeof deliveryStore>;
 
 /** A message for a destination. */
 export interface NewDelivery {

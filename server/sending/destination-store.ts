@@ -20,12 +20,16 @@ import {
   text,
   type Work,
 } from "../ledger/engine/sql.ts";
+import { hashCode, newCode } from "../ledger/stores/members.ts";
+import { lockKnownOrganization, lockOrganization } from "../ledger/stores/organization-rows.ts";
+import { destinationColumns, destinationRow } from "./delivery-rows.ts";
+import { holdPending } from "./delivery-store.ts";
+import type { NewDestination } from "./destinations.ts";
 import {
   type ChangedDestination,
   changedFields,
   type Destination,
   type DestinationChange,
-  type DestinationStore,
   type DestinationWithCounts,
   destinationAgreedNote,
   destinationAskedNote,
@@ -44,11 +48,6 @@ import {
   refuseTooManyOwnChanges,
   unsubscribed,
 } from "./destinations.ts";
-import { hashCode, newCode } from "../ledger/stores/members.ts";
-import { lockKnownOrganization, lockOrganization } from "../ledger/stores/organization-rows.ts";
-import { takeOverRules } from "../features/alerts/store/decision-store.ts";
-import { holdPending } from "./delivery-store.ts";
-import { destinationColumns } from "./destination-columns.ts";
 
 const messages = (state: "pending" | "held") =>
   integer(`(SELECT count(*) FROM deliveries WHERE destination = destinations.id AND state = '${state}')`);
@@ -58,37 +57,51 @@ const withCounts = new RowOf<DestinationWithCounts>({
   pending: messages("pending"),
   held: messages("held"),
 });
-const destinationRow = new RowOf<Destination>(destinationColumns);
-const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
 const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
 
 const detailRow = new RowOf<{ readonly detail: JsonObject }>({ detail: json() });
 const nameRow = new RowOf<Pick<Destination, "name">>({ name: text() });
 
-/** The store of destinations. */
-export function destinationStore(engine: Engine): DestinationStore {
+/** The store of destinations. Every change and its entry in the audit log are one commit. */
+export function destinationStore(engine: Engine) {
   return {
-    list: (organization) =>
+    /** By name. */
+    list: (organization: number): Promise<readonly DestinationWithCounts[]> =>
       engine.alone(select(withCounts)`FROM destinations WHERE organization = ${organization} ORDER BY name`),
 
-    asking: () =>
+    /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed
+     * ones left out. */
+    asking: (): Promise<readonly DestinationWithCounts[]> =>
       engine.alone(
         select(withCounts)`
           FROM destinations WHERE notices != '[]' AND state IN ('active', 'paused') ORDER BY organization, id`,
       ),
 
-    claimUntold: async (nowMs) =>
+    /** Destinations of all organizations that failures have disabled and whose owners are to be told. Each is
+     * given out again every ten minutes, for two days after it was disabled. */
+    claimUntold: async (nowMs: number): Promise<readonly DestinationWithCounts[]> =>
       (await engine.alone(exists`FROM destinations WHERE ${isToTell(nowMs)}`))
         ? engine.transaction(() => claimUntold(nowMs))
         : [],
 
-    told: async (id) => {
+    /** The owners know. A change of a disabled destination says so, too. */
+    told: async (id: number): Promise<void> => {
       await engine.alone(run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE id = ${id}`);
     },
 
-    find: (organization, id) => engine.alone(find(organization, id)),
+    find: (organization: number, id: number): Promise<DestinationWithCounts | undefined> =>
+      engine.alone(find(organization, id)),
 
-    add: (organization, { kind, name, address, secrets, notices, sendsEmails = false }, by, nowMs) =>
+    /** The recipient of e-mail has to agree.
+     * @throws Refusal when another destination has the name, there are too many, or there is no such
+     * organization
+     * @throws ApiError (rate_limit_exceeded) when too many recipients were asked to agree within a day */
+    add: (
+      organization: number,
+      { kind, name, address, secrets, notices, sendsEmails = false }: NewDestination,
+      by: Actor,
+      nowMs: number,
+    ): Promise<DestinationWithCounts> =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         if (!isOwnDigestName(name)) yield* refuseTooMany(organization);
@@ -104,13 +117,39 @@ export function destinationStore(engine: Engine): DestinationStore {
         return added;
       }),
 
-    change: (organization, id, wanted, by, nowMs) =>
+    /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A
+     * destination that becomes active begins without failures. The recipient of e-mail has to agree to another
+     * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a
+     * new code, too.
+     * @returns undefined when the organization has no such destination
+     * @throws Refusal when another destination has the name
+     * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`.
+     * ApiError (rate_limit_exceeded) also
+     *   when the period of a member's own digest was changed too often within a day */
+    change: (
+      organization: number,
+      id: number,
+      wanted: DestinationChange,
+      by: Actor,
+      nowMs: number,
+    ): Promise<ChangedDestination | undefined> =>
       engine.transaction((audit) => change(audit, { organization, id }, wanted, by, nowMs)),
 
-    addSecret: (organization, id, secret, by, nowMs) =>
+    /** Signs messages of a webhook with a new secret beside the one before. An older one ends.
+     * @returns false when the organization has no such destination
+     * @throws ApiError (conflict) when it is no webhook */
+    addSecret: (
+      organization: number,
+      id: number,
+      secret: string,
+      by: Actor,
+      nowMs: number,
+    ): Promise<boolean> =>
       engine.transaction((audit) => addSecret(audit, { organization, id }, secret, by, nowMs)),
 
-    agree: (id, code, nowMs) =>
+    /** The recipient of an e-mail destination agrees, by the code that only a mail to the address has.
+     * @returns undefined when there is no such destination with this code */
+    agree: (id: number, code: string, nowMs: number): Promise<Destination | undefined> =>
       engine.transaction(function* (audit) {
         const found = yield* findByCode(id, code);
         if (found?.state !== "unconfirmed") return found;
@@ -120,23 +159,17 @@ export function destinationStore(engine: Engine): DestinationStore {
         return after;
       }),
 
-    unsubscribe: (id, code, nowMs) => engine.transaction((audit) => unsubscribe(audit, id, code, nowMs)),
+    /** The recipient unsubscribes: the destination is disabled. @returns as `agree` */
+    unsubscribe: (id: number, code: string, nowMs: number): Promise<Destination | undefined> =>
+      engine.transaction((audit) => unsubscribe(audit, id, code, nowMs)),
 
-    pauseElsewhere: (place, nowMs) =>
-      engine.transaction(function* (audit) {
-        const [before] = yield* select(placeRow)`FROM ledger_place ${forUpdate}`;
-        if (before?.place === place) return 0;
-        yield* run`
-          INSERT INTO ledger_place (only_row, place) VALUES (1, ${place})
-          ON CONFLICT (only_row) DO UPDATE SET place = excluded.place`;
-        yield* takeOverRules();
-        return yield* pauseAll(audit, nowMs);
-      }),
-
-    remove: (organization, id, by, nowMs) =>
+    /** Its deliveries go with it. @returns false when the organization has no such destination */
+    remove: (organization: number, id: number, by: Actor, nowMs: number): Promise<boolean> =>
       engine.transaction((audit) => remove(audit, { organization, id }, by, nowMs)),
   };
 }
+
+export type DestinationStore = ReturnType<typeof destinationStore>;
 
 function* refuseTooMany(organization: number): Work<void> {
   const there = yield* select(nameRow)`FROM destinations WHERE organization = ${organization}`;
@@ -241,7 +274,8 @@ function* remove(
 
 /** A copy sends nothing before an owner allows it, no mail to owners either. @returns how many destinations
  * were active */
-function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
+/** Pauses every active destination: two installations must not send the same messages. @returns how many */
+export function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
   yield* run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE tell_owners_at_ms IS NOT NULL`;
   const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
   for (const destination of active) {

@@ -7,7 +7,7 @@ import {
   type NoticeType,
 } from "../../contract/destinations/destinations.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../ledger/audit.ts";
+import type { AuditNote } from "../ledger/audit.ts";
 
 export interface Destination {
   readonly id: number;
@@ -48,62 +48,6 @@ export type DestinationChange = Partial<
 export interface ChangedDestination extends DestinationWithCounts {
   /** Whether its recipient has to agree, by a new code. */
   readonly mustAgree: boolean;
-}
-
-/** Every change and its entry in the audit log are one commit. */
-export interface DestinationStore {
-  /** By name. */
-  list(organization: number): Promise<readonly DestinationWithCounts[]>;
-  find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
-  /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed
-   * ones left out. */
-  asking(): Promise<readonly DestinationWithCounts[]>;
-  /** Destinations of all organizations that failures have disabled and whose owners are to be told. Each is
-   * given out again every ten minutes, for two days after it was disabled. */
-  claimUntold(nowMs: number): Promise<readonly DestinationWithCounts[]>;
-  /** The owners know. A change of a disabled destination says so, too. */
-  told(id: number): Promise<void>;
-  /** The recipient of e-mail has to agree.
-   * @throws Refusal when another destination has the name, there are too many, or there is no such
-   * organization
-   * @throws ApiError (rate_limit_exceeded) when too many recipients were asked to agree within a day */
-  add(
-    organization: number,
-    destination: NewDestination,
-    by: Actor,
-    nowMs: number,
-  ): Promise<DestinationWithCounts>;
-  /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A
-   * destination that becomes active begins without failures. The recipient of e-mail has to agree to another
-   * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a
-   * new code, too.
-   * @returns undefined when the organization has no such destination
-   * @throws Refusal when another destination has the name
-   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`.
-   * ApiError (rate_limit_exceeded) also
-   *   when the period of a member's own digest was changed too often within a day */
-  change(
-    organization: number,
-    id: number,
-    change: DestinationChange,
-    by: Actor,
-    nowMs: number,
-  ): Promise<ChangedDestination | undefined>;
-  /** Signs messages of a webhook with a new secret beside the one before. An older one ends.
-   * @returns false when the organization has no such destination
-   * @throws ApiError (conflict) when it is no webhook */
-  addSecret(organization: number, id: number, secret: string, by: Actor, nowMs: number): Promise<boolean>;
-  /** The recipient of an e-mail destination agrees, by the code that only a mail to the address has.
-   * @returns undefined when there is no such destination with this code */
-  agree(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
-  /** The recipient unsubscribes: the destination is disabled. @returns as `agree` */
-  unsubscribe(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
-  /** Pauses every active destination when the ledger is at another place than before: two installations must
-   * not send the same messages. The notes and the new place are in the same commit.
-   * @param place names the storage of the ledger, as `Ledger.place` does. @returns how many were paused */
-  pauseElsewhere(place: string, nowMs: number): Promise<number>;
-  /** Its deliveries go with it. @returns false when the organization has no such destination */
-  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
 /** Whether a change needs the agreement of the recipient: to another address, before a start after a failure

@@ -6,8 +6,8 @@
  */
 
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ClaimedDelivery, TriedDelivery } from "./deliveries.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { ClaimedDelivery, TriedDelivery } from "./deliveries.ts";
 import type { Mail } from "./mail.ts";
 import { type MessageBody, mailOf } from "./message-body.ts";
 import type { Message } from "./post.ts";

@@ -113,7 +113,7 @@ async function restoreStores(
     // A restore ends all sessions and links, so that none works again that ended after the backup.
     await ledger.logins.endEverything();
     // The installation that was backed up may still send.
-    await ledger.destinations.pauseElsewhere("restored", nowMs());
+    await ledger.copies.pauseElsewhere("restored", nowMs());
   } finally {
     await ledger.close();
   }

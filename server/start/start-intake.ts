@@ -161,7 +161,7 @@ export async function startIntake(
 
 /** A copy of an installation sends nothing before an owner allows it. */
 async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<void> {
-  const paused = await ledger.destinations.pauseElsewhere(await ledger.place(), nowMs);
+  const paused = await ledger.copies.pauseElsewhere(await ledger.place(), nowMs);
   if (paused === 0) return;
   log.warn({ paused }, "destinations are paused: this installation was restored, copied or moved");
 }

@@ -6,8 +6,6 @@ import { armOf, drawOf } from "../../server/features/alerts/arm.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
 import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
 import { nextMorningMs } from "../../server/features/alerts/next-morning.ts";
-import type { RenderedDelivery } from "../../server/sending/deliveries.ts";
-import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 import {
   type DecisionChunk,
   type DrawnChunk,
@@ -15,6 +13,8 @@ import {
   keyOfAlert,
   type RuleVersion,
 } from "../../server/features/alerts/store/decisions.ts";
+import type { RenderedDelivery } from "../../server/sending/deliveries.ts";
+import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 
 const secret = "00".repeat(32);
 const version: RuleVersion = {

@@ -6,7 +6,6 @@ import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts"
 import { decideContinuousRules, decideDailyRules } from "../../server/features/alerts/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
 import type { EntityWorth } from "../../server/features/alerts/rules/worth.ts";
-import type { ErasedAccounts } from "../../server/ledger/erasures.ts";
 import type {
   ClosedAlert,
   DecisionChunk,
@@ -15,6 +14,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/features/alerts/store/decisions.ts";
+import type { ErasedAccounts } from "../../server/ledger/erasures.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { isPastImported, lateEventsOfPast } from "../../server/scoring/run/changed-days.ts";

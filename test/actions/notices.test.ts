@@ -9,8 +9,8 @@ import {
 } from "../../server/features/notices/notices.ts";
 import { Notifier } from "../../server/features/notices/notifier.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
+import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 
 const hour = 3_600_000;
 const madeAtMs = Date.UTC(2026, 10, 20);

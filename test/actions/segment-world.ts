@@ -5,7 +5,7 @@ import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { segmentChangesOf, segmentDays } from "../../server/features/segments/members-history.ts";
 import { SegmentKeeper, type SegmentKeeperParts } from "../../server/features/segments/segment-keeper.ts";
 import type { ErasedAccounts } from "../../server/ledger/erasures.ts";
-import type { Segment } from "../../server/features/segments/segments.ts";
+import type { Segment } from "../../server/ledger/rules/segment-rules.ts";
 import type { Logger } from "../../server/telemetry/log.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";

@@ -1,9 +1,13 @@
 /** A rule, and decisions of it, for tests of the ledger. */
 import type { AlertRuleSettings } from "../../contract/alerts/rules.ts";
 import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
+import {
+  type DrawnAlert,
+  type DrawnChunk,
+  keyOfAlert,
+} from "../../server/features/alerts/store/decisions.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
-import { type DrawnAlert, type DrawnChunk, keyOfAlert } from "../../server/features/alerts/store/decisions.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 
 /** A rule about users of high risk. */
 export const alertRule: AlertRuleSettings = {

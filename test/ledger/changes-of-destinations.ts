@@ -29,11 +29,15 @@ export const destinations: Kinds["destinations"] = {
     const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
     return { action: "destination.disabled", make: () => ledger.destinations.unsubscribe(id, "code", nowMs) };
   },
+};
+
+/** A ledger that is elsewhere. */
+export const copies: Kinds["copies"] = {
   pauseElsewhere: async ({ ledger, id: organization, nowMs }) => {
     await ledger.destinations.add(organization, destination, by, nowMs);
     return {
       action: "destination.paused",
-      make: () => ledger.destinations.pauseElsewhere("elsewhere", nowMs),
+      make: () => ledger.copies.pauseElsewhere("elsewhere", nowMs),
     };
   },
 };
@@ -43,6 +47,7 @@ const message = { messageId: "msg_1", type: "test", body: "{}" } as const;
 /** Those of deliveries. The service sends them. Owners settle those that are held, and send one again. */
 export const deliveries: Kinds["deliveries"] = {
   list: read,
+  ofUser: read,
   toRender: read,
   add: service,
   freeze: service,

@@ -4,7 +4,7 @@ import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";
-import { deliveries, destinations } from "./changes-of-destinations.ts";
+import { copies, deliveries, destinations } from "./changes-of-destinations.ts";
 import { logins, members } from "./changes-of-people.ts";
 import { eventLine, reject } from "./contract-operation.ts";
 import { changesOf, rowStores } from "./rows-of-stores.ts";
@@ -211,15 +211,13 @@ const kinds: Kinds = {
     identity: read,
     rejectedEvents: read,
     auditEntries: read,
-    alertStates: read,
-    calls: read,
-    holdOutEntries: read,
-    deliveries: read,
   },
+  alertsAboutUser: { states: read, calls: read, entries: read },
   deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
   checks: { list: read, keep: service },
+  copies,
   // An organization's log goes with it.
   deletions: { begin: service, pending: read, finish: service },
   imports: { begin: service, find: read, ofFile: read, finish: service },

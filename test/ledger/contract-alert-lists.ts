@@ -1,13 +1,13 @@
 /** The part of the contract about lists of many alerts: their order, pages, filters, and reading all of
  * them. */
 import { describe, expect, test } from "bun:test";
-import { commandLine as by } from "../../server/ledger/audit.ts";
 import {
   type AlertFilter,
   type AlertQuestion,
   compareWeights,
 } from "../../server/features/alerts/store/alerts.ts";
 import type { DrawnAlert } from "../../server/features/alerts/store/decisions.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { user, writePeople } from "./writes.ts";

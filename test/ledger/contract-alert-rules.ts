@@ -1,9 +1,9 @@
 /** The part of the contract about alert rules, their decisions, and alerts. */
 import { describe, expect, test } from "bun:test";
-import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { AlertQuestion } from "../../server/features/alerts/store/alerts.ts";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
 import type { DrawnChunk } from "../../server/features/alerts/store/decisions.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, decision, firedAlert, renderDue } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
@@ -265,7 +265,7 @@ function effects(subject: LedgerUnderTest): void {
   test("a ledger at another place takes the present state over", async () => {
     const { ledger, nowMs, first, commit, mark } = await ground(subject);
     await commit(first);
-    await ledger.destinations.pauseElsewhere("another place", nowMs);
+    await ledger.copies.pauseElsewhere("another place", nowMs);
     expect(await mark()).toMatchObject({ sequence: 3, takesOver: true });
   });
 }

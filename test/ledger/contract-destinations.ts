@@ -267,16 +267,16 @@ function namesAndPlaces(subject: LedgerUnderTest): void {
       const { id } = await subject.organization();
       const { ledger, nowMs } = subject;
       const place = await ledger.place();
-      expect(await ledger.destinations.pauseElsewhere(place, nowMs)).toBe(0);
+      expect(await ledger.copies.pauseElsewhere(place, nowMs)).toBe(0);
       const [active, paused] = [await add(id, "active"), await add(id, "paused")];
       await change(id, paused.id, { state: "paused" });
       await send(id, active.id, "1");
       await subject.reopen();
-      const { destinations } = subject.ledger;
+      const { copies, destinations } = subject.ledger;
       expect(await subject.ledger.place()).toBe(place);
-      expect(await destinations.pauseElsewhere(place, nowMs)).toBe(0);
+      expect(await copies.pauseElsewhere(place, nowMs)).toBe(0);
       expect(await states(id)).toEqual(["1 pending 0"]);
-      expect(await destinations.pauseElsewhere("elsewhere", nowMs)).toBe(1);
+      expect(await copies.pauseElsewhere("elsewhere", nowMs)).toBe(1);
       expect(await states(id)).toEqual(["1 held 0"]);
       const because = "This installation was restored, copied or moved.";
       expect(await destinations.list(id)).toMatchObject([
@@ -289,7 +289,7 @@ function namesAndPlaces(subject: LedgerUnderTest): void {
         summary: `Paused the destination active: ${because}`,
       });
       expect(await change(id, active.id, { state: "active" })).toMatchObject({ stoppedBecause: null });
-      expect(await destinations.pauseElsewhere("elsewhere", nowMs)).toBe(0);
+      expect(await copies.pauseElsewhere("elsewhere", nowMs)).toBe(0);
     });
 
     test("that ask for messages about an organization are found in all of them, unless they are disabled", async () => {

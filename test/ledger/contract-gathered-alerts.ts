@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { gatheredMessageId } from "../../server/features/alerts/alert-messages.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
-import { commandLine as by } from "../../server/ledger/audit.ts";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
 import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, renderDue } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, writePeople } from "./writes.ts";

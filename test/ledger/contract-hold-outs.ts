@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { ruleLimits } from "../../contract/alerts/rules.ts";
 import { parseDay } from "../../server/calendar/days.ts";
-import { commandLine as by } from "../../server/ledger/audit.ts";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
 import type { DrawnAlert, DrawnChunk } from "../../server/features/alerts/store/decisions.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";

@@ -84,7 +84,7 @@ function told(subject: LedgerUnderTest): void {
     await disable("3");
     expect([await untold(2 * 24 * 60), await untold(60)]).toEqual([[], [["b", 3]]]);
     // A copy of the installation tells nobody.
-    await ledger.destinations.pauseElsewhere("elsewhere", nowMs);
+    await ledger.copies.pauseElsewhere("elsewhere", nowMs);
     expect(await untold(120)).toEqual([]);
   });
 }

@@ -1,7 +1,7 @@
 /** The part of the contract about what rules and messages say of one user: for a copy of everything about a
  * person. */
 import { describe, expect, test } from "bun:test";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, firedAlert, renderDue } from "./alert-decision.ts";
 import { ground } from "./contract-alert-rules.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
@@ -23,7 +23,7 @@ async function fired(subject: LedgerUnderTest) {
   await renderDue(ledger, nowMs, { organization: id, today: day });
   const digest = { messageId: "of a digest", type: "digest", body } as const;
   await ledger.deliveries.add(id, hook.id, digest, nowMs, [ada, bob, engines]);
-  return { ...all, data: ledger.personData };
+  return { ...all, data: ledger.alertsAboutUser };
 }
 
 /** Declares the tests of data about one user. */
@@ -38,31 +38,31 @@ function ofRules(subject: LedgerUnderTest): void {
   test("states of rules and entries into hold-outs are those of the user alone", async () => {
     const { id, rule, data } = await fired(subject);
     const of = { ruleId: rule.id, rule: alertRule.name };
-    expect(await data.alertStates(id, 1)).toEqual([
+    expect(await data.states(id, 1)).toEqual([
       { ...of, hasLeft: false, daysOut: 0, restsUntil: day + 7, firedOn: day, value: 0.6 },
     ]);
     const entry = { ...of, experiment: 1, enteredDay: day, outcome: null };
-    expect(await data.holdOutEntries(id, 1)).toEqual([{ ...entry, accountId: "engines", arm: "treated" }]);
-    expect(await data.holdOutEntries(id, 2)).toEqual([{ ...entry, accountId: null, arm: "control" }]);
-    expect([await data.alertStates(id, 2), await data.holdOutEntries(id, 0)]).toEqual([[], []]);
+    expect(await data.entries(id, 1)).toEqual([{ ...entry, accountId: "engines", arm: "treated" }]);
+    expect(await data.entries(id, 2)).toEqual([{ ...entry, accountId: null, arm: "control" }]);
+    expect([await data.states(id, 2), await data.entries(id, 0)]).toEqual([[], []]);
     const { id: other } = await subject.organization("other");
-    expect([await data.alertStates(other, 1), await data.holdOutEntries(other, 1)]).toEqual([[], []]);
+    expect([await data.states(other, 1), await data.entries(other, 1)]).toEqual([[], []]);
   });
 
   test("the entry of an erased account stays without the account, and a deleted rule leaves neither", async () => {
     const { id, ledger, nowMs, rule, data } = await fired(subject);
     const by = { person: null, by: "command line" };
     await ledger.erasures.beginAccount(id, "engines", { by });
-    expect(await data.holdOutEntries(id, 1)).toMatchObject([{ accountId: null, arm: "treated" }]);
+    expect(await data.entries(id, 1)).toMatchObject([{ accountId: null, arm: "treated" }]);
     await ledger.alertRules.remove(id, rule.id, by, nowMs);
-    expect([await data.alertStates(id, 1), await data.holdOutEntries(id, 1)]).toEqual([[], []]);
+    expect([await data.states(id, 1), await data.entries(id, 1)]).toEqual([[], []]);
   });
 }
 
 function ofMessages(subject: LedgerUnderTest): void {
   test("messages are those that name the user, with their destination, a page at a time", async () => {
-    const { id, ledger, nowMs, hook, data } = await fired(subject);
-    const all = await data.deliveries(id, 1, 0, 9);
+    const { id, ledger, nowMs, hook } = await fired(subject);
+    const all = await ledger.deliveries.ofUser(id, 1, 0, 9);
     expect(all.map(({ messageId }) => messageId)).toEqual([`msg_${day}`, "of a digest"]);
     expect(all[1]).toEqual({
       id: all[1]?.id ?? 0,
@@ -79,14 +79,19 @@ function ofMessages(subject: LedgerUnderTest): void {
       createdAtMs: nowMs,
     });
     const first = all[0]?.id ?? 0;
-    expect(await data.deliveries(id, 1, 0, 1)).toEqual(all.slice(0, 1));
-    expect(await data.deliveries(id, 1, first, 1)).toEqual(all.slice(1));
-    expect((await data.deliveries(id, 2, 0, 9)).map(({ messageId }) => messageId)).toEqual(["of a digest"]);
+    expect(await ledger.deliveries.ofUser(id, 1, 0, 1)).toEqual(all.slice(0, 1));
+    expect(await ledger.deliveries.ofUser(id, 1, first, 1)).toEqual(all.slice(1));
+    expect((await ledger.deliveries.ofUser(id, 2, 0, 9)).map(({ messageId }) => messageId)).toEqual([
+      "of a digest",
+    ]);
     const { id: other } = await subject.organization("other");
-    expect([await data.deliveries(id, 0, 0, 9), await data.deliveries(other, 1, 0, 9)]).toEqual([[], []]);
+    expect([
+      await ledger.deliveries.ofUser(id, 0, 0, 9),
+      await ledger.deliveries.ofUser(other, 1, 0, 9),
+    ]).toEqual([[], []]);
     // The body of a message that names several users is deleted when one of them is erased.
     await ledger.erasures.begin(id, "bob");
-    expect(await data.deliveries(id, 1, first, 9)).toMatchObject([{ body: "", state: "canceled" }]);
-    expect(await data.deliveries(id, 2, 0, 9)).toEqual([]);
+    expect(await ledger.deliveries.ofUser(id, 1, first, 9)).toMatchObject([{ body: "", state: "canceled" }]);
+    expect(await ledger.deliveries.ofUser(id, 2, 0, 9)).toEqual([]);
   });
 }

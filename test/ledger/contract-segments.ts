@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Filter } from "../../contract/segments/filters.ts";
 import type { SegmentKind } from "../../contract/segments/segments.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
 import type { SegmentContent } from "../../server/features/segments/segments.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, user, writePeople } from "./writes.ts";
 

@@ -1,9 +1,9 @@
 /** The part of the contract about messages that are rendered when they are due, and about users who are
  * excluded, erased or controls by then. */
 import { describe, expect, test } from "bun:test";
-import { commandLine as by } from "../../server/ledger/audit.ts";
-import type { RuleEntity } from "../../server/ledger/rules/rule-entities.ts";
 import { keyOfAlert } from "../../server/features/alerts/store/decisions.ts";
+import { commandLine as by } from "../../server/ledger/audit.ts";
+import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { firedAlert, renderDue } from "./alert-decision.ts";
 import { ground } from "./contract-alert-rules.ts";
 import { delivered, failed } from "./destination-calls.ts";

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AlertFilter } from "../../server/features/alerts/store/alerts.ts";
 import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import type { AlertFilter } from "../../server/features/alerts/store/alerts.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-alert-lists-"));

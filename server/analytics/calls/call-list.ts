@@ -7,7 +7,6 @@ import {
 } from "../../../contract/call-list/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { WorkOnCall } from "../../features/alerts/store/alerts.ts";
 import type { EntitiesByNumber } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
@@ -287,6 +286,8 @@ async function setAside(ground: Ground, some: readonly Ranked[]): Promise<readon
     };
   });
 }
+
+type WorkOnCall = Awaited<ReturnType<SharedLedger["alerts"]["workedOn"]>>[number];
 
 function keyOfWork({ user, account }: Pick<WorkOnCall, "user" | "account">): string {
   return user > 0 ? `user ${user}` : `account ${account}`;

@@ -11,17 +11,12 @@ import { scoreContext } from "../../figures/score-context.ts";
 import { numbersOf } from "../../figures/segment-evaluation.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
-import {
-  type Alert,
-  type AlertQuestion,
-  type AlertWeight,
-  compareWeights,
-} from "./store/alerts.ts";
 import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
 import { expectedLossOfPayer } from "../../revenue/payer-now.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { risksOfRun } from "../../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";
+import { type Alert, type AlertQuestion, type AlertWeight, compareWeights } from "./store/alerts.ts";
 
 export const alertsHandlers = {
   "GET /api/alerts": async (context) => {

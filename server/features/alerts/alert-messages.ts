@@ -5,8 +5,13 @@ import type { AlertReason } from "../../../contract/alerts/rules.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { formatDay } from "../../calendar/days.ts";
+import type { EntityInMessages } from "../../ledger/stores/entity-rows.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { AlertMessageType } from "../../sending/deliveries.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
+import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
+import { cutText } from "../../sending/message-text.ts";
+import { worthWords } from "../../sending/worth-words.ts";
+import type { EntityWorth } from "./rules/worth.ts";
 import {
   type AlertsInMessages,
   type ClosedAlert,
@@ -15,11 +20,6 @@ import {
   type RuleVersion,
   type UnsentAlert,
 } from "./store/decisions.ts";
-import type { EntityInMessages } from "../../ledger/stores/entity-rows.ts";
-import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
-import { cutText } from "../../sending/message-text.ts";
-import { worthWords } from "../../sending/worth-words.ts";
-import type { EntityWorth } from "./rules/worth.ts";
 
 /** What the message of a delivery needs besides its alerts. */
 export interface MessageGround {

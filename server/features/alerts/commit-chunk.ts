@@ -3,7 +3,14 @@
 import { isMoment } from "../../../contract/alerts/rules.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { AlertMessageType } from "../../sending/deliveries.ts";
-import type { KnownArms } from "./store/experiments.ts";
+import {
+  byImportance,
+  endedMessageId,
+  firedMessageId,
+  gatheredMessageId,
+  runMessageId,
+} from "./alert-messages.ts";
+import { drawAlerts } from "./arm.ts";
 import {
   type AlertKey,
   type AlertsOfCap,
@@ -18,14 +25,7 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "./store/decisions.ts";
-import {
-  byImportance,
-  endedMessageId,
-  firedMessageId,
-  gatheredMessageId,
-  runMessageId,
-} from "./alert-messages.ts";
-import { drawAlerts } from "./arm.ts";
+import type { KnownArms } from "./store/experiments.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
 

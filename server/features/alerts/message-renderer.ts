@@ -4,15 +4,15 @@
 import { ruleLimits } from "../../../contract/alerts/rules.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { RenderedDelivery, UnrenderedDelivery } from "../../sending/deliveries.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
-import type { MessageAlert } from "./store/decisions.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { RenderedDelivery, UnrenderedDelivery } from "../../sending/deliveries.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { alertBody, byImportance, type MessageGround, runBody } from "./alert-messages.ts";
 import { excludedAmong } from "./rules/standing.ts";
 import { worthReader } from "./rules/worth.ts";
+import type { MessageAlert } from "./store/decisions.ts";
 import { worthByKey } from "./worth-by-key.ts";
 
 interface Parts {

@@ -1,13 +1,13 @@
 /** Alerts whose churn horizon is over, and whether their users or accounts had churned at its end. */
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import type { Zone } from "../../calendar/zone.ts";
-import type { FiredRecord } from "./store/alerts.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
 import { daysWithin, type Outages } from "../../scoring/scores/observed-days.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
 import { oneByHorizon } from "./rules/preview-figures.ts";
+import type { FiredRecord } from "./store/alerts.ts";
 
 export interface OutcomeQuestion {
   readonly organization: { readonly id: number; readonly zone: Zone };

@@ -2,7 +2,6 @@
  * that rules about moments and sources do not wait for them. Most runs find nothing new. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { DecisionChunk, RuleVersion, Watermark } from "./store/decisions.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
 import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";
@@ -17,6 +16,7 @@ import { decideContinuousRules, decideDailyRules } from "./rules/decide-rules.ts
 import type { DecisionParts } from "./rules/decision-parts.ts";
 import { mrrReader } from "./rules/mrr.ts";
 import { worthReader } from "./rules/worth.ts";
+import type { DecisionChunk, RuleVersion, Watermark } from "./store/decisions.ts";
 
 export interface RuleDeciderParts {
   readonly ledger: Pick<

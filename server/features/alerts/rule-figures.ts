@@ -2,9 +2,6 @@
  * over. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { FiredRecord } from "./store/alerts.ts";
-import type { HoldOutExperiment } from "./store/experiments.ts";
-import type { AlertRule } from "./store/rules.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
@@ -12,6 +9,9 @@ import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type AlertOutcome, outcomesOf } from "./outcomes.ts";
 import { type BaseRate, baseRateOf } from "./rules/base-rate.ts";
 import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "./rules/preview-figures.ts";
+import type { FiredRecord } from "./store/alerts.ts";
+import type { HoldOutExperiment } from "./store/experiments.ts";
+import type { AlertRule } from "./store/rules.ts";
 
 interface RuleFiguresParts {
   readonly warehouse: Warehouse;

@@ -8,13 +8,13 @@ import { zoneOf } from "../../calendar/zone.ts";
 import type { Place } from "../../http/api/gate.ts";
 import type { IntakeHandlers, IntakeParts } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
-import type { AlertChange } from "./store/alerts.ts";
-import type { AlertRule } from "./store/rules.ts";
 import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { notFound } from "../notes-and-tasks/handlers.ts";
 import { alertAnswer } from "./alert-list.ts";
 import { defaultExemption } from "./default-exemption.ts";
+import type { AlertChange } from "./store/alerts.ts";
+import type { AlertRule } from "./store/rules.ts";
 
 type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
   Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions">> & {

@@ -1,5 +1,5 @@
 /** What the users and accounts of messages are worth, by their keys. */
-import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityWorth, ReadWorth } from "./rules/worth.ts";
 

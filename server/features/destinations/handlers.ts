@@ -7,15 +7,11 @@ import { instant, instantOrNull } from "../../calendar/instant.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
 import { isEmailAddress } from "../../intake/admission/admit-event.ts";
-import type { Delivery } from "../../sending/deliveries.ts";
-import {
-  type DestinationChange,
-  type DestinationWithCounts,
-  notAgreed,
-} from "../../sending/destinations.ts";
 import { loginEmail } from "../../ledger/stores/logins.ts";
 import { newCode } from "../../ledger/stores/members.ts";
 import { savedAddress } from "../../sending/allowed-address.ts";
+import type { Delivery } from "../../sending/deliveries.ts";
+import { type DestinationChange, type DestinationWithCounts, notAgreed } from "../../sending/destinations.ts";
 import { failureOfMail } from "../../sending/mail.ts";
 import { plainMail } from "../../sending/message-body.ts";
 import type { Outbox } from "../../sending/outbox.ts";

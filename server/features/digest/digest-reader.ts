@@ -6,7 +6,7 @@ import { hasPayers } from "../../analytics/revenue/payers-now.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/rules/rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";

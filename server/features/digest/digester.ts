@@ -2,8 +2,8 @@
 import { type DigestPeriod, digestPeriods } from "../../../contract/digest/digest.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
+import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { type Digest, entitiesOf, hasNews } from "./digest.ts";
 import { digestId, digestMessage } from "./digest-message.ts";

@@ -1,8 +1,9 @@
 /** The precision of alerts: how many untouched alerts were followed by churn. */
-import type { FiredRecord } from "../alerts/store/alerts.ts";
+
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { type OutcomeQuestion, outcomesOf } from "../alerts/outcomes.ts";
 import { type Precision, precisionOf } from "../alerts/rules/preview-figures.ts";
+import type { FiredRecord } from "../alerts/store/alerts.ts";
 
 /** The precision of the untouched alerts of all rules. @throws WarehouseError */
 export async function livePrecision(

@@ -2,9 +2,9 @@
 
 import { run, sqlText } from "../../ledger/engine/sql.ts";
 import type { Feature } from "../../ledger/feature.ts";
-import { exportedNotes, type NoteStore, noteStore } from "./notes.ts";
+import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
 import { workTables } from "./tables.ts";
-import { exportedTasks, type TaskStore, taskStore, unassignTasksOf } from "./tasks.ts";
+import { exportedTasks, type TaskStore, taskStore, tasksAbout, unassignTasksOf } from "./tasks.ts";
 import { type WorkTimeline, workTimeline } from "./timeline-entries.ts";
 
 declare module "../../ledger/feature.ts" {
@@ -36,4 +36,5 @@ export const notesAndTasks: Feature = {
   },
   freeAfterMember: { task: unassignTasksOf },
   exports: [exportedNotes, exportedTasks],
+  aboutUser: { notes: notesAbout, tasks: tasksAbout },
 };

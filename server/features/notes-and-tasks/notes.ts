@@ -16,7 +16,7 @@ import {
   text,
   type Work,
 } from "../../ledger/engine/sql.ts";
-import type { ExportedRow, ExportedRows } from "../../ledger/feature.ts";
+import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntityNumbers,
   type EntityOfRow,
@@ -193,15 +193,21 @@ export const exportedNotes: ExportedRows = {
   columns: [...exportedEntityColumns, "text", "createdBy", "createdAt", "updatedAt"],
   page: async ({ notes }, organization, after, limit) =>
     (await notes.all(organization, after, limit)).map(exportedNote),
-  async *ofUser({ notes }, organization, user) {
-    for (let before: number | undefined; ; ) {
-      const page = await notes.ofEntity(organization, user, { limit: notesAtOnce, before });
-      yield page.map(exportedNote);
-      before = page.at(-1)?.id;
-      if (page.length < notesAtOnce) return;
-    }
-  },
 };
+
+/** The notes about a user. */
+export async function* notesAbout({ notes }: SharedFeatureStores, { organization, userId }: ExportedUser) {
+  for (let before: number | undefined; ; ) {
+    const page = await notes.ofEntity(
+      organization,
+      { kind: "user", id: userId },
+      { limit: notesAtOnce, before },
+    );
+    yield page.map((note) => exportedNote(note).line);
+    before = page.at(-1)?.id;
+    if (page.length < notesAtOnce) return;
+  }
+}
 
 function exportedNote(note: Note): ExportedRow {
   const { id, text } = note;

@@ -18,7 +18,7 @@ import {
   text,
   type Work,
 } from "../../ledger/engine/sql.ts";
-import type { ExportedRow, ExportedRows } from "../../ledger/feature.ts";
+import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,
@@ -377,10 +377,13 @@ export const exportedTasks: ExportedRows = {
   ],
   page: async ({ tasks }, organization, after, limit) =>
     (await tasks.all(organization, after, limit)).map(exportedTask),
-  async *ofUser({ tasks }, organization, user) {
-    yield (await tasks.ofEntity(organization, user)).map(exportedTask);
-  },
 };
+
+/** The tasks about a user. */
+export async function* tasksAbout({ tasks }: SharedFeatureStores, { organization, userId }: ExportedUser) {
+  const ofUser = await tasks.ofEntity(organization, { kind: "user", id: userId });
+  yield ofUser.map((task) => exportedTask(task).line);
+}
 
 function exportedTask(task: Task): ExportedRow {
   const { id, title, dueDay, assignee, formerAssignee, doneAtMs, doneBy } = task;

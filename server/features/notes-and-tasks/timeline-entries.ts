@@ -2,10 +2,10 @@
 import { type TimelineKind, timelineKinds } from "../../../contract/notes-and-tasks.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import { part, sqlText, type Work } from "../../ledger/engine/sql.ts";
-import type { Alert } from "../alerts/store/alerts.ts";
-import { findAlerts } from "../alerts/store/alert-store.ts";
-import { isNamed } from "../alerts/store/which-alerts.ts";
 import { type EntityRef, isOfEntity } from "../../ledger/stores/entity-rows.ts";
+import { findAlerts } from "../alerts/store/alert-store.ts";
+import type { Alert } from "../alerts/store/alerts.ts";
+import { isNamed } from "../alerts/store/which-alerts.ts";
 import { findNotes, type Note } from "./notes.ts";
 import { findTasks, type Task } from "./tasks.ts";
 

@@ -8,9 +8,9 @@ import type { MessageType, NoticeType } from "../../../contract/destinations/des
 import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { formatDay } from "../../calendar/days.ts";
+import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Delivery, OutgoingMessage } from "../../sending/deliveries.ts";
 import type { DestinationWithCounts } from "../../sending/destinations.ts";
-import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { MessageBody } from "../../sending/message-body.ts";
 
 /** The scores of a day, by its newest run. */

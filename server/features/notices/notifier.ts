@@ -2,8 +2,8 @@
  * asks for them. */
 
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
+import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 

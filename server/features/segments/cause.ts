@@ -3,7 +3,7 @@
 import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
 import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import type { ErasedAccounts } from "../../ledger/erasures.ts";
-import type { Segment } from "./segments.ts";
+import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import { clocksDifferMs } from "../../scoring/run/changed-days.ts";
 import type { Evaluation, EvaluationGround } from "./evaluations.ts";
 import type { Touched } from "./touched.ts";

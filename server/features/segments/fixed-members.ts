@@ -10,9 +10,20 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { SegmentKind } from "../../../contract/segments/segments.ts";
 import { ids as idsAsRows, onPostgres, records, texts } from "../../ledger/engine/dialect.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
-import { integer, json, part, RowOf, run, select, sqlText, text, type Work } from "../../ledger/engine/sql.ts";
-import type { Segment, SegmentContent } from "./segments.ts";
+import {
+  integer,
+  json,
+  part,
+  RowOf,
+  run,
+  select,
+  sqlText,
+  text,
+  type Work,
+} from "../../ledger/engine/sql.ts";
+import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
+import type { SegmentContent } from "./segments.ts";
 import { numbersInBlock } from "./tables.ts";
 
 /** A part of a fixed segment: those of its numbers that have this quotient by `numbersInBlock`. */

@@ -8,7 +8,7 @@ import type { ApiParts } from "../../http/api/context.ts";
 import { PassiveEventsOfOrganizations } from "../../http/api/passive-events.ts";
 import { serviceItself } from "../../ledger/audit.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Segment } from "./segments.ts";
+import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { RuleDeciderParts } from "../alerts/rule-decider.ts";

@@ -8,7 +8,7 @@ import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Segment } from "./segments.ts";
+import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { Retries } from "../../process/retries.ts";

@@ -2,6 +2,7 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Filter } from "../../../contract/segments/filters.ts";
+import type { Actor } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine/engine.ts";
 import {
   exists,
@@ -18,18 +19,8 @@ import {
   type Work,
   word,
 } from "../../ledger/engine/sql.ts";
-import {
-  refuseTooManySegments,
-  type Segment,
-  type SegmentChange,
-  type SegmentContent,
-  type SegmentStore,
-  segmentChangedNote,
-  segmentDeletedNote,
-  segmentNameTaken,
-  segmentSavedNote,
-} from "./segments.ts";
 import { noAccount } from "../../ledger/rules/member-notes.ts";
+import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import {
   refuseInvalidFilter,
   refuseInvalidSegments,
@@ -38,6 +29,7 @@ import {
   segmentsWith,
 } from "../../ledger/rules/segment-rules.ts";
 import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
+import { rulesWithSegment } from "../alerts/store/segments-of-rules.ts";
 import {
   type FoundMembers,
   findMembers,
@@ -47,7 +39,16 @@ import {
   setMembers,
   sizeOfFixed,
 } from "./fixed-members.ts";
-import { rulesWithSegment } from "../alerts/store/segments-of-rules.ts";
+import type { NewSegment, SavedSegment } from "./segments.ts";
+import {
+  refuseTooManySegments,
+  type SegmentChange,
+  type SegmentContent,
+  segmentChangedNote,
+  segmentDeletedNote,
+  segmentNameTaken,
+  segmentSavedNote,
+} from "./segments.ts";
 
 const segmentRow = new RowOf<Segment>({
   id: integer("segments.id"),
@@ -66,20 +67,32 @@ const segmentId = new RowOf<Pick<Segment, "id">>({ id: integer() });
 const kindRow = new RowOf<Pick<Segment, "kind">>({ kind: word() });
 
 /** The store of segments. */
-export function segmentStore(engine: Engine): SegmentStore {
+export function segmentStore(engine: Engine) {
   return {
-    organizations: () => engine.alone(organizations()),
+    /** The ids of organizations with segments, ascending. */
+    organizations: (): Promise<readonly number[]> => engine.alone(organizations()),
 
-    list: (organization) => engine.alone(all(organization)),
+    /** Sorted by name. */
+    list: (organization: number): Promise<readonly Segment[]> => engine.alone(all(organization)),
 
-    numbers: (organization, id) => engine.alone(numbersOfSegment(organization, id)),
+    /** The numbers of the users or accounts of a fixed segment, ascending; none of any other segment. */
+    numbers: (organization: number, id: number): Promise<readonly number[]> =>
+      engine.alone(numbersOfSegment(organization, id)),
 
-    ofUser: async (organization, user) => {
+    /** Fixed segments that have the user with this number, by name. */
+    ofUser: async (organization: number, user: number): Promise<readonly Pick<Segment, "id" | "name">[]> => {
       const found = await engine.alone(segmentsOfEntity(organization, { user, account: 0 }));
       return found.map(({ id, name }) => ({ id, name }));
     },
 
-    add: async (organization, { kind, name, content }, by, nowMs) => {
+    /** @throws Refusal when another segment has the name, there are too many, the filter is not valid, no id is
+     * known, or the organization or the person does not exist. */
+    add: async (
+      organization: number,
+      { kind, name, content }: NewSegment,
+      by: Actor,
+      nowMs: number,
+    ): Promise<SavedSegment> => {
       const members = await findMembers(engine, organization, kind, content);
       return engine.transaction(function* (audit) {
         if (members !== undefined) yield* lockOutErasures(organization);
@@ -103,7 +116,16 @@ export function segmentStore(engine: Engine): SegmentStore {
       });
     },
 
-    change: async (organization, id, change, by, nowMs) => {
+    /** Changes the given fields. A fixed segment stays one. @returns undefined when the organization has no
+     * such segment.
+     * @throws Refusal as `add` */
+    change: async (
+      organization: number,
+      id: number,
+      change: SegmentChange,
+      by: Actor,
+      nowMs: number,
+    ): Promise<SavedSegment | undefined> => {
       const kind = await engine.alone(kindOf(organization, id));
       if (kind === undefined) return undefined;
       const members = await findMembers(engine, organization, kind, change.content);
@@ -124,7 +146,9 @@ export function segmentStore(engine: Engine): SegmentStore {
       });
     },
 
-    remove: (organization, id, by, nowMs) =>
+    /** @returns false when the organization has no such segment.
+     * @throws ApiError (conflict) when another segment has it in its filter, or an alert rule uses it */
+    remove: (organization: number, id: number, by: Actor, nowMs: number): Promise<boolean> =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const segments = yield* all(organization);
@@ -138,6 +162,8 @@ export function segmentStore(engine: Engine): SegmentStore {
       }),
   };
 }
+
+export type SegmentStore = ReturnType<typeof segmentStore>;
 
 /** The kind of a segment, which never changes. Undefined if the organization has no such segment. */
 function* kindOf(organization: number, id: number): Work<Segment["kind"] | undefined> {

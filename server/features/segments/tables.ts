@@ -34,10 +34,15 @@ export function segmentTables({ id, integer, text, ordered, end, keyed }: TableT
 /** A block has the numbers from a multiple of this one up to the next multiple. */
 export const numbersInBlock = 1_024;
 
+/** Makes a list of the column `number`. */
+const listOf = {
+  sqlite: "json_group_array(number ORDER BY number)",
+  postgres: "CAST(json_agg(number ORDER BY number) AS text)",
+} as const;
+
 /** The users or accounts of fixed segments in blocks: `numbers` is a list as JSON, ascending, and `members`
- * its length.
- * @param list makes such a list of the column `number` */
-export function segmentBlocks({ integer, text, end }: TableTypes, list: string): string {
+ * its length. */
+export function segmentBlocks({ engine, integer, text, end }: TableTypes): string {
   return `
   CREATE TABLE segment_blocks (
     segment ${integer} NOT NULL REFERENCES segments (id) ON DELETE CASCADE,
@@ -49,7 +54,7 @@ export function segmentBlocks({ integer, text, end }: TableTypes, list: string):
   )${end};
   CREATE INDEX segment_blocks_of_organization ON segment_blocks (organization, block);
   INSERT INTO segment_blocks (segment, organization, block, members, numbers)
-  SELECT segment, organization, number / 1024, count(*), ${list} FROM (
+  SELECT segment, organization, number / 1024, count(*), ${listOf[engine]} FROM (
     SELECT segment, organization, user_number + account_number AS number FROM segment_entities) AS entities
   GROUP BY segment, organization, number / 1024;
   DROP TABLE segment_entities;

@@ -2,6 +2,7 @@
 
 /** An engine's SQL for the types of columns and the ends of tables. */
 export interface TableTypes {
+  readonly engine: "sqlite" | "postgres";
   /** An automatically incremented number. */
   readonly id: string;
   readonly integer: string;
@@ -26,6 +27,7 @@ export interface MovedTable {
 }
 
 export const sqliteTypes: TableTypes = {
+  engine: "sqlite",
   id: "INTEGER PRIMARY KEY AUTOINCREMENT",
   integer: "INTEGER",
   real: "REAL",
@@ -36,6 +38,7 @@ export const sqliteTypes: TableTypes = {
 };
 
 export const postgresTypes: TableTypes = {
+  engine: "postgres",
   id: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
   integer: "bigint",
   real: "double precision",
@@ -197,68 +200,8 @@ export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
 `;
 }
 
-/** Whether messages to a destination have e-mail addresses. */
-export const emailsOfDestinations =
-  "ALTER TABLE destinations ADD COLUMN sends_emails INTEGER NOT NULL DEFAULT 0;";
-
 /** The accounts of erased users, as JSON: the numbers of those whose figures an erasure changed. */
 export const accountsOfErasures = "ALTER TABLE erasures ADD COLUMN of_accounts TEXT NOT NULL DEFAULT '[]';";
-
-/** When the owners are told that failures have disabled a destination. */
-export function toldOwners({ integer }: TableTypes): string {
-  return `
-  ALTER TABLE destinations ADD COLUMN tell_owners_at_ms ${integer};
-  CREATE INDEX destinations_to_tell ON destinations (tell_owners_at_ms) WHERE tell_owners_at_ms IS NOT NULL;`;
-}
-
-/** Destinations of messages, their deliveries, and the place at which the ledger is. */
-export function destinationsTables({ id, integer, text, ordered, end }: TableTypes): string {
-  return `
-  CREATE TABLE destinations (
-    id ${id},
-    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    kind ${text} NOT NULL,
-    name ${ordered} NOT NULL,
-    address ${text} NOT NULL,
-    secrets ${text} NOT NULL,
-    notices ${text} NOT NULL,
-    state ${text} NOT NULL CHECK (state IN ('unconfirmed', 'active', 'paused', 'disabled')),
-    stopped_because ${text},
-    failing_since_ms ${integer},
-    failed_tries ${integer} NOT NULL,
-    delivered_at_ms ${integer},
-    created_at_ms ${integer} NOT NULL,
-    updated_at_ms ${integer} NOT NULL,
-    UNIQUE (organization, name)
-  )${end};
-
-  CREATE TABLE deliveries (
-    id ${id},
-    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    destination ${integer} NOT NULL REFERENCES destinations (id) ON DELETE CASCADE,
-    message_id ${text} NOT NULL,
-    type ${text} NOT NULL,
-    body ${text} NOT NULL,
-    state ${text} NOT NULL CHECK (state IN ('pending', 'held', 'delivered', 'failed', 'canceled')),
-    tries ${integer} NOT NULL,
-    due_at_ms ${integer} NOT NULL,
-    claimed_until_ms ${integer} NOT NULL,
-    tried_at_ms ${integer},
-    status ${integer},
-    said ${text},
-    created_at_ms ${integer} NOT NULL,
-    UNIQUE (destination, message_id)
-  )${end};
-  CREATE TABLE ledger_place (
-    only_row ${integer} PRIMARY KEY CHECK (only_row = 1),
-    place ${text} NOT NULL
-  )${end};
-  CREATE INDEX deliveries_of_organization ON deliveries (organization, id);
-  CREATE INDEX deliveries_due ON deliveries (destination, due_at_ms) WHERE state = 'pending';
-  CREATE INDEX deliveries_under_way ON deliveries (destination, claimed_until_ms) WHERE state = 'pending';
-  CREATE INDEX deliveries_by_age ON deliveries (created_at_ms) WHERE state NOT IN ('pending', 'held');
-`;
-}
 
 /** Renames columns. Kinds of warnings and actions of the audit log get the names that the API has. */
 export const renamedColumnsAndWords = `

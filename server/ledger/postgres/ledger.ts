@@ -122,7 +122,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     super(engine, clock, inboxWriter, parts.features);
     this.#parts = parts;
     this.#sql = sql;
-    this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
+    this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes, parts.features);
     this.engine = engine;
     this.inbox = new PostgresInbox(sql, { clock, sharedNowMs, rejectedEventLimits }, lease);
     this.erasures = new PostgresErasures(sql, engine, clock, parts.features);

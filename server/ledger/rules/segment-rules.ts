@@ -14,6 +14,18 @@ export interface SegmentNode {
   readonly filter: Filter | null;
 }
 
+/** A segment: a named filter over users or accounts, or a fixed list of them. */
+export interface Segment extends SegmentNode {
+  /** Users or accounts of a fixed segment; null for one with a filter. */
+  readonly fixed: number | null;
+  /** The name of its author. Null if the person does not exist any more, or was none. */
+  readonly createdBy: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** When its filter or its ids were changed last. */
+  readonly contentAtMs: number;
+}
+
 /** Traits whose values name one user. */
 const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
 

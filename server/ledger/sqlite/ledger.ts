@@ -47,7 +47,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
-    this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes);
+    this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes, features);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock, features);
     this.deletions = new SqliteDeletions(parts, this.#inboxTidy);

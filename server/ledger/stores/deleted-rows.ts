@@ -19,8 +19,6 @@ import { emailKey } from "../rules/email-key.ts";
 import { addressId, type PersonId } from "../rules/held-events.ts";
 import { accountText, personText } from "../rules/person-text.ts";
 import { tombstoneOf } from "../rules/user-rows.ts";
-import { deleteAlertsOf } from "../../features/alerts/store/alert-rows.ts";
-import { leaveSegments } from "../../features/segments/fixed-members.ts";
 import type { EntityNumbers } from "./entity-rows.ts";
 import { forgetExclusion } from "./exclusions.ts";
 import { forgetPeople, linkedTo, removeAccount } from "./held-event-rows.ts";
@@ -117,13 +115,8 @@ export function* deleteAccount(deletion: Deletion, accountId: string): Work<Dele
   return { isAnything: true, names: [], erased: [erased] };
 }
 
-/** Deletes what alerts, segments and features have about a user or an account. */
+/** Deletes what features have about a user or an account. */
 function* deleteRowsAbout({ organization, features }: Deletion, entity: EntityNumbers): Work<void> {
-  yield* run`
-    DELETE FROM calls_set_aside WHERE organization = ${organization} AND user_number = ${entity.user}
-      AND account_number = ${entity.account}`;
-  yield* leaveSegments(organization, entity);
-  yield* deleteAlertsOf(organization, entity);
   for (const { erase } of features) if (erase !== undefined) yield* erase(organization, entity);
 }
 

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { Refusal } from "../../../contract/refusal.ts";
+import type { SenderName } from "../../../contract/sources.ts";
 import { instant } from "../../calendar/instant.ts";
 import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
 import {
@@ -18,7 +19,6 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
-import { keyOfEntity, type RuleEntity } from "../rules/rule-entities.ts";
 
 /** A user or an account, by the id that the company gave it. */
 export interface EntityRef {
@@ -53,6 +53,16 @@ export interface EntitiesByNumber {
 export interface EntityNumbers {
   readonly user: number;
   readonly account: number;
+}
+
+/** A user or an account by its number, or a source. */
+export type RuleEntity =
+  | { readonly kind: "user" | "account"; readonly number: number }
+  | { readonly kind: "source"; readonly source: SenderName };
+
+/** A key of an entity: `user 7`, `source api`. */
+export function keyOfEntity(entity: RuleEntity): string {
+  return `${entity.kind} ${entity.kind === "source" ? entity.source : entity.number}`;
 }
 
 /** The number of an entity, as entries of the log have it. */
@@ -261,4 +271,27 @@ export function exportedAuthor({
     createdAt: instant(createdAtMs),
     updatedAt: instant(updatedAtMs),
   };
+}
+
+/** Which of these entities are there. No erasure deletes them before the commit. */
+export function* existing(
+  organization: number,
+  entities: readonly RuleEntity[],
+): Work<(entity: RuleEntity) => boolean> {
+  const numbers = (kind: RuleEntity["kind"]) => [
+    ...new Set(entities.flatMap((one) => (one.kind === kind && one.kind !== "source" ? [one.number] : []))),
+  ];
+  const [users, accounts] = [numbers("user"), numbers("account")];
+  const found = {
+    user: yield* select(numberRow)`
+      FROM users WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(users)}) ${forKeyShare}`,
+    account: yield* select(numberRow)`
+      FROM accounts WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(accounts)})
+      ${forKeyShare}`,
+  };
+  const there = {
+    user: new Set(found.user.map(({ number }) => number)),
+    account: new Set(found.account.map(({ number }) => number)),
+  };
+  return (entity) => entity.kind === "source" || there[entity.kind].has(entity.number);
 }

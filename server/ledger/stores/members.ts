@@ -48,7 +48,6 @@ import {
   roleChangedNote,
   tooManyInvitations,
 } from "../rules/member-notes.ts";
-import { unassignAlertsOf } from "../../features/alerts/store/alert-store.ts";
 import {
   deleteInvitationsBy,
   deletePasswordLinks,
@@ -233,7 +232,6 @@ function memberChanges(engine: Engine, features: readonly Feature[]) {
         )) {
           freed[what] = yield* free(organization, before);
         }
-        freed.alert = yield* unassignAlertsOf(organization, person);
         const left = { ids, to: keysTo, freed };
         yield* audit.note(organization, removedNote(before, left, by), by, nowMs);
         return before;

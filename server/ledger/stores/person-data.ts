@@ -1,36 +1,29 @@
 /** Reads what the ledger keeps about one person. */
 
+import type { StoredAuditEntry } from "../audit.ts";
 import { positionIn, texts } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
-import {
-  exists,
-  flag,
-  integer,
-  nullable,
-  part,
-  RowOf,
-  real,
-  select,
-  text,
-  type Work,
-  word,
-} from "../engine/sql.ts";
-import type {
-  IdentityData,
-  LinkedId,
-  PersonAlertState,
-  PersonDataStore,
-  PersonDelivery,
-  PersonHoldOutEntry,
-} from "./about-person.ts";
+import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../engine/sql.ts";
 import { addressId, type HeldEvent, type PersonId } from "../rules/held-events.ts";
 import { personOf, personText } from "../rules/person-text.ts";
+import type { StoredRejectedEvent } from "../rules/rejected-event-facts.ts";
 import { findEntries } from "./audit.ts";
 import { linkedTo } from "./held-event-rows.ts";
 import { findRowsOfUser } from "./rejected-event-rows.ts";
-import { findWarningsOf } from "./warnings.ts";
-import { callRow } from "../../features/alerts/store/alert-store.ts";
-import { isKept } from "../../features/alerts/store/which-alerts.ts";
+import { findWarningsOf, type IngestionWarning } from "./warnings.ts";
+
+/** Another id of a person, and the time of its link. */
+export interface LinkedId extends PersonId {
+  readonly atMs: number;
+}
+
+/** Rows that name a person by an id. An erasure deletes the same: see `Erasures.begin`. */
+export interface IdentityData {
+  readonly ids: readonly LinkedId[];
+  /** In the order of their arrival. There are as many as one person may have. */
+  readonly held: readonly HeldEvent[];
+  readonly warnings: readonly IngestionWarning[];
+}
 
 const linkRow = new RowOf<{ readonly id: string; readonly atMs: number }>({ id: text(), atMs: integer() });
 const heldRow = new RowOf<HeldEvent>({
@@ -40,65 +33,30 @@ const heldRow = new RowOf<HeldEvent>({
   body: text(),
 });
 const emailRow = new RowOf<{ readonly email: string }>({ email: text() });
-const ruleColumns = { ruleId: integer("alert_rules.id"), rule: text("alert_rules.name") };
-const stateRow = new RowOf<PersonAlertState>({
-  ...ruleColumns,
-  hasLeft: flag(),
-  daysOut: integer(),
-  restsUntil: nullable(integer()),
-  firedOn: nullable(integer()),
-  value: nullable(real()),
-});
-const entryRow = new RowOf<PersonHoldOutEntry>({
-  ...ruleColumns,
-  experiment: integer("entries.experiment"),
-  accountId: nullable(text("accounts.account_id")),
-  arm: nullable(word()),
-  enteredDay: nullable(integer()),
-  outcome: nullable(text()),
-});
-const deliveryRow = new RowOf<PersonDelivery>({
-  id: integer("deliveries.id"),
-  destination: text("destinations.name"),
-  destinationKind: word("destinations.kind"),
-  messageId: text(),
-  type: word(),
-  body: text(),
-  state: word("deliveries.state"),
-  attempts: integer("tries"),
-  dueAtMs: integer(),
-  attemptedAtMs: nullable(integer("tried_at_ms")),
-  status: nullable(integer()),
-  createdAtMs: integer("deliveries.created_at_ms"),
-});
-
 /** The store of data about persons. */
-export function personDataStore(engine: Engine): PersonDataStore {
+export function personDataStore(engine: Engine) {
   return {
-    identity: async (organization, userId) => {
+    /** @param userId also one that was never identified */
+    identity: async (organization: number, userId: string): Promise<IdentityData> => {
       await engine.countsFlushed();
       return engine.snapshot(identityOf(organization, userId));
     },
-    rejectedEvents: (organization, user, after, limit) =>
+    /** Rejected events of a user, in the order of their ids. @param after only ids above it */
+    rejectedEvents: (
+      organization: number,
+      user: number,
+      after: number,
+      limit: number,
+    ): Promise<readonly StoredRejectedEvent[]> =>
       engine.snapshot(findRowsOfUser(organization, user, after, limit)),
-    alertStates: (organization, user) =>
-      engine.alone(select(stateRow)`
-        FROM alert_states JOIN alert_rules ON alert_rules.id = alert_states.rule
-        WHERE alert_states.organization = ${organization} AND user_number = ${user} AND account_number = 0
-          AND ${isKept}
-        ORDER BY alert_rules.id`),
-    calls: (organization, user) =>
-      engine.alone(select(callRow)`
-        FROM calls_set_aside WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0`),
-    holdOutEntries: (organization, user) => engine.alone(entriesOf(organization, user)),
-    deliveries: (organization, user, after, limit) =>
-      engine.alone(select(deliveryRow)`
-        FROM deliveries JOIN destinations ON destinations.id = deliveries.destination
-        WHERE deliveries.organization = ${organization} AND deliveries.id > ${after} AND deliveries.id IN (
-          SELECT delivery FROM delivery_entities
-          WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0)
-        ORDER BY deliveries.id LIMIT ${limit}`),
-    auditEntries: (organization, user, before, limit) =>
+    /** Entries of the audit log about the user, the newest first. They name users by number. @param before only
+     * older ones than this entry */
+    auditEntries: (
+      organization: number,
+      user: number,
+      before: number,
+      limit: number,
+    ): Promise<readonly StoredAuditEntry[]> =>
       engine.alone(
         findEntries(part`
           WHERE organization = ${organization} AND id < ${before} AND (
@@ -107,6 +65,8 @@ export function personDataStore(engine: Engine): PersonDataStore {
       ),
   };
 }
+
+export type PersonDataStore = ReturnType<typeof personDataStore>;
 
 function* identityOf(organization: number, userId: string): Work<IdentityData> {
   const [user] = yield* select(emailRow)`
@@ -123,18 +83,6 @@ function* identityOf(organization: number, userId: string): Work<IdentityData> {
     held,
     warnings: yield* findWarningsOf(organization, names),
   };
-}
-
-/** A rule forgets its entries when it is deleted, so each has its rule. The last condition says to SQLite
- * that an index of named entries serves. */
-function entriesOf(organization: number, user: number) {
-  return select(entryRow)`
-    FROM hold_out_entries AS entries JOIN alert_rules ON alert_rules.id = entries.rule
-    LEFT JOIN accounts ON accounts.organization = entries.organization AND accounts.number = entries.account_number
-      AND entries.account_number > 0
-    WHERE entries.organization = ${organization} AND entries.user_number = ${user} AND entries.user_number <> 0
-      AND ${isKept}
-    ORDER BY entries.id`;
 }
 
 /** The ids of a person, their own among them. Held events under an e-mail address belong to the only user

@@ -5,26 +5,11 @@ import type { Engine, InboxWriter } from "../engine/engine.ts";
 import type { Feature, FeatureStores } from "../feature.ts";
 import type { LedgerFreshness, Populations, RebuildBegun } from "../health.ts";
 import type { DayCount } from "../inbox.ts";
-import type { AlertStore } from "../../features/alerts/store/alerts.ts";
-import type { DeliveryStore } from "../../sending/deliveries.ts";
-import type { DestinationStore } from "../../sending/destinations.ts";
-import type { PersonDataStore } from "./about-person.ts";
-import type { AlertRuleStore } from "../../features/alerts/store/rules.ts";
-import type { RuleDecisions } from "../../features/alerts/store/decisions.ts";
-import type { SegmentStore } from "../../features/segments/segments.ts";
 import { Hourly } from "../rules/hourly.ts";
-import { ruleDecisions } from "../../features/alerts/store/decision-store.ts";
-import { tidyAlerts } from "../../features/alerts/store/alert-rows.ts";
-import { alertRuleStore } from "../../features/alerts/store/rule-store.ts";
-import { alertStore } from "../../features/alerts/store/alert-store.ts";
-import { personDataStore } from "./person-data.ts";
-import { finishRuleDeletions } from "../../features/alerts/store/rule-deletions.ts";
-import { segmentStore } from "../../features/segments/store.ts";
-import { deliveryStore, tidyDeliveries } from "../../sending/delivery-store.ts";
-import { destinationStore } from "../../sending/destination-store.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { lastBulkLoadAtMs, noteBulkLoad } from "./bulk-loads.ts";
 import { type CheckStore, checkStore } from "./checks.ts";
+import { type CopyStore, copyStore } from "./copies.ts";
 import { dayCountsOf, populationsOf } from "./counts.ts";
 import { type Credentials, credentialStore } from "./credentials.ts";
 import { type ExclusionStore, exclusionStore } from "./exclusions.ts";
@@ -36,6 +21,8 @@ import { type MemberStore, memberStore } from "./members.ts";
 import { noOrganization } from "./organization-rows.ts";
 import { type Organizations, organizationStore, Rebuilds } from "./organizations.ts";
 import { type OutageStore, outageStore } from "./outages.ts";
+import type { PersonDataStore } from "./person-data.ts";
+import { personDataStore } from "./person-data.ts";
 import { type RejectedEventStore, rejectedEventStore } from "./rejected-events.ts";
 import { type SettingsStore, settingsStore } from "./settings.ts";
 import { type SourceSettingsStore, sourceSettingsStore } from "./source-settings.ts";
@@ -55,18 +42,13 @@ export abstract class LedgerStores {
   readonly outages: OutageStore;
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
+  readonly copies: CopyStore;
   readonly imports: Imports;
   readonly settings: SettingsStore;
   readonly audit: AuditStore;
   readonly members: MemberStore;
   readonly logins: LoginStore;
-  readonly destinations: DestinationStore;
-  readonly deliveries: DeliveryStore;
-  readonly alertRules: AlertRuleStore;
-  readonly ruleDecisions: RuleDecisions;
-  readonly alerts: AlertStore;
   readonly personData: PersonDataStore;
-  readonly segments: SegmentStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -86,18 +68,13 @@ export abstract class LedgerStores {
     this.outages = outageStore(engine);
     this.warnings = warningStore(engine);
     this.checks = checkStore(engine);
+    this.copies = copyStore(engine, features);
     this.imports = importStore(engine);
     this.settings = settingsStore(engine);
     this.audit = auditStore(engine);
     this.members = memberStore(engine, features);
     this.logins = loginStore(engine);
-    this.destinations = destinationStore(engine);
-    this.deliveries = deliveryStore(engine);
-    this.alertRules = alertRuleStore(engine);
-    this.ruleDecisions = ruleDecisions(engine);
-    this.alerts = alertStore(engine);
     this.personData = personDataStore(engine);
-    this.segments = segmentStore(engine);
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
@@ -154,17 +131,18 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: held events, warnings and rows of deleted rules at every call, all others
- * once an hour. */
+/** Deletes old rows of the stores: held events and warnings at every call, most others once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
   readonly #maxHeldEventBytes: number;
+  readonly #features: readonly Feature[];
   readonly #hourly = new Hourly();
 
   /** @param maxHeldEventBytes of an organization. Above it the oldest held events are dropped */
-  constructor(engine: Engine, maxHeldEventBytes: number) {
+  constructor(engine: Engine, maxHeldEventBytes: number, features: readonly Feature[]) {
     this.#engine = engine;
     this.#maxHeldEventBytes = maxHeldEventBytes;
+    this.#features = features;
   }
 
   /** The steps that are due. Each may fail by itself. */
@@ -174,14 +152,15 @@ export class StoreTidy {
     const always = [
       () => tidyHeldEvents(engine, maxBytes, nowMs),
       () => tidyWarnings(engine, nowMs),
-      () => finishRuleDeletions(engine),
+      ...this.#features.flatMap(({ tidy }) => (tidy === undefined ? [] : [() => tidy(engine, nowMs)])),
     ];
     if (!this.#hourly.isDue(nowMs)) return always;
     return [
       ...always,
       () => tidySources(engine, nowMs),
-      () => tidyDeliveries(engine, nowMs),
-      () => tidyAlerts(engine, nowMs),
+      ...this.#features.flatMap(({ tidyHourly: tidy }) =>
+        tidy === undefined ? [] : [() => tidy(engine, nowMs)],
+      ),
       () => engine.alone(tidyLogins(nowMs)),
       () => engine.alone(tidyAudit(nowMs)),
     ];

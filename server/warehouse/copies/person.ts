@@ -14,20 +14,11 @@ import type { Actor } from "../../ledger/audit.ts";
 import type { UserAndAccount } from "../../ledger/entities.ts";
 import { personExportedNote } from "../../ledger/erasures.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { IdentityData } from "../../ledger/stores/about-person.ts";
+import type { IdentityData } from "../../ledger/stores/person-data.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { type ColumnOfUsers, columnsOfUsers } from "../upkeep/erase.ts";
 import { inOrder, isoText, jsonLine, jsonOrNull, messageId, type Source, timeOrNull } from "./export.ts";
-import {
-  alertStatesOf,
-  alertsOf,
-  auditOf,
-  callsOf,
-  holdOutEntriesOf,
-  messagesOf,
-  rejectedOf,
-  rowsOf,
-} from "./person-rows.ts";
+import { auditOf, rejectedOf } from "./person-rows.ts";
 
 export interface PersonRequest {
   readonly organization: number;
@@ -57,7 +48,7 @@ export async function* exportPerson(
   const user = found?.user.number ?? 0;
   await ledger.audit.add({ organization, actor: by, atMs: nowMs, ...personExportedNote(user) });
   const ofPerson = { ledger, organization, user, userId };
-  const exported = ledger.features.flatMap(({ exports = [] }) => exports);
+  const ofFeatures = ledger.features.flatMap(({ aboutUser = {} }) => Object.entries(aboutUser));
   yield* document({
     userId,
     exportedAt: instant(nowMs),
@@ -65,14 +56,8 @@ export async function* exportPerson(
     exclusions: await exclusionsOf(ledger, organization, found, userId),
     ...(found === undefined ? {} : await warehouseSections(warehouse, organization, user)),
     ...Object.fromEntries(
-      exported.map((rows) => [rows.name, found === undefined ? [] : lines(rowsOf(rows, ofPerson))]),
+      ofFeatures.map(([name, pages]) => [name, found === undefined ? [] : lines(pages(ledger, ofPerson))]),
     ),
-    segments: found === undefined ? [] : await ledger.segments.ofUser(organization, user),
-    alerts: found === undefined ? [] : lines(alertsOf(ofPerson)),
-    alertStates: found === undefined ? [] : lines(alertStatesOf(ofPerson)),
-    calls: found === undefined ? [] : lines(callsOf(ofPerson)),
-    holdOutEntries: found === undefined ? [] : lines(holdOutEntriesOf(ofPerson)),
-    messages: found === undefined ? [] : lines(messagesOf(ofPerson)),
     rejectedEvents: found === undefined ? [] : lines(rejectedOf(ofPerson)),
     auditLog: found === undefined ? [] : lines(auditOf(ofPerson)),
   });

@@ -1,5 +1,5 @@
 /** The steps of rules on one scored day, from the judgements of the engine and the states in the ledger. */
-import type { EntityStateRow } from "../store/decisions.ts";
+
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
@@ -16,6 +16,7 @@ import {
   step,
   unknownEntity,
 } from "../rules/step.ts";
+import type { EntityStateRow } from "../store/decisions.ts";
 import { dayQuery, type JudgedEntity, type RuleOfDay } from "./day-query.ts";
 import type { Run } from "./due-days.ts";
 

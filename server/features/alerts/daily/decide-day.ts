@@ -1,7 +1,6 @@
 /** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
  * rule in chunks. */
 
-import type { Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { crossedByWeights } from "../rules/by-weights.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
@@ -17,6 +16,7 @@ import {
 } from "../rules/facts.ts";
 import { rowOf } from "../rules/states.ts";
 import type { EntityState } from "../rules/step.ts";
+import type { Watermark } from "../store/decisions.ts";
 import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
 import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
 import { cursorAfter } from "./decided-by.ts";

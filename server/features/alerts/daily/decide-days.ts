@@ -4,7 +4,6 @@
  * that decide one day are read together. See docs/decisions/0086.
  */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
 import { lookbackOf } from "../rules/conditions.ts";
@@ -14,6 +13,7 @@ import { exitDaysOfScores } from "../rules/preview.ts";
 import { baseOf } from "../rules/readings.ts";
 import type { DailyRuleCondition } from "../rules/segments.ts";
 import { statesOf } from "../rules/states.ts";
+import type { RuleToDecide } from "../store/decisions.ts";
 import { membersOfRun } from "./changed-members.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
 import { type LastDecision, lastDecision } from "./decided-by.ts";

@@ -2,11 +2,11 @@
  * is then of the later run. See docs/decisions/0086. */
 import { createHash } from "node:crypto";
 import { type JsonObject, objectOf } from "../../../../contract/json.ts";
-import type { Watermark } from "../store/decisions.ts";
 import { groundKey, rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
 import { excludedOfKey } from "../../../scoring/run/population.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
+import type { Watermark } from "../store/decisions.ts";
 
 type Run = ScoreRecord<RunBody>;
 

@@ -1,6 +1,5 @@
 /** The scored days that a rule is to decide, by its watermark. See docs/decisions/0086. */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide, RuleVersion, Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
@@ -8,6 +7,7 @@ import type { ScoreRecord } from "../../../scoring/run/records.ts";
 import { isAfterBulkChange } from "../rules/bulk-changes.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "../rules/segments.ts";
+import type { RuleToDecide, RuleVersion, Watermark } from "../store/decisions.ts";
 import { lastDecision } from "./decided-by.ts";
 
 export type Run = ScoreRecord<RunBody>;

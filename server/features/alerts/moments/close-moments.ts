@@ -2,6 +2,13 @@
 import type { AlertClosing } from "../../../../contract/alerts/rules.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../../scoring/run/record-bodies.ts";
+import type { ScoreRecord } from "../../../scoring/run/records.ts";
+import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
+import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 import {
   type ClosedAlert,
   chunkAlerts,
@@ -10,14 +17,6 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../store/decisions.ts";
-import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-
-import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
-import type { RunBody } from "../../../scoring/run/record-bodies.ts";
-import type { ScoreRecord } from "../../../scoring/run/records.ts";
-import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 
 /** Alerts of a page. */
 const alertsOfPage = 1_000;

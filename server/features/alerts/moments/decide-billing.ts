@@ -1,10 +1,10 @@
 /** Decides rules about failed payments and scheduled cancellations. */
 import { isJsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
-import { chunkAlerts, type RuleToDecide, type Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
+import { chunkAlerts, type RuleToDecide, type Watermark } from "../store/decisions.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 

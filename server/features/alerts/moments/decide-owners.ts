@@ -1,12 +1,12 @@
 /** Decides rules about the last owner of an account. */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type { RuleToDecide, Watermark } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { rowOf, statesOf } from "../rules/states.ts";
 import { unknownEntity } from "../rules/step.ts";
+import type { RuleToDecide, Watermark } from "../store/decisions.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";
 

@@ -1,17 +1,12 @@
 /** The alerts of moments that fire, and their chunks. */
 import { zoneOf } from "../../../calendar/zone.ts";
-import type {
-  DecisionChunk,
-  FiredAlert,
-  RuleToDecide,
-  Watermark,
-} from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts";
 import { withinSegment } from "../rules/segments.ts";
 import { excludedAmong } from "../rules/standing.ts";
+import type { DecisionChunk, FiredAlert, RuleToDecide, Watermark } from "../store/decisions.ts";
 import type { MomentEvent } from "./billing-moments.ts";
 
 /** The entities of a list that an alert may be about: in the rule's scope, and not excluded.

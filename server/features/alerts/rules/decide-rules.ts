@@ -1,11 +1,11 @@
 /** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../../contract/alerts/rules.ts";
-import type { RuleToDecide } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { decideDays } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";
 import { decideBillingMoments } from "../moments/decide-billing.ts";
 import { decideOwners } from "../moments/decide-owners.ts";
+import type { RuleToDecide } from "../store/decisions.ts";
 import { decideSources } from "./decide-sources.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { DailyRuleCondition } from "./segments.ts";

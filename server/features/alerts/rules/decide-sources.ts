@@ -1,5 +1,7 @@
 /** Decides rules about silent sources, in each run. */
 import { zoneOf } from "../../../calendar/zone.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
+import { chunkOf } from "../moments/firing.ts";
 import type {
   DecisionChunk,
   EntityStateRow,
@@ -7,8 +9,6 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../store/decisions.ts";
-import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { chunkOf } from "../moments/firing.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import { rowOf, stateOf } from "./states.ts";
 import { step, unknownEntity } from "./step.ts";

@@ -1,12 +1,12 @@
 /** The figures, reasons and draws of alerts. Figures are from the rows of scores of their day. */
 import type { AlertReason } from "../../../../contract/alerts/rules.ts";
-import type { FiredAlert, RuleVersion } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
+import type { FiredAlert, RuleVersion } from "../store/decisions.ts";
 import type { DailyCondition } from "./conditions.ts";
 import { exemptOf, type SegmentParts } from "./segments.ts";
 import type { ReadWorth } from "./worth.ts";

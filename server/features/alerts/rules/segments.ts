@@ -2,9 +2,9 @@
  * docs/decisions/0086. */
 import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { type EntitySet, numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
-import type { RuleVersion } from "../store/decisions.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import type { RuleVersion } from "../store/decisions.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
 import type { Reading } from "./step.ts";
 

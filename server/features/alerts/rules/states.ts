@@ -1,8 +1,8 @@
 /** The states that a rule keeps in the ledger. */
 
-import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
-import type { EntityStateRow, RuleVersion } from "../store/decisions.ts";
+import type { RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import type { EntityStateRow, RuleVersion } from "../store/decisions.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { EntityState } from "./step.ts";
 

@@ -17,7 +17,9 @@ import {
   type Work,
   word,
 } from "../../../ledger/engine/sql.ts";
-import { keyOfEntity, type RuleEntity } from "../../../ledger/rules/rule-entities.ts";
+import type { EntityNumbers } from "../../../ledger/stores/entity-rows.ts";
+import { keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
+import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import {
   type AlertKey,
   type AlertsInMessages,
@@ -29,10 +31,7 @@ import {
   type OpenMoment,
   type UnsentAlert,
 } from "./decisions.ts";
-import type { EntityNumbers } from "../../../ledger/stores/entity-rows.ts";
-import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
-import { forgetInMessages } from "../../../sending/delivery-store.ts";
 import { isKept } from "./which-alerts.ts";
 
 interface OfRule {
@@ -265,12 +264,11 @@ export function* closeAlerts(rule: number, closed: readonly ClosedAlert[], nowMs
       AND alerts.event_id = given."eventId"`;
 }
 
-/** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of
+/** Deletes the alerts and states of an erased user or account, and its row of the call list. Counts of
  * hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
-  yield* forgetInMessages(organization, entity);
   yield* forgetEntriesOf(organization, entity);
-  for (const table of ["alerts", "alert_states"]) {
+  for (const table of ["calls_set_aside", "alerts", "alert_states"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}
         AND account_number = ${entity.account}`;

@@ -1,8 +1,8 @@
 /** The states of entities that alert rules keep, as rows. */
 import type { SenderName } from "../../../../contract/sources.ts";
-import { forKeyShare, ids as idsAsRows, records } from "../../../ledger/engine/dialect.ts";
-import { integer, RowOf, run, select, type Work } from "../../../ledger/engine/sql.ts";
-import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
+import { records } from "../../../ledger/engine/dialect.ts";
+import { run, type Work } from "../../../ledger/engine/sql.ts";
+import type { RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import type { EntityStateRow } from "./decisions.ts";
 
 /** An entity as columns: of a source both numbers are 0. */
@@ -21,31 +21,6 @@ export const numberTypes = { user: "bigint", account: "bigint", source: "text" }
 export function entityOfNumbers(user: number, account: number, source: SenderName | ""): RuleEntity {
   if (source !== "") return { kind: "source", source };
   return user > 0 ? { kind: "user", number: user } : { kind: "account", number: account };
-}
-
-const numberRow = new RowOf<{ readonly number: number }>({ number: integer() });
-
-/** Which of these entities are there. No erasure deletes them before the commit. */
-export function* existing(
-  organization: number,
-  entities: readonly RuleEntity[],
-): Work<(entity: RuleEntity) => boolean> {
-  const numbers = (kind: RuleEntity["kind"]) => [
-    ...new Set(entities.flatMap((one) => (one.kind === kind && one.kind !== "source" ? [one.number] : []))),
-  ];
-  const [users, accounts] = [numbers("user"), numbers("account")];
-  const found = {
-    user: yield* select(numberRow)`
-      FROM users WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(users)}) ${forKeyShare}`,
-    account: yield* select(numberRow)`
-      FROM accounts WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(accounts)})
-      ${forKeyShare}`,
-  };
-  const there = {
-    user: new Set(found.user.map(({ number }) => number)),
-    account: new Set(found.account.map(({ number }) => number)),
-  };
-  return (entity) => entity.kind === "source" || there[entity.kind].has(entity.number);
 }
 
 /** Whether a state is that of an entity of which nothing is known: it left, has no open alert, and does not

@@ -1,4 +1,5 @@
 /** Stores alerts as team members work with them. */
+
 import type { AlertReason } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor } from "../../../ledger/audit.ts";
@@ -21,22 +22,7 @@ import {
   type Work,
   word,
 } from "../../../ledger/engine/sql.ts";
-import {
-  type Alert,
-  type AlertChange,
-  type AlertFilter,
-  type AlertQuestion,
-  type AlertStore,
-  type AlertWeight,
-  alertNote,
-  type CallChange,
-  type Control,
-  callNote,
-  type FiredQuestion,
-  type FiredRecord,
-  type WorkOnCall,
-} from "./alerts.ts";
-import type { PersonCall } from "../../../ledger/stores/about-person.ts";
+import type { EntitiesByNumber } from "../../../ledger/stores/entity-rows.ts";
 import {
   type EntityOfRow,
   type EntityRef,
@@ -51,6 +37,20 @@ import {
 } from "../../../ledger/stores/entity-rows.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import { entityOfNumbers } from "./alert-states.ts";
+import {
+  type Alert,
+  type AlertChange,
+  type AlertFilter,
+  type AlertQuestion,
+  type AlertWeight,
+  alertNote,
+  type CallChange,
+  type Control,
+  callNote,
+  type FiredQuestion,
+  type FiredRecord,
+  type WorkOnCall,
+} from "./alerts.ts";
 import { findControls } from "./hold-outs.ts";
 import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 
@@ -107,27 +107,55 @@ const dayRow = new RowOf<{ readonly rule: number; readonly day: number; readonly
   alerts: integer("count(*)"),
 });
 
-/** The store of alerts. */
-export function alertStore(engine: Engine): AlertStore {
+/** The store of alerts. Controls are in no list before their horizon is over. Every change and its entry in
+ * the audit log are one commit. */
+export function alertStore(engine: Engine) {
   return {
-    list: (organization, question) => listAlerts(engine, organization, question),
+    /** The highest expected loss first, then the highest risk, then the newest. */
+    list: (
+      organization: number,
+      question: AlertQuestion,
+    ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }> =>
+      listAlerts(engine, organization, question),
 
-    weights: (organization, filter, after, limit) =>
+    /** All that are asked for, in the order of their ids. @param after only ids above it */
+    weights: (
+      organization: number,
+      filter: AlertFilter,
+      after: number,
+      limit: number,
+    ): Promise<readonly AlertWeight[]> =>
       engine.alone(select(weightRow)`
         FROM alerts WHERE alerts.organization = ${organization} AND ${isNamed(organization, filter.today)}
           AND ${isAsked(organization, filter)} AND id > ${after}
         ORDER BY id LIMIT ${limit}`),
 
-    withIds: (organization, ids, filter) => findInOrder(engine, organization, ids, filter),
+    /** Those of the ids that are asked for, in the order of the ids. */
+    withIds: (organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]> =>
+      findInOrder(engine, organization, ids, filter),
 
-    ofEntity: (organization, entity, after, limit) =>
+    /** All of one user or account, those of controls among them, in the order of their ids. @param after only
+     * ids above it */
+    ofEntity: (
+      organization: number,
+      entity: EntityRef,
+      after: number,
+      limit: number,
+    ): Promise<readonly Alert[]> =>
       engine.alone(
         findAlerts(part`
           WHERE ${isOfEntity(organization, "alerts", entity)} AND ${ofKeptRule(organization)} AND alerts.id > ${after}
           ORDER BY alerts.id LIMIT ${limit}`),
       ),
 
-    workedOn: (organization, among, sinceMs, today) =>
+    /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open
+     * and snoozed. @param today in the organization's timezone */
+    workedOn: (
+      organization: number,
+      among: EntitiesByNumber,
+      sinceMs: number,
+      today: number,
+    ): Promise<readonly WorkOnCall[]> =>
       engine.alone(select(workRow)`
         FROM (
           SELECT user_number, account_number, snoozed_until, verdict_at_ms FROM alerts
@@ -137,30 +165,63 @@ export function alertStore(engine: Engine): AlertStore {
           WHERE ${isAmongEach("calls_set_aside", organization, among)}
             AND (verdict_at_ms >= ${sinceMs} OR (verdict IS NULL AND snoozed_until > ${today}))) AS worked`),
 
-    setCallAside: (organization, entity, change, by, nowMs) =>
+    /** Sets the row of a user or an account on the call list aside, whether or not there is an alert.
+     * @returns false when there is no such user or account */
+    setCallAside: (
+      organization: number,
+      entity: EntityRef,
+      change: CallChange,
+      by: Actor,
+      nowMs: number,
+    ): Promise<boolean> =>
       engine.transaction((audit) => setCallAside(audit, { organization, entity }, change, by, nowMs)),
 
-    all: (organization, today, after, limit) =>
+    /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids
+     * above it */
+    all: (organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]> =>
       engine.alone(
         findAlerts(part`
           WHERE alerts.organization = ${organization} AND ${isNamed(organization, today)} AND alerts.id > ${after}
           ORDER BY alerts.id LIMIT ${limit}`),
       ),
 
-    fired: (organization, question) => engine.alone(findFired(organization, question)),
+    /** Alerts that fired on some days, the newest first. */
+    fired: (organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]> =>
+      engine.alone(findFired(organization, question)),
 
-    firedByDay: (organization, fromDay, toDay) =>
+    /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left
+     * out. */
+    firedByDay: (
+      organization: number,
+      fromDay: number,
+      toDay: number,
+    ): Promise<readonly { readonly rule: number; readonly day: number; readonly alerts: number }[]> =>
       engine.alone(select(dayRow)`
         FROM alerts WHERE organization = ${organization} AND fired_day BETWEEN ${fromDay} AND ${toDay}
           AND ${ofKeptRule(organization)}
         GROUP BY rule, fired_day ORDER BY rule, fired_day`),
 
-    controls: (organization, today) => engine.alone(controlsOf(organization, today)),
+    /** The controls of today, each once. The account that was drawn for a user is one, too: its other users
+     * follow it.
+     * @param today in the organization's timezone */
+    controls: (organization: number, today: number): Promise<readonly Control[]> =>
+      engine.alone(controlsOf(organization, today)),
 
-    change: (organization, id, change, by, today, nowMs) =>
+    /** @returns undefined when the organization has no such alert, or only of a control
+     * @throws Refusal when the assignee is no team member */
+    change: (
+      organization: number,
+      id: number,
+      change: AlertChange,
+      by: Actor,
+      today: number,
+      nowMs: number,
+    ): Promise<Alert | undefined> =>
       engine.transaction((audit) => changeAlert(audit, { organization, id, today }, change, by, nowMs)),
   };
 }
+
+export type AlertStore = ReturnType<typeof alertStore>;
 
 function* controlsOf(organization: number, today: number): Work<readonly Control[]> {
   const rows = yield* findControls(organization, today);
@@ -342,6 +403,12 @@ function* changeAlert(
   return changed;
 }
 
+/** What team members said about the user's row of the call list. */
+export interface PersonCall extends Required<CallChange> {
+  /** Null without a verdict. */
+  readonly verdictAtMs: number | null;
+}
+
 /** A row of `calls_set_aside`. */
 export const callRow = new RowOf<PersonCall>({
   snoozedUntil: nullable(integer()),
@@ -380,10 +447,10 @@ function* setCallAside(
 /** Leaves the open alerts of a person who is removed without an assignee, snoozed ones and those of controls
  * among them.
  * @returns how many there are */
-export function unassignAlertsOf(organization: number, person: number) {
-  return run`
+export function* unassignAlertsOf(organization: number, person: { readonly id: number }): Work<number> {
+  return yield* run`
     UPDATE alerts SET assignee = NULL
-    WHERE organization = ${organization} AND assignee = ${person} AND closed_day IS NULL AND verdict IS NULL`;
+    WHERE organization = ${organization} AND assignee = ${person.id} AND closed_day IS NULL AND verdict IS NULL`;
 }
 
 /** Alerts. @param which the end of the statement, from WHERE on */

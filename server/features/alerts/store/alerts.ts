@@ -7,16 +7,15 @@ import type {
   AlertVerdict,
 } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import type { Actor, AuditNote } from "../../../ledger/audit.ts";
+import type { AuditNote } from "../../../ledger/audit.ts";
+import type { RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import {
-  type EntitiesByNumber,
   type EntityNumbers,
   type EntityRef,
   type NamedEntity,
   type NamedPerson,
   numberOf,
 } from "../../../ledger/stores/entity-rows.ts";
-import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
 
 /** The entity of an alert. */
 export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
@@ -121,71 +120,6 @@ export interface Control {
   readonly number: number;
   /** The last day on which it is one. */
   readonly untilDay: number;
-}
-
-/** Controls are in no list before their horizon is over. Every change and its entry in the audit log are one
- * commit. */
-export interface AlertStore {
-  /** The highest expected loss first, then the highest risk, then the newest. */
-  list(
-    organization: number,
-    question: AlertQuestion,
-  ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
-  /** All that are asked for, in the order of their ids. @param after only ids above it */
-  weights(
-    organization: number,
-    filter: AlertFilter,
-    after: number,
-    limit: number,
-  ): Promise<readonly AlertWeight[]>;
-  /** Those of the ids that are asked for, in the order of the ids. */
-  withIds(organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]>;
-  /** All of one user or account, those of controls among them, in the order of their ids. @param after only
-   * ids above it */
-  ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
-  /** The alerts and the calls of some users and accounts that have a verdict since a time, or that are open
-   * and snoozed. @param today in the organization's timezone */
-  workedOn(
-    organization: number,
-    among: EntitiesByNumber,
-    sinceMs: number,
-    today: number,
-  ): Promise<readonly WorkOnCall[]>;
-  /** Sets the row of a user or an account on the call list aside, whether or not there is an alert.
-   * @returns false when there is no such user or account */
-  setCallAside(
-    organization: number,
-    entity: EntityRef,
-    change: CallChange,
-    by: Actor,
-    nowMs: number,
-  ): Promise<boolean>;
-  /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids
-   * above it */
-  all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
-  /** Alerts that fired on some days, the newest first. */
-  fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
-  /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left
-   * out. */
-  firedByDay(
-    organization: number,
-    fromDay: number,
-    toDay: number,
-  ): Promise<readonly { readonly rule: number; readonly day: number; readonly alerts: number }[]>;
-  /** The controls of today, each once. The account that was drawn for a user is one, too: its other users
-   * follow it.
-   * @param today in the organization's timezone */
-  controls(organization: number, today: number): Promise<readonly Control[]>;
-  /** @returns undefined when the organization has no such alert, or only of a control
-   * @throws Refusal when the assignee is no team member */
-  change(
-    organization: number,
-    id: number,
-    change: AlertChange,
-    by: Actor,
-    today: number,
-    nowMs: number,
-  ): Promise<Alert | undefined>;
 }
 
 /** The entry of a row of the call list that was set aside or put back. @param fields the names of those that

@@ -1,5 +1,6 @@
 /** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one
  * commit. */
+
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import { forUpdate, ids } from "../../../ledger/engine/dialect.ts";
@@ -18,19 +19,10 @@ import {
   type Work,
   word,
 } from "../../../ledger/engine/sql.ts";
-import {
-  chunkAlerts,
-  chunkRefused,
-  type DecisionChunk,
-  type DrawnChunk,
-  type EntityStateRow,
-  keyOfAlert,
-  type RuleDecisions,
-  type RuleToDecide,
-  type Watermark,
-} from "./decisions.ts";
-import { findNamed } from "../../../ledger/stores/entity-rows.ts";
+import type { EntityInMessages, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
+import { type EntitiesByNumber, existing, findNamed } from "../../../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../../../ledger/stores/organization-rows.ts";
+import { addDeliveries, gather, type NewDelivery } from "../../../sending/delivery-store.ts";
 import {
   addAlerts,
   closeAlerts,
@@ -41,10 +33,21 @@ import {
   findToldOpen,
   findUnsent,
 } from "./alert-rows.ts";
-import { bit, destinationsOf, type RuleRow, ruleColumns } from "./rule-store.ts";
-import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
+import { deleteStates, entityOfNumbers, isForgotten, keepStates } from "./alert-states.ts";
+import type { AlertsInMessages, AlertsOfCap, OpenMoment, UnsentAlert } from "./decisions.ts";
+import {
+  chunkAlerts,
+  chunkRefused,
+  type DecisionChunk,
+  type DrawnChunk,
+  type EntityStateRow,
+  keyOfAlert,
+  type RuleToDecide,
+  type Watermark,
+} from "./decisions.ts";
+import type { ArmsQuestion, HoldOut, KnownArms } from "./experiments.ts";
 import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
-import { addDeliveries, gather, type NewDelivery } from "../../../sending/delivery-store.ts";
+import { bit, destinationsOf, type RuleRow, ruleColumns } from "./rule-store.ts";
 import { isKept } from "./which-alerts.ts";
 
 interface DecidedRow extends RuleRow {
@@ -84,9 +87,10 @@ const insideRow = new RowOf<{ readonly entities: number }>({
 });
 
 /** The store of decisions. */
-export function ruleDecisions(engine: Engine): RuleDecisions {
+export function ruleDecisions(engine: Engine) {
   return {
-    deciding: () =>
+    /** The organizations with rules that are not paused. */
+    deciding: (): Promise<readonly number[]> =>
       engine.alone(
         (function* () {
           const rows = yield* select(organizationRow)`
@@ -95,9 +99,18 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
-    toDecide: (organization) => engine.snapshot(toDecide(organization)),
+    /** The rules of an organization that are not paused. */
+    toDecide: (organization: number): Promise<readonly RuleToDecide[]> =>
+      engine.snapshot(toDecide(organization)),
 
-    states: (organization, rule, afterNumber, limit) =>
+    /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher numbers;
+     * -1 for all */
+    states: (
+      organization: number,
+      rule: number,
+      afterNumber: number,
+      limit: number,
+    ): Promise<readonly EntityStateRow[]> =>
       engine.alone(
         (function* () {
           const rows = yield* select(stateRow)`
@@ -111,26 +124,65 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
-    holdOut: (organization, rule, horizonDays, nowMs) =>
+    /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the
+     * next one.
+     * @throws Refusal when the rule or its share is gone, or another node leads */
+    holdOut: (organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut> =>
       engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
 
-    knownArms: (organization, of, among) => engine.snapshot(findKnownArms(organization, of, among)),
+    /** The controls of a rule on a day and later, and the entries of an experiment, among these users and
+     * accounts. */
+    knownArms: (
+      organization: number,
+      of: ArmsQuestion,
+      among: EntitiesByNumber,
+    ): Promise<KnownArms> => engine.snapshot(findKnownArms(organization, of, among)),
 
-    sentOn: (organization, rule, of) => engine.alone(countSent(organization, rule, of)),
+    /** How many of these alerts of a rule were in messages. */
+    sentOn: (organization: number, rule: number, of: AlertsOfCap): Promise<number> =>
+      engine.alone(countSent(organization, rule, of)),
 
-    unsent: (organization, rule, of) => engine.alone(findUnsent(organization, rule, of)),
+    /** Those of them that are open and were in no message, without those of controls. */
+    unsent: (organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]> =>
+      engine.alone(findUnsent(organization, rule, of)),
 
-    inMessages: (organization, rule, alerts, today) =>
+    /** The alerts of a rule with these ids, without controls, and without those that closed because of an
+     * exclusion. Undefined without the rule.
+     * @param today in the organization's timezone */
+    inMessages: (
+      organization: number,
+      rule: number,
+      alerts: readonly number[],
+      today: number,
+    ): Promise<AlertsInMessages | undefined> =>
       engine.snapshot(findInMessages(organization, rule, alerts, today)),
 
-    openMoments: (organization, rule, after, limit) =>
-      engine.alone(findOpenMoments(organization, rule, after, limit)),
+    /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher
+     * ids; 0 for all */
+    openMoments: (
+      organization: number,
+      rule: number,
+      after: number,
+      limit: number,
+    ): Promise<readonly OpenMoment[]> => engine.alone(findOpenMoments(organization, rule, after, limit)),
 
-    toldOpen: (organization, rule, entities) => engine.alone(findToldOpen(organization, rule, entities)),
+    /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only
+     * their ends are told. */
+    toldOpen: (
+      organization: number,
+      rule: number,
+      entities: readonly RuleEntity[],
+    ): Promise<readonly string[]> => engine.alone(findToldOpen(organization, rule, entities)),
 
-    named: (organization, entities) => engine.alone(findNamed(organization, entities)),
+    /** Names of entities, by `keyOfEntity`. Those that are not there have none. */
+    named: (
+      organization: number,
+      entities: readonly RuleEntity[],
+    ): Promise<Readonly<Record<string, EntityInMessages>>> => engine.alone(findNamed(organization, entities)),
 
-    insideBySettings: (organization, fromMs, toMs) =>
+    /** How many entities came inside a rule only by other settings or another model, in decisions that were
+     * committed from one instant to another, without it. */
+    insideBySettings: (organization: number, fromMs: number, toMs: number): Promise<number> =>
       engine.alone(
         (function* () {
           const [found] = yield* select(insideRow)`
@@ -139,12 +191,20 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
-    commitDecision: async (chunk, atMs) => {
+    /**
+     * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
+     * @returns the watermark afterwards
+     * @throws Refusal when the watermark is at another sequence, the rule is paused or gone, or another node
+     * leads
+     */
+    commitDecision: async (chunk: DrawnChunk, atMs: number): Promise<Watermark> => {
       const nowMs = await engine.sharedNowMs(atMs);
       return engine.leadingTransaction(() => commit(chunk, nowMs));
     },
   };
 }
+
+export type RuleDecisions = ReturnType<typeof ruleDecisions>;
 
 /** The next decision of all rules takes the present state over. */
 export function takeOverRules() {

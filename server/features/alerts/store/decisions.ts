@@ -12,11 +12,9 @@ import type {
 } from "../../../../contract/alerts/rules.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { EntityInMessages } from "../../../ledger/stores/entity-rows.ts";
-import type { Alert } from "./alerts.ts";
+import { keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import type { AboutAlerts, OutgoingMessage } from "../../../sending/deliveries.ts";
-import type { HoldOut, KnownArms } from "./experiments.ts";
-import { keyOfEntity, type RuleEntity } from "../../../ledger/rules/rule-entities.ts";
+import type { Alert } from "./alerts.ts";
 
 /** The version of a rule that is decided. A change of condition or scope makes the next version. */
 export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | "condition" | "exemptions"> {
@@ -193,72 +191,6 @@ export interface DrawnChunk extends Omit<DecisionChunk, "fired"> {
 export interface RuleToDecide {
   readonly version: RuleVersion;
   readonly watermark: Watermark;
-}
-
-/** The calls of analysis. */
-export interface RuleDecisions {
-  /** The organizations with rules that are not paused. */
-  deciding(): Promise<readonly number[]>;
-  /** The rules of an organization that are not paused. */
-  toDecide(organization: number): Promise<readonly RuleToDecide[]>;
-  /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher numbers;
-   * -1 for all */
-  states(
-    organization: number,
-    rule: number,
-    afterNumber: number,
-    limit: number,
-  ): Promise<readonly EntityStateRow[]>;
-  /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the
-   * next one.
-   * @throws Refusal when the rule or its share is gone, or another node leads */
-  holdOut(organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut>;
-  /** The controls of a rule on a day and later, and the entries of an experiment, among these users and
-   * accounts. */
-  knownArms(
-    organization: number,
-    of: { readonly rule: number; readonly experiment: number; readonly day: number },
-    among: { readonly users: readonly number[]; readonly accounts: readonly number[] },
-  ): Promise<KnownArms>;
-  /** Names of entities, by `keyOfEntity`. Those that are not there have none. */
-  named(
-    organization: number,
-    entities: readonly RuleEntity[],
-  ): Promise<Readonly<Record<string, EntityInMessages>>>;
-  /** How many of these alerts of a rule were in messages. */
-  sentOn(organization: number, rule: number, of: AlertsOfCap): Promise<number>;
-  /** Those of them that are open and were in no message, without those of controls. */
-  unsent(organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]>;
-  /** The alerts of a rule with these ids, without controls, and without those that closed because of an
-   * exclusion. Undefined without the rule.
-   * @param today in the organization's timezone */
-  inMessages(
-    organization: number,
-    rule: number,
-    ids: readonly number[],
-    today: number,
-  ): Promise<AlertsInMessages | undefined>;
-  /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher
-   * ids; 0 for all */
-  openMoments(
-    organization: number,
-    rule: number,
-    after: number,
-    limit: number,
-  ): Promise<readonly OpenMoment[]>;
-  /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only
-   * their ends are told. */
-  toldOpen(organization: number, rule: number, entities: readonly RuleEntity[]): Promise<readonly string[]>;
-  /** How many entities came inside a rule only by other settings or another model, in decisions that were
-   * committed from one instant to another, without it. */
-  insideBySettings(organization: number, fromMs: number, toMs: number): Promise<number>;
-  /**
-   * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
-   * @returns the watermark afterwards
-   * @throws Refusal when the watermark is at another sequence, the rule is paused or gone, or another node
-   * leads
-   */
-  commitDecision(chunk: DrawnChunk, nowMs: number): Promise<Watermark>;
 }
 
 /** An alert that was in no message yet, as a chunk names it. */

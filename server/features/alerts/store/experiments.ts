@@ -19,6 +19,13 @@ export interface KnownArms {
   readonly entries: readonly (EntityNumbers & { readonly arm: EntryArm })[];
 }
 
+/** Which of them are asked for: the controls on a day and later, and the entries of an experiment. */
+export interface ArmsQuestion {
+  readonly rule: number;
+  readonly experiment: number;
+  readonly day: number;
+}
+
 export type EntryArm = Exclude<AlertArm, "exempt">;
 
 /** Entries of an experiment with the same arm, month and outcome. */

@@ -6,9 +6,8 @@ import type { TableTypes } from "../../../ledger/engine/tables.ts";
  * is deleted, so they do not refer to it. The number of a rule is never used again. An entry without numbers
  * is of an entity that is forgotten: `entered_day` is then the first day of its month. An entry without an
  * arm says that the account entered by a user who is erased.
- * @param share SQL for the share in the settings of a rule
  */
-export function holdOutTables({ id, integer, real, text, end }: TableTypes, share: string): string {
+export function holdOutTables({ engine, id, integer, real, text, end }: TableTypes): string {
   const ofOrganization = `organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE`;
   return `
   CREATE TABLE hold_out_experiments (
@@ -47,8 +46,14 @@ export function holdOutTables({ id, integer, real, text, end }: TableTypes, shar
   CREATE INDEX hold_out_entries_by_account ON hold_out_entries (organization, account_number)
     WHERE account_number <> 0;
   CREATE INDEX hold_out_entries_named ON hold_out_entries (entered_day) WHERE user_number <> 0 OR account_number <> 0;
-${storedBefore(share)}`;
+${storedBefore(shareOf[engine])}`;
 }
+
+/** The share in the settings of a rule. */
+const shareOf = {
+  sqlite: "json_extract(settings, '$.holdOutShare')",
+  postgres: `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`,
+} as const;
 
 /** The share of an earlier experiment is not known. Its horizon is that of its controls. */
 function storedBefore(share: string): string {

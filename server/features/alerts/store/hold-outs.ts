@@ -21,10 +21,9 @@ import {
   type Work,
   word,
 } from "../../../ledger/engine/sql.ts";
-import type { EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "./experiments.ts";
-import type { RuleEntity } from "../../../ledger/rules/rule-entities.ts";
-import { chunkRefused, type DrawnAlert, type RuleDecisions } from "./decisions.ts";
-import type { EntityNumbers } from "../../../ledger/stores/entity-rows.ts";
+import type { EntitiesByNumber, EntityNumbers, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
+import { chunkRefused, type DrawnAlert } from "./decisions.ts";
+import type { ArmsQuestion, EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "./experiments.ts";
 import { deletedRules, isKept } from "./which-alerts.ts";
 
 /** An experiment of a rule. */
@@ -131,8 +130,8 @@ export function findControls(
  * have very many. */
 export function* findKnownArms(
   organization: number,
-  { rule, experiment, day }: Parameters<RuleDecisions["knownArms"]>[1],
-  { users, accounts }: Parameters<RuleDecisions["knownArms"]>[2],
+  { rule, experiment, day }: ArmsQuestion,
+  { users, accounts }: EntitiesByNumber,
 ): Work<KnownArms> {
   const which = part`user_number IN (SELECT id FROM ${ids(users)}) OR drawn IN (SELECT id FROM ${ids(accounts)})`;
   const controls = yield* findControls(organization, day, { rule, which });

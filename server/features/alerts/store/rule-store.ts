@@ -1,4 +1,5 @@
 /** Stores alert rules, as team members keep them. */
+
 import type { AlertClosing, AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import type { Actor } from "../../../ledger/audit.ts";
 import type { AuditLog } from "../../../ledger/engine/audit-log.ts";
@@ -20,9 +21,12 @@ import {
   text,
   type Work,
 } from "../../../ledger/engine/sql.ts";
+import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
+import type { HoldOutExperiment } from "./experiments.ts";
+import { beginExperiment, findExperiments } from "./hold-outs.ts";
+import { markRuleDeleted } from "./rule-deletions.ts";
 import {
   type AlertRule,
-  type AlertRuleStore,
   effectsOf,
   noSuchDestinations,
   refuseTooManyRules,
@@ -30,9 +34,6 @@ import {
   ruleNameTaken,
   ruleNote,
 } from "./rules.ts";
-import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
-import { beginExperiment, findExperiments } from "./hold-outs.ts";
-import { markRuleDeleted } from "./rule-deletions.ts";
 import { refuseForeignSegments } from "./segments-of-rules.ts";
 import { isKept, isNamed, isOpen } from "./which-alerts.ts";
 
@@ -70,11 +71,12 @@ const openRow = new RowOf<{ readonly rule: number; readonly open: number }>({
   open: integer("count(*)"),
 });
 
-/** The store of alert rules. */
-export function alertRuleStore(engine: Engine): AlertRuleStore {
+/** The store of alert rules. Every change and its entry in the audit log are one commit. */
+export function alertRuleStore(engine: Engine) {
   const at = (nowMs: number) => Math.floor(nowMs / 86_400_000);
   return {
-    list: (organization, today) =>
+    /** By name. @param today in the organization's timezone */
+    list: (organization: number, today: number): Promise<readonly AlertRule[]> =>
       engine.snapshot(
         findRules(
           organization,
@@ -83,9 +85,11 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
         ),
       ),
 
-    find: (organization, id, today) => engine.snapshot(findRule(organization, id, today)),
+    find: (organization: number, id: number, today: number): Promise<AlertRule | undefined> =>
+      engine.snapshot(findRule(organization, id, today)),
 
-    add: (organization, settings, by, nowMs) =>
+    /** @throws Refusal when another rule has the name, there are too many, or a destination is not there */
+    add: (organization: number, settings: AlertRuleSettings, by: Actor, nowMs: number): Promise<AlertRule> =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         refuseTooManyRules(yield* count`FROM alert_rules WHERE organization = ${organization} AND ${isKept}`);
@@ -108,12 +112,24 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
         return yield* known(organization, id, at(nowMs));
       }),
 
-    change: (organization, id, change, by, nowMs) =>
+    /** Changes the given fields. Another condition or scope makes a version, and a resumed rule takes the
+     * present state over. Where the rule looks at other things, its open alerts close and its states are
+     * deleted.
+     * @returns undefined when the organization has no such rule. @throws Refusal as `add` */
+    change: (
+      organization: number,
+      id: number,
+      change: Partial<AlertRuleSettings>,
+      by: Actor,
+      nowMs: number,
+    ): Promise<AlertRule | undefined> =>
       engine.transaction((audit) =>
         changeRule(audit, { organization, id, today: at(nowMs) }, change, by, nowMs),
       ),
 
-    remove: (organization, id, by, nowMs) =>
+    /** Its alerts go with it. Counts of its hold-outs stay. @returns false when the organization has no such
+     * rule */
+    remove: (organization: number, id: number, by: Actor, nowMs: number): Promise<boolean> =>
       engine.transaction(function* (audit) {
         const before = yield* lockRule(organization, id);
         if (before === undefined) return false;
@@ -122,9 +138,13 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
         return true;
       }),
 
-    experiments: (organization) => engine.snapshot(findExperiments(organization)),
+    /** The experiments of all rules, deleted ones among them, by rule. */
+    experiments: (organization: number): Promise<readonly HoldOutExperiment[]> =>
+      engine.snapshot(findExperiments(organization)),
   };
 }
+
+export type AlertRuleStore = ReturnType<typeof alertRuleStore>;
 
 function* changeRule(
   audit: AuditLog,

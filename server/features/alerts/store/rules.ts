@@ -6,8 +6,7 @@ import {
   ruleLimits,
 } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
-import type { Actor, AuditNote } from "../../../ledger/audit.ts";
-import type { HoldOutExperiment } from "./experiments.ts";
+import type { AuditNote } from "../../../ledger/audit.ts";
 
 export interface AlertRule extends AlertRuleSettings {
   readonly id: number;
@@ -20,31 +19,6 @@ export interface AlertRule extends AlertRuleSettings {
   readonly openAlerts: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-}
-
-/** Every change and its entry in the audit log are one commit. */
-export interface AlertRuleStore {
-  /** By name. @param today in the organization's timezone */
-  list(organization: number, today: number): Promise<readonly AlertRule[]>;
-  find(organization: number, id: number, today: number): Promise<AlertRule | undefined>;
-  /** @throws Refusal when another rule has the name, there are too many, or a destination is not there */
-  add(organization: number, settings: AlertRuleSettings, by: Actor, nowMs: number): Promise<AlertRule>;
-  /** Changes the given fields. Another condition or scope makes a version, and a resumed rule takes the
-   * present state over. Where the rule looks at other things, its open alerts close and its states are
-   * deleted.
-   * @returns undefined when the organization has no such rule. @throws Refusal as `add` */
-  change(
-    organization: number,
-    id: number,
-    change: Partial<AlertRuleSettings>,
-    by: Actor,
-    nowMs: number,
-  ): Promise<AlertRule | undefined>;
-  /** Its alerts go with it. Counts of its hold-outs stay. @returns false when the organization has no such
-   * rule */
-  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
-  /** The experiments of all rules, deleted ones among them, by rule. */
-  experiments(organization: number): Promise<readonly HoldOutExperiment[]>;
 }
 
 /** The effects of a change beside the fields themselves. */

@@ -113,13 +113,6 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
-/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. A paused
- * destination may hold many. */
-export const waitingDeliveries = `
-  CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state = 'pending';
-  CREATE INDEX deliveries_held ON deliveries (destination) WHERE state = 'held';
-`;
-
 /** Counts of decisions by day, for the digest. */
 export function alertRuleDays({ integer, keyed }: TableTypes): string {
   return `
@@ -142,10 +135,11 @@ export const alertsByDay = `
 
 /** For lists of alerts: the first index has their order and all columns that filters read, so that alerts are
  * counted and passed over without their rows. The second serves readers of all alerts, in the order of ids.
- * By the third, open alerts are counted for each rule.
- * @param last SQL that puts rows without a value last. SQLite does so anyway, and has no word for it in an
- * index */
-export const alertsInLists = (last: "" | "NULLS LAST") => `
+ * By the third, open alerts are counted for each rule. SQLite puts rows without a value last anyway, and has
+ * no word for it in an index. */
+export const alertsInLists = ({ engine }: TableTypes) => {
+  const last = engine === "sqlite" ? "" : "NULLS LAST";
+  return `
   CREATE INDEX alerts_by_weight ON alerts (organization, expected_loss DESC ${last}, risk DESC ${last}, id DESC,
     rule, closed_day, verdict, snoozed_until, control_until, assignee);
   CREATE INDEX alerts_in_order ON alerts (organization, id);
@@ -153,6 +147,7 @@ export const alertsInLists = (last: "" | "NULLS LAST") => `
   CREATE INDEX alerts_open ON alerts (organization, rule, snoozed_until, control_until, closed_day, verdict)
     WHERE closed_day IS NULL AND verdict IS NULL;
 `;
+};
 
 /** A deleted rule is marked until its rows are gone. */
 export const deletedRules = ({ integer }: TableTypes) => `
@@ -165,16 +160,25 @@ export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
 `;
 
-/** What a delivery is about whose body is rendered when it is due: `AboutAlerts` as JSON. Null for a delivery
- * that was added with its body. */
-export const aboutOfDeliveries = ({ text }: TableTypes) => `
-  ALTER TABLE deliveries ADD COLUMN about ${text};
-  CREATE INDEX deliveries_to_render ON deliveries (due_at_ms) WHERE state = 'pending' AND body = '';
-`;
-
 /** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one
  * before. */
 export const alertsOnceAVersion = `
   DROP INDEX alerts_once;
   CREATE UNIQUE INDEX alerts_once ON alerts (rule, user_number, account_number, source, fired_day, event_id, version);
 `;
+
+/** Rows of the call list that team members snoozed or judged, beside what they did about alerts. */
+export function callsSetAsideTable({ integer, text, keyed }: TableTypes): string {
+  return `
+  CREATE TABLE calls_set_aside (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    user_number ${integer} NOT NULL,
+    account_number ${integer} NOT NULL,
+    snoozed_until ${integer},
+    verdict ${text},
+    verdict_at_ms ${integer},
+    PRIMARY KEY (organization, user_number, account_number),
+    CHECK ((user_number = 0) <> (account_number = 0))
+  )${keyed};
+`;
+}

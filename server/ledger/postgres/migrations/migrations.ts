@@ -5,8 +5,6 @@
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
   accountsOfErasures,
-  destinationsTables,
-  emailsOfDestinations,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -14,23 +12,8 @@ import {
   settingsTable,
   sourceSettingsTable,
   sourcesTables,
-  toldOwners,
 } from "../../engine/tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
-import {
-  aboutOfDeliveries,
-  alertRuleDays,
-  alertsByDay,
-  alertsInLists,
-  alertsOfControls,
-  alertsOnceAVersion,
-  alertTables,
-  deletedRules,
-  waitingDeliveries,
-} from "../../../features/alerts/store/tables.ts";
-import { controlsOfErasedUsers, holdOutTables } from "../../../features/alerts/store/hold-out-tables.ts";
-import { segmentBlocks, segmentTables } from "../../../features/segments/tables.ts";
-import { callsSetAsideTable } from "../../../features/alerts/store/call-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
@@ -107,26 +90,26 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   outagesTable(postgresTypes),
   lastingMessageIdsTable(postgresTypes),
   accountAttributes,
-  destinationsTables(postgresTypes),
+  ofFeature("sending"),
   ofFeature("notes-and-tasks"),
-  segmentTables(postgresTypes),
-  alertTables(postgresTypes),
-  emailsOfDestinations,
-  alertsOfControls,
-  toldOwners(postgresTypes),
+  ofFeature("segments"),
+  ofFeature("alerts"),
+  ofFeature("sending", 1),
+  ofFeature("alerts", 1),
+  ofFeature("sending", 2),
   accountsOfErasures,
-  waitingDeliveries,
-  holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
-  alertRuleDays(postgresTypes),
-  alertsByDay,
-  segmentBlocks(postgresTypes, "CAST(json_agg(number ORDER BY number) AS text)"),
-  alertsInLists("NULLS LAST"),
-  deletedRules(postgresTypes),
-  controlsOfErasedUsers(postgresTypes),
-  alertsOnceAVersion,
+  ofFeature("sending", 3),
+  ofFeature("alerts", 2),
+  ofFeature("alerts", 3),
+  ofFeature("alerts", 4),
+  ofFeature("segments", 1),
+  ofFeature("alerts", 5),
+  ofFeature("alerts", 6),
+  ofFeature("alerts", 7),
+  ofFeature("alerts", 8),
   bulkLoadTimes("bigint"),
-  callsSetAsideTable(postgresTypes),
-  aboutOfDeliveries(postgresTypes),
+  ofFeature("alerts", 9),
+  ofFeature("sending", 4),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -41,21 +41,6 @@ const ownTables: readonly MovedTable[] = [
   { name: "source_hours" },
   { name: "source_settings", encoded: ["name"] },
   { name: "lasting_message_ids" },
-  { name: "destinations", encoded: ["name", "address", "stopped_because"] },
-  { name: "deliveries", encoded: ["message_id", "body", "said"] },
-  { name: "calls_set_aside" },
-  { name: "segments", encoded: ["name"] },
-  { name: "segment_blocks" },
-  { name: "alert_rules", encoded: ["name"] },
-  { name: "alert_rule_destinations" },
-  { name: "alert_rule_versions" },
-  { name: "alert_rule_days" },
-  { name: "alert_states" },
-  { name: "alerts", encoded: ["event_id", "reasons", "note"] },
-  { name: "hold_out_secrets" },
-  { name: "hold_out_experiments", encoded: ["deleted_rule"] },
-  { name: "hold_out_entries" },
-  { name: "delivery_entities" },
 ];
 
 /** All tables that are copied, in their order: the ledger's own, then those of features. */

@@ -10,8 +10,6 @@ import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
   accountsOfErasures,
-  destinationsTables,
-  emailsOfDestinations,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -19,23 +17,8 @@ import {
   sourceSettingsTable,
   sourcesTables,
   sqliteTypes,
-  toldOwners,
 } from "../../engine/tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
-import {
-  aboutOfDeliveries,
-  alertRuleDays,
-  alertsByDay,
-  alertsInLists,
-  alertsOfControls,
-  alertsOnceAVersion,
-  alertTables,
-  deletedRules,
-  waitingDeliveries,
-} from "../../../features/alerts/store/tables.ts";
-import { controlsOfErasedUsers, holdOutTables } from "../../../features/alerts/store/hold-out-tables.ts";
-import { segmentBlocks, segmentTables } from "../../../features/segments/tables.ts";
-import { callsSetAsideTable } from "../../../features/alerts/store/call-tables.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import { messageIdKinds } from "../message-ids/message-id-kinds.ts";
@@ -268,26 +251,26 @@ const migrations: readonly Migration[] = [
   outagesTable(sqliteTypes),
   lastingMessageIdsTable(sqliteTypes),
   accountAttributes,
-  destinationsTables(sqliteTypes),
+  ofFeature("sending"),
   ofFeature("notes-and-tasks"),
-  segmentTables(sqliteTypes),
-  alertTables(sqliteTypes),
-  emailsOfDestinations,
-  alertsOfControls,
-  toldOwners(sqliteTypes),
+  ofFeature("segments"),
+  ofFeature("alerts"),
+  ofFeature("sending", 1),
+  ofFeature("alerts", 1),
+  ofFeature("sending", 2),
   accountsOfErasures,
-  waitingDeliveries,
-  holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
-  alertRuleDays(sqliteTypes),
-  alertsByDay,
-  segmentBlocks(sqliteTypes, "json_group_array(number ORDER BY number)"),
-  alertsInLists(""),
-  deletedRules(sqliteTypes),
-  controlsOfErasedUsers(sqliteTypes),
-  alertsOnceAVersion,
+  ofFeature("sending", 3),
+  ofFeature("alerts", 2),
+  ofFeature("alerts", 3),
+  ofFeature("alerts", 4),
+  ofFeature("segments", 1),
+  ofFeature("alerts", 5),
+  ofFeature("alerts", 6),
+  ofFeature("alerts", 7),
+  ofFeature("alerts", 8),
   bulkLoadTimes("INTEGER"),
-  callsSetAsideTable(sqliteTypes),
-  aboutOfDeliveries(sqliteTypes),
+  ofFeature("alerts", 9),
+  ofFeature("sending", 4),
 ];
 
 /** The number of migrations of this code. */

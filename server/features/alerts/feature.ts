@@ -1,0 +1,77 @@
+/** Alert rules, their alerts and hold-outs, and what was said about rows of the call list. */
+import type { Feature } from "../../ledger/feature.ts";
+import { type AboutUserStore, aboutUser, aboutUserStore } from "./store/about-user.ts";
+import { deleteAlertsOf, tidyAlerts } from "./store/alert-rows.ts";
+import { type AlertStore, alertStore, unassignAlertsOf } from "./store/alert-store.ts";
+import { type RuleDecisions, ruleDecisions, takeOverRules } from "./store/decision-store.ts";
+import { exportedAlerts } from "./store/exported-alerts.ts";
+import { controlsOfErasedUsers, holdOutTables } from "./store/hold-out-tables.ts";
+import { finishRuleDeletions } from "./store/rule-deletions.ts";
+import { type AlertRuleStore, alertRuleStore } from "./store/rule-store.ts";
+import {
+  alertRuleDays,
+  alertsByDay,
+  alertsInLists,
+  alertsOfControls,
+  alertsOnceAVersion,
+  alertTables,
+  callsSetAsideTable,
+  deletedRules,
+} from "./store/tables.ts";
+
+declare module "../../ledger/feature.ts" {
+  interface FeatureStores {
+    readonly alertRules: AlertRuleStore;
+    readonly ruleDecisions: RuleDecisions;
+    readonly alerts: AlertStore;
+    readonly alertsAboutUser: AboutUserStore;
+  }
+  interface OwnCallsOfFeatures {
+    readonly alertRules: "find";
+    readonly alerts: "change";
+  }
+}
+
+export const alerts: Feature = {
+  name: "alerts",
+  tables: [
+    { name: "calls_set_aside" },
+    { name: "alert_rules", encoded: ["name"] },
+    { name: "alert_rule_destinations" },
+    { name: "alert_rule_versions" },
+    { name: "alert_rule_days" },
+    { name: "alert_states" },
+    { name: "alerts", encoded: ["event_id", "reasons", "note"] },
+    { name: "hold_out_secrets" },
+    { name: "hold_out_experiments", encoded: ["deleted_rule"] },
+    { name: "hold_out_entries" },
+  ],
+  migrations: [
+    alertTables,
+    () => alertsOfControls,
+    holdOutTables,
+    alertRuleDays,
+    () => alertsByDay,
+    alertsInLists,
+    deletedRules,
+    controlsOfErasedUsers,
+    () => alertsOnceAVersion,
+    callsSetAsideTable,
+  ],
+  stores: (engine) => ({
+    alertRules: alertRuleStore(engine),
+    ruleDecisions: ruleDecisions(engine),
+    alerts: alertStore(engine),
+    alertsAboutUser: aboutUserStore(engine),
+  }),
+  erase: deleteAlertsOf,
+  freeAfterMember: { alert: unassignAlertsOf },
+  tidy: finishRuleDeletions,
+  tidyHourly: tidyAlerts,
+  *pauseElsewhere() {
+    yield* takeOverRules();
+    return 0;
+  },
+  exports: [exportedAlerts],
+  aboutUser,
+};
