@@ -9,9 +9,9 @@
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { defaultSettings } from "../contract/settings.ts";
-import { activeUsers } from "../server/analytics/activity/active-users.ts";
+import { activeUsers } from "../server/analytics/active-users.ts";
 import { timeline } from "../server/analytics/entities/timeline.ts";
-import { eventsByValue } from "../server/analytics/events/events-by-value.ts";
+import { eventsByValue } from "../server/analytics/events-by-value.ts";
 import { retention } from "../server/analytics/retention/retention.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";

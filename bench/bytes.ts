@@ -9,7 +9,7 @@
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { features } from "../server/features/features.ts";
 import { settingUp } from "../server/ledger/audit.ts";
-import { openPool, type Sql } from "../server/ledger/postgres/client/connect.ts";
+import { openPool, type Sql } from "../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { PostgresServer } from "../test/postgres.ts";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { features } from "../server/features/features.ts";
 import { settingUp } from "../server/ledger/audit.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
-import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../server/ledger/sqlite/open.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import type { Node } from "./history/event-groups.ts";

@@ -17,7 +17,7 @@ import { features } from "../server/features/features.ts";
 import { commandLine, settingUp } from "../server/ledger/audit.ts";
 import type { Ledger } from "../server/ledger/ledger.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
-import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../server/ledger/sqlite/open.ts";
 import { newOutbox } from "../server/sending/outbox.ts";
 import { PostgresServer } from "../test/postgres.ts";
 

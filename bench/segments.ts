@@ -13,7 +13,7 @@ import { segmentsForKeeper } from "../server/features/segments/for-alerts.ts";
 import { commandLine } from "../server/ledger/audit.ts";
 import type { Segment } from "../server/ledger/rules/segment-rules.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
-import { SourceWatch } from "../server/scoring/data-quality/source-watch.ts";
+import { SourceWatch } from "../server/scoring/run/source-watch.ts";
 import { generateHistory } from "./history/generated-in-engine.ts";
 import { createOrganization, type Opened, withOpened } from "./history/opened.ts";
 import { printTook, timed } from "./history/timed.ts";

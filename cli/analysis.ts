@@ -6,7 +6,7 @@ import { remoteAnalysis } from "../server/between/remote/remote-analysis.ts";
 import type { ClusterConfig } from "../server/config.ts";
 import { systemTime } from "../server/process/time.ts";
 import type { ScoringService } from "../server/scoring/run/scoring.ts";
-import type { Logger } from "../server/telemetry/log.ts";
+import type { Logger } from "../server/process/log.ts";
 import type { AnalysisService } from "../server/warehouse/analysis.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 
@@ -35,8 +35,8 @@ export async function withOwnAnalysis<Result>(
   // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
   const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
   const { Scoring } = await import("../server/scoring/run/scoring.ts");
-  const { SourceWatch } = await import("../server/scoring/data-quality/source-watch.ts");
-  const { createLogger } = await import("../server/telemetry/log.ts");
+  const { SourceWatch } = await import("../server/scoring/run/source-watch.ts");
+  const { createLogger } = await import("../server/process/log.ts");
   const { nowMs } = systemTime;
   const lock = await takeAnalysisLock(config.dataDir);
   const log = createLogger("analysis", "warn");
@@ -62,7 +62,7 @@ async function withOwnNode<Result>(
   work: (started: StartedAnalysis, log: Logger) => Promise<Result>,
 ): Promise<Result> {
   const { openAnalysisNode } = await import("../server/cluster/analysis-node.ts");
-  const { createLogger } = await import("../server/telemetry/log.ts");
+  const { createLogger } = await import("../server/process/log.ts");
   const log = createLogger("analysis", "warn");
   // No other node shall use it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };

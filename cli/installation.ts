@@ -11,10 +11,10 @@ import { refuseMoved } from "../server/cluster/moved.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
 import { features } from "../server/features/features.ts";
 import type { Ledger, SharedLedger } from "../server/ledger/ledger.ts";
-import type { ClusterNode } from "../server/ledger/postgres/cluster/node.ts";
-import { ledgerFile } from "../server/ledger/sqlite/engine/ledger-file.ts";
-import { refuseUnfinishedRestore } from "../server/ledger/sqlite/engine/restoring.ts";
-import { openInboxReader } from "../server/ledger/sqlite/inbox/inbox-reader.ts";
+import type { ClusterNode } from "../server/ledger/postgres/node.ts";
+import { ledgerFile } from "../server/ledger/sqlite/ledger-file.ts";
+import { refuseUnfinishedRestore } from "../server/ledger/sqlite/restoring.ts";
+import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
 import { takeLock, wasTaken } from "../server/process/lock.ts";
@@ -74,7 +74,7 @@ export async function withInstallation<Result>(
   refuseMoved(config.dataDir);
   // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the
   // time.
-  const { openSqliteLedger } = await import("../server/ledger/sqlite/engine/open.ts");
+  const { openSqliteLedger } = await import("../server/ledger/sqlite/open.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), features });
   try {
     return await work({ config, ledger, served: false, own: ledger });
@@ -90,7 +90,7 @@ async function withCluster<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
   const { openCluster } = await import("../server/cluster/open-cluster.ts");
-  const { createLogger } = await import("../server/telemetry/log.ts");
+  const { createLogger } = await import("../server/process/log.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"), systemTime);
   // A command has no caches; an import reports when its admitted rows are stored.
   node.whenChanged({

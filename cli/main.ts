@@ -26,6 +26,6 @@ try {
 /** The sentence for a ledger that turns out to be damaged or closed to writing only after it was opened. */
 async function explained(thrown: unknown): Promise<unknown> {
   if (!(thrown instanceof SQLiteError)) return thrown;
-  const { ledgerTrouble } = await import("../server/ledger/sqlite/engine/trouble.ts");
+  const { ledgerTrouble } = await import("../server/ledger/sqlite/trouble.ts");
   return ledgerTrouble("the ledger", thrown) ?? thrown;
 }

@@ -1,8 +1,8 @@
 /** doctor's checks of a cluster's servers, before anything is opened on them: opening a ledger would report
  * only the first fault. */
 import type { ClusterConfig } from "../server/config.ts";
-import { openPool } from "../server/ledger/postgres/client/connect.ts";
-import { livingNodes, probePostgres } from "../server/ledger/postgres/cluster/probe.ts";
+import { openPool } from "../server/ledger/postgres/connect.ts";
+import { livingNodes, probePostgres } from "../server/ledger/postgres/probe.ts";
 import { ledgerIdentity } from "../server/ledger/postgres/migrations/migrations.ts";
 import { messageOf } from "../server/process/message-of.ts";
 import type { Probed } from "../server/process/probed.ts";

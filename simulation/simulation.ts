@@ -10,7 +10,7 @@
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
 import type { Zone } from "../server/calendar/zone.ts";
-import { billingItems } from "./billing/billing.ts";
+import { billingItems } from "./billing.ts";
 import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";
 import { Population } from "./population.ts";

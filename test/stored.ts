@@ -1,7 +1,7 @@
 /** Direct access to a server's stored data, for reads and changes, on any of its engines. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
-import { openPool } from "../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../server/ledger/postgres/connect.ts";
 import { warehouseFolder } from "../server/process/data-folder.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { openClickHouseWarehouse } from "../server/warehouse/engine/clickhouse.ts";

@@ -2,14 +2,14 @@
 
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
-import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { ledgerFile } from "../../server/ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { createProjectToken } from "../../server/ledger/stores/credentials.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { systemTime } from "../../server/process/time.ts";
-import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
+import { SourceWatch } from "../../server/scoring/run/source-watch.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
-import { createLogger, type Logger } from "../../server/telemetry/log.ts";
+import { createLogger, type Logger } from "../../server/process/log.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, user, writes } from "../../test/ledger/writes.ts";
 

@@ -10,7 +10,7 @@ import type { ApiErrorAnswer } from "../../contract/write-api.ts";
 import { headersOfCaller } from "../../server/http/api/caller.ts";
 import { startingHeader } from "../../server/http/port/answers.ts";
 import { RouteTable } from "../../server/http/port/route-table.ts";
-import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
+import { minFreeDiskBytes } from "../../server/intake/room.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { Time } from "../../server/process/time.ts";
 import { demonstrationSize } from "../../simulation/simulation.ts";
-import { loadDemo } from "../demo/load.ts";
+import { loadDemo } from "../demo-load.ts";
 import { withInstallation } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { readEmail } from "../people.ts";

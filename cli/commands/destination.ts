@@ -1,7 +1,7 @@
 /** `rekindle destination test`; the other commands of destinations are those of the API. */
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import type { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
+import type { ClusterNode } from "../../server/ledger/postgres/node.ts";
 import { type Api, withApi } from "../api/ask.ts";
 import { idNamed } from "../api/names.ts";
 import { oneLine } from "../print.ts";

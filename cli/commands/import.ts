@@ -8,7 +8,7 @@ import { isRejection } from "../../server/intake/importer.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { withDayOrder } from "../import/day-order.ts";
-import { exportPlan } from "../import/exports/export-plan.ts";
+import { exportPlan } from "../import/export-plan.ts";
 import { ImportFile } from "../import/file.ts";
 import { describeMapping, type Mapping, resolveMapping } from "../import/mapping.ts";
 import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";

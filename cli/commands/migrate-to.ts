@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
 import { systemTime } from "../../server/process/time.ts";
-import { createLogger } from "../../server/telemetry/log.ts";
+import { createLogger } from "../../server/process/log.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
 

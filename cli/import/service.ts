@@ -2,7 +2,7 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import { type ImportService, remoteImporter } from "../../server/between/remote/shared-ledger.ts";
-import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
+import { minFreeDiskBytes } from "../../server/intake/room.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";

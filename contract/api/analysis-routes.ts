@@ -3,7 +3,7 @@
 import { alertFigures } from "../alerts/rule-routes.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
-import { CallListAnswer, CallListParameters } from "../call-list/schemas.ts";
+import { CallListAnswer, CallListParameters } from "../call-list-schemas.ts";
 import { digestFigures } from "../digest/routes.ts";
 import { segmentFigures } from "../segments/routes.ts";
 import * as settings from "../settings.ts";

@@ -3,7 +3,7 @@ import Type from "typebox";
 import { ChurnTarget } from "../api/churn-targets.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 import { dataStoppedSince, scoredDay } from "../api/score-parts.ts";
-import { callListLimits } from "../call-list/call-list.ts";
+import { callListLimits } from "../call-list.ts";
 
 export const revenueLimits = { periods: 60, months: 120, cohorts: 24, splitCohorts: 12 } as const;
 

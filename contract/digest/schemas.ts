@@ -1,7 +1,7 @@
 /** The digest, as JSON Schema. */
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
-import { callClasses } from "../call-list/call-list.ts";
+import { callClasses } from "../call-list.ts";
 import { destinationStates } from "../destinations/destinations.ts";
 import { senderNames } from "../sources.ts";
 import { digestLimits, digestPeriods, ownDigestPeriods } from "./digest.ts";

@@ -1,7 +1,7 @@
 /**
  * Analysis as a node of a cluster. It answers questions; while it leads it also runs the background
  * jobs: loading, rebuilds, erasures, checks, scores. Whether it leads is decided in the ledger
- * (server/ledger/postgres/cluster/leadership.ts).
+ * (server/ledger/postgres/leadership.ts).
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -9,15 +9,15 @@ import type { StartedAnalysis } from "../between/analysis-routes.ts";
 import { type AnalysisHost, BackgroundJobs, type LeaderStatus } from "../between/background-jobs.ts";
 import { remoteAnalysis } from "../between/remote/remote-analysis.ts";
 import type { ClusterConfig, Config } from "../config.ts";
-import { Leadership, type Leading, type Term } from "../ledger/postgres/cluster/leadership.ts";
-import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
+import { Leadership, type Leading, type Term } from "../ledger/postgres/leadership.ts";
+import type { ClusterNode } from "../ledger/postgres/node.ts";
 import type { PostgresLedger } from "../ledger/postgres/ledger.ts";
 import { nodePeer, type Peer } from "../process/control.ts";
 import { messageOf } from "../process/message-of.ts";
 import type { Time } from "../process/time.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
-import { SourceWatch } from "../scoring/data-quality/source-watch.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { SourceWatch } from "../scoring/run/source-watch.ts";
+import type { Logger } from "../process/log.ts";
 import { beginAnalysis } from "../warehouse/analysis.ts";
 import { openClickHouseWarehouse } from "../warehouse/engine/clickhouse.ts";
 import { MissingTables } from "../warehouse/engine/clickhouse-prepare.ts";

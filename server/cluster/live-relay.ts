@@ -1,12 +1,12 @@
 /** The live view of a cluster. Items that this node takes are sent to the nodes on which the live view of
  * their organization is open. While it is open nowhere, this costs a look at a list twice a second. */
 
-import type { LiveView } from "../intake/watch/live.ts";
-import type { LiveMessage, LiveWatcher } from "../intake/watch/live-channel.ts";
-import type { LiveItemRow } from "../ledger/postgres/cluster/live-items.ts";
-import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
+import type { LiveView } from "../intake/live.ts";
+import type { LiveMessage, LiveWatcher } from "../intake/live-channel.ts";
+import type { LiveItemRow } from "../ledger/postgres/live-items.ts";
+import type { ClusterNode } from "../ledger/postgres/node.ts";
 import { every } from "../process/time.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 
 const everyMs = 500;
 /** Items a look. A channel lets 60 items of each kind through in a second. */

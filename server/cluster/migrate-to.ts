@@ -15,14 +15,14 @@ import {
   type MoveProgress,
   moveIntoPostgres,
   refuseFilledLedger,
-} from "../ledger/postgres/move/move-in.ts";
-import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
-import { openSqliteLedger } from "../ledger/sqlite/engine/open.ts";
+} from "../ledger/postgres/move-in.ts";
+import { ledgerFile } from "../ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger } from "../ledger/sqlite/open.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { takeLock } from "../process/lock.ts";
 import { messageOf } from "../process/message-of.ts";
 import type { Time } from "../process/time.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 import { openAnalysis, takeAnalysisLock } from "../warehouse/analysis.ts";
 import { finishMove, moveTables, refuseFilledTables } from "../warehouse/copies/move-tables.ts";
 import { openChdbWarehouse } from "../warehouse/engine/chdb.ts";

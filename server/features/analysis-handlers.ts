@@ -24,7 +24,7 @@ import { digestHandlers } from "./digest/handlers.ts";
 import { timelinesHandlers } from "./notes-and-tasks/timelines.ts";
 import { segmentFigureHandlers } from "./segments/figures.ts";
 import { segmentHistoryHandlers } from "./segments/history.ts";
-import { winBackHandlers } from "./win-back/handlers.ts";
+import { winBackHandlers } from "./win-back.ts";
 
 export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,

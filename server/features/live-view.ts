@@ -8,8 +8,8 @@ import type { LiveSkipped } from "../../contract/live.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { sourceOutcomes } from "../../contract/sources.ts";
 import type { IntakeHandlers } from "../http/api/intake-api.ts";
-import type { LiveView } from "../intake/watch/live.ts";
-import { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "../intake/watch/live-channel.ts";
+import type { LiveView } from "../intake/live.ts";
+import { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "../intake/live-channel.ts";
 import type { MemberRight } from "../members/rights.ts";
 
 const retryAfterSeconds = 30;

@@ -1,5 +1,5 @@
 /** The call list as the API answers it. */
-import { type CallRow, readCallList } from "../analytics/calls/call-list.ts";
+import { type CallRow, readCallList } from "../analytics/call-list.ts";
 import { dayOrNull } from "../calendar/days.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import { bothWithin } from "./segment-evaluation.ts";

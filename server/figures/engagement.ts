@@ -2,16 +2,16 @@
 
 import { maxCountedValues, maxLookedAtEvents } from "../../contract/api/figures.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import { activeDays } from "../analytics/activity/active-days.ts";
-import { activeUsers } from "../analytics/activity/active-users.ts";
-import { adoption } from "../analytics/activity/adoption.ts";
-import { lifecycle } from "../analytics/activity/lifecycle.ts";
-import { advisedHorizon, gapPercentile, usageIntervals } from "../analytics/activity/usage-intervals.ts";
+import { activeDays } from "../analytics/active-days.ts";
+import { activeUsers } from "../analytics/active-users.ts";
+import { adoption } from "../analytics/adoption.ts";
+import { lifecycle } from "../analytics/lifecycle.ts";
+import { advisedHorizon, gapPercentile, usageIntervals } from "../analytics/usage-intervals.ts";
 import { traitNames } from "../analytics/entities/trait-names.ts";
-import { eventNames } from "../analytics/events/event-names.ts";
-import { eventsByValue } from "../analytics/events/events-by-value.ts";
-import { eventsOverTime, withEmptyPeriods } from "../analytics/events/events-over-time.ts";
-import { propertyNames } from "../analytics/events/property-names.ts";
+import { eventNames } from "../analytics/event-names.ts";
+import { eventsByValue } from "../analytics/events-by-value.ts";
+import { eventsOverTime, withEmptyPeriods } from "../analytics/events-over-time.ts";
+import { propertyNames } from "../analytics/property-names.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import { lastDay, today, usersQuestion, weekStart } from "../http/api/days.ts";

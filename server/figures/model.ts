@@ -2,7 +2,7 @@
 
 import { riskModels } from "../../contract/api/model-names.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { advisedHorizon, usageIntervals } from "../analytics/activity/usage-intervals.ts";
+import { advisedHorizon, usageIntervals } from "../analytics/usage-intervals.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import { today, usersQuestion } from "../http/api/days.ts";

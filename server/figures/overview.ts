@@ -1,14 +1,14 @@
 /** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in
  * sentences. */
 
-import { callListLimits } from "../../contract/call-list/call-list.ts";
-import { firstActiveDay } from "../analytics/activity/first-day.ts";
-import { lifecycleOfSevens } from "../analytics/activity/lifecycle.ts";
-import { readCallList } from "../analytics/calls/call-list.ts";
+import { callListLimits } from "../../contract/call-list.ts";
+import { firstActiveDay } from "../analytics/first-day.ts";
+import { lifecycleOfSevens } from "../analytics/lifecycle.ts";
+import { readCallList } from "../analytics/call-list.ts";
 import { mrrOfPayers } from "../analytics/revenue/payers-now.ts";
-import type { Part } from "../analytics/week/sentence.ts";
-import type { ScoresOfWeek } from "../analytics/week/week-scores.ts";
-import { weekSummary } from "../analytics/week/week-summary.ts";
+import type { Part } from "../analytics/sentence.ts";
+import type { ScoresOfWeek } from "../analytics/week-scores.ts";
+import { weekSummary } from "../analytics/week-summary.ts";
 import { dayOrNull, formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter, today, usersQuestion } from "../http/api/days.ts";

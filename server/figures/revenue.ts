@@ -2,7 +2,7 @@
 
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
-import { callListLimits } from "../../contract/call-list/call-list.ts";
+import { callListLimits } from "../../contract/call-list.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { unconfirmedSubscriptions, unpricedSubscriptions } from "../analytics/revenue/currencies.ts";
 import { noticedSubscriptions } from "../analytics/revenue/noticed.ts";

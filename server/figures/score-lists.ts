@@ -2,7 +2,7 @@
 
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type { Controls } from "../analytics/entities/controls.ts";
-import { movementReason } from "../analytics/week/move-words.ts";
+import { movementReason } from "../analytics/move-words.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { type Mover, moversBetween } from "../scoring/queries/lists/movers.ts";

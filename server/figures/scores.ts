@@ -4,7 +4,7 @@ import { partOfTrait } from "../../contract/api/health-traits.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import { churnEventSender } from "../analytics/activity/churn-event.ts";
+import { churnEventSender } from "../analytics/churn-event.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter } from "../http/api/days.ts";

@@ -8,7 +8,7 @@ import { errorMessages } from "../../contract/errors.ts";
 import { ApiError, noSuch } from "../../contract/refusal.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { subscriptionCount } from "../analytics/entities/subscription-count.ts";
-import { usersOfEvents } from "../analytics/events/users-of-events.ts";
+import { usersOfEvents } from "../analytics/users-of-events.ts";
 import { dayOrNull } from "../calendar/days.ts";
 import { instant, instantOrNull } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiParts } from "../http/api/context.ts";

@@ -5,7 +5,7 @@ import { ApiError } from "../../contract/refusal.ts";
 import { isUserExcluded } from "../analytics/entities/excluded-user.ts";
 import { matchesOfRules } from "../analytics/entities/exclusion-matches.ts";
 import { userSpan } from "../analytics/entities/user-span.ts";
-import { latestEvent } from "../analytics/events/latest-event.ts";
+import { latestEvent } from "../analytics/latest-event.ts";
 import { formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";

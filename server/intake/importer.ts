@@ -23,7 +23,7 @@ import {
   type RowOutcome,
   type RowVerdict,
 } from "./import-rows.ts";
-import { about, type NoteTaker, noteFuture, noteIgnored } from "./watch/notes.ts";
+import { about, type NoteTaker, noteFuture, noteIgnored } from "./notes.ts";
 
 /** Rows of one commit. The decision blocks the write API, for 4 ms with 500 rows. */
 export const maxImportRows = 500;

@@ -7,17 +7,17 @@ import type { Arrival } from "./admission/admit-event.ts";
 import { admitBatch, type ParsedBatch } from "./admission/batch.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody, type Turn } from "./admission/json.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
-import { GroupCommit } from "./commit/group-commit.ts";
-import { type IntakeLimits, Room } from "./commit/room.ts";
-import { SourcedRequests, type SourcedWatcher } from "./commit/source-parts.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { type IntakeLimits, Room } from "./room.ts";
+import { SourcedRequests, type SourcedWatcher } from "./source-parts.ts";
 import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide/requests.ts";
 import { admitIdentify } from "./identify.ts";
 import { admitTrack } from "./track.ts";
-import { BulkLoads } from "./watch/bulk-loads.ts";
-import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./watch/notes.ts";
-import { SourceCounts } from "./watch/source-counts.ts";
-import { IngestionWarnings, type Noted } from "./watch/warnings.ts";
-import type { WatchedRequest } from "./watch/watched-request.ts";
+import { BulkLoads } from "./bulk-loads.ts";
+import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
+import { SourceCounts } from "./source-counts.ts";
+import { IngestionWarnings, type Noted } from "./warnings.ts";
+import type { WatchedRequest } from "./watched-request.ts";
 
 export class Intake {
   readonly room: Room;

@@ -4,10 +4,10 @@
  * migrations, moves, erasures and exports need not know any by name.
  */
 
-import type { AuditLog } from "./engine/audit-log.ts";
-import type { Engine } from "./engine/engine.ts";
-import type { Work } from "./engine/sql.ts";
-import type { MovedTable, TableTypes } from "./engine/tables.ts";
+import type { AuditLog } from "./audit-log.ts";
+import type { Engine } from "./engine.ts";
+import type { Work } from "./sql.ts";
+import type { MovedTable, TableTypes } from "./tables.ts";
 import type { EntityNumbers } from "./stores/entity-rows.ts";
 
 /** The stores of features, by their names in the ledger. Each feature declares its own here. */

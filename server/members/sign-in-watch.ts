@@ -5,7 +5,7 @@ import { type AuditNote, serviceItself } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Person } from "../ledger/stores/member-rows.ts";
 import { setNewest } from "../process/set-newest.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 
 /** In a minute. */
 const maxLines = 10;

@@ -1,7 +1,7 @@
 /** Claims deliveries for a process that sends them. */
 
-import { ids, skipLocked, skipLockedRows } from "../ledger/engine/dialect.ts";
-import { count, type Fragment, part, returning, run, select, type Work } from "../ledger/engine/sql.ts";
+import { ids, skipLocked, skipLockedRows } from "../ledger/dialect.ts";
+import { count, type Fragment, part, returning, run, select, type Work } from "../ledger/sql.ts";
 import { type ClaimedDelivery, type ClaimRoom, type Delivery, longestWaitMs } from "./deliveries.ts";
 import { deliveryRow, destinationRow, testDueAtMs } from "./delivery-rows.ts";
 

@@ -1,6 +1,6 @@
 /** Rows of deliveries and of their destinations. */
 
-import { flag, integer, json, nullable, RowOf, text, word } from "../ledger/engine/sql.ts";
+import { flag, integer, json, nullable, RowOf, text, word } from "../ledger/sql.ts";
 import type { Delivery } from "./deliveries.ts";
 import type { Destination } from "./destinations.ts";
 

@@ -2,9 +2,9 @@
 
 import { type DestinationKind, destinationLimits } from "../../contract/destinations/destinations.ts";
 import { type Actor, serviceItself } from "../ledger/audit.ts";
-import type { AuditLog } from "../ledger/engine/audit-log.ts";
-import { forKeyShare, forUpdate, ids, records } from "../ledger/engine/dialect.ts";
-import { deleteInParts, type Engine } from "../ledger/engine/engine.ts";
+import type { AuditLog } from "../ledger/audit-log.ts";
+import { forKeyShare, forUpdate, ids, records } from "../ledger/dialect.ts";
+import { deleteInParts, type Engine } from "../ledger/engine.ts";
 import {
   exists,
   flag,
@@ -20,7 +20,7 @@ import {
   text,
   type Work,
   word,
-} from "../ledger/engine/sql.ts";
+} from "../ledger/sql.ts";
 import type { EntityNumbers, RuleEntity } from "../ledger/stores/entity-rows.ts";
 import { existing } from "../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../ledger/stores/organization-rows.ts";

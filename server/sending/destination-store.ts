@@ -4,9 +4,9 @@ import type { AuditAction } from "../../contract/audit.ts";
 import { isOwnDigestName } from "../../contract/destinations/destinations.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { type Actor, serviceItself } from "../ledger/audit.ts";
-import type { AuditLog } from "../ledger/engine/audit-log.ts";
-import { forUpdate } from "../ledger/engine/dialect.ts";
-import type { Engine } from "../ledger/engine/engine.ts";
+import type { AuditLog } from "../ledger/audit-log.ts";
+import { forUpdate } from "../ledger/dialect.ts";
+import type { Engine } from "../ledger/engine.ts";
 import {
   exists,
   integer,
@@ -19,7 +19,7 @@ import {
   select,
   text,
   type Work,
-} from "../ledger/engine/sql.ts";
+} from "../ledger/sql.ts";
 import { hashCode, newCode } from "../ledger/stores/members.ts";
 import { lockKnownOrganization, lockOrganization } from "../ledger/stores/organization-rows.ts";
 import { destinationColumns, destinationRow } from "./delivery-rows.ts";

@@ -1,6 +1,6 @@
 /** Messages on their way out: intake's process sends them, so that they leave while analysis is away. */
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 import { type Mail, mailIsOff } from "./mail.ts";
 import { tellOwners } from "./owner-mails.ts";
 import type { Sent } from "./post.ts";

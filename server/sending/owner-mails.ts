@@ -1,7 +1,7 @@
 /** Mails to owners about destinations that failures have disabled. */
 import { pages } from "../../contract/pages.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 import type { DestinationWithCounts } from "./destinations.ts";
 import { failureOfMail, type Mail } from "./mail.ts";
 import { plainMail } from "./message-body.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 import type { ClaimedDelivery, TriedDelivery } from "./deliveries.ts";
 import type { Mail } from "./mail.ts";
 import { type MessageBody, mailOf } from "./message-body.ts";

@@ -1,6 +1,6 @@
 /** The tables of destinations and deliveries, as the migrations create them on both engines. Never edit a
  * released text. */
-import type { TableTypes } from "../ledger/engine/tables.ts";
+import type { TableTypes } from "../ledger/tables.ts";
 
 /** Destinations of messages, their deliveries, and the place at which the ledger is. */
 export function destinationsTables({ id, integer, text, ordered, end }: TableTypes): string {

@@ -11,7 +11,7 @@ import type { Invalid } from "../intake/admission/json.ts";
 import type { SourcedItem } from "../intake/admission/sourced.ts";
 import { translateMixpanelRow } from "./exports/mixpanel.ts";
 import { parseVisitorId } from "./parse.ts";
-import { isAccountGroup } from "./posthog/events.ts";
+import { isAccountGroup } from "./posthog-events.ts";
 import { accountOf } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 

@@ -6,16 +6,16 @@ import { refuseMoved } from "../cluster/moved.ts";
 import type { Config } from "../config.ts";
 import { features } from "../features/features.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
-import { ledgerFile } from "../ledger/sqlite/engine/ledger-file.ts";
-import { openSqliteLedger, type SqliteLedgerOptions } from "../ledger/sqlite/engine/open.ts";
+import type { ClusterNode } from "../ledger/postgres/node.ts";
+import { ledgerFile } from "../ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger, type SqliteLedgerOptions } from "../ledger/sqlite/open.ts";
 import { type Peer, socketPeer } from "../process/control.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { takeLock } from "../process/lock.ts";
 import { socketPath } from "../process/sockets.ts";
 import type { Time } from "../process/time.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 import { refuseLostLedger, refuseLostWarehouse } from "./lost-store.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */

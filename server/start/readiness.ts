@@ -1,6 +1,6 @@
 /** The answer of /readyz: whether writes are accepted, and the state of analysis. */
 import type { Intake } from "../intake/intake-service.ts";
-import type { ClusterNode } from "../ledger/postgres/cluster/node.ts";
+import type { ClusterNode } from "../ledger/postgres/node.ts";
 import type { Peer } from "../process/control.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
 import { unavailableReasons } from "../warehouse/engine/unavailable.ts";

@@ -11,13 +11,13 @@ import type { ClientAddresses } from "../http/port/client-address.ts";
 import type { PageHost } from "../http/port/page-host.ts";
 import type { ReadKeys } from "../http/port/read-keys.ts";
 import type { Intake } from "../intake/intake-service.ts";
-import type { LiveView } from "../intake/watch/live.ts";
+import type { LiveView } from "../intake/live.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { SignIn } from "../members/sign-in.ts";
 import { SignInWatch } from "../members/sign-in-watch.ts";
 import type { Peer } from "../process/control.ts";
 import type { Outbox } from "../sending/outbox.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { Logger } from "../process/log.ts";
 
 /** Parts of intake that routes about people need. */
 export interface PeopleNeeds {

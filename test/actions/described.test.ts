@@ -10,10 +10,10 @@ import { messageTypes, noticeTypes } from "../../contract/destinations/destinati
 import { readConfig } from "../../server/config.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import { features } from "../../server/features/features.ts";
-import { noticesFor, type OrganizationNow } from "../../server/features/notices/notices.ts";
-import { openApiDocument } from "../../server/http/docs/openapi.ts";
+import { noticesFor, type OrganizationNow } from "../../server/features/destinations/notices.ts";
+import { openApiDocument } from "../../server/http/api/openapi.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { newOutbox } from "../../server/sending/outbox.ts";
 import { testMessage } from "../../server/sending/test-message.ts";
 import { until } from "../until.ts";

@@ -19,7 +19,7 @@ import type { Organization } from "../../server/ledger/stores/organization-rows.
 import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 import type { MessageBody } from "../../server/sending/message-body.ts";
 import { slackBody } from "../../server/sending/slack-body.ts";
-import type { Logger } from "../../server/telemetry/log.ts";
+import type { Logger } from "../../server/process/log.ts";
 import { ada, adaToCall, monday, quiet } from "./sample-digest.ts";
 
 describe("a digest is due", () => {

@@ -4,7 +4,7 @@ import { getServers, setServers } from "node:dns";
 import { mkdtempSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SyncedFile } from "../../server/ledger/sqlite/engine/synced-file.ts";
+import { SyncedFile } from "../../server/ledger/sqlite/synced-file.ts";
 import { lookUpBy } from "../../server/sending/look-up.ts";
 import { post, usualRules } from "../../server/sending/post.ts";
 import { until } from "../until.ts";

@@ -6,8 +6,8 @@ import {
   noticesFor,
   type OrganizationNow,
   type WatchedSource,
-} from "../../server/features/notices/notices.ts";
-import { Notifier } from "../../server/features/notices/notifier.ts";
+} from "../../server/features/destinations/notices.ts";
+import { Notifier } from "../../server/features/destinations/notifier.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { DestinationWithCounts } from "../../server/sending/destinations.ts";

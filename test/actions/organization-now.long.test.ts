@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { OrganizationReader } from "../../server/features/notices/organization-now.ts";
+import { OrganizationReader } from "../../server/features/destinations/organization-now.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import type { Mail } from "../../server/sending/mail.ts";
 import { tellOwners } from "../../server/sending/owner-mails.ts";
 import type { Sent } from "../../server/sending/post.ts";

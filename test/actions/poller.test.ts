@@ -1,7 +1,7 @@
 /** The poller of background jobs: what wakes a job, and that nothing is lost when nobody does. */
 import { afterEach, expect, test } from "bun:test";
 import { type Job, Poller } from "../../server/features/poller.ts";
-import type { Logger } from "../../server/telemetry/log.ts";
+import type { Logger } from "../../server/process/log.ts";
 import { until } from "../until.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";

@@ -1,7 +1,7 @@
 /** Rules about silent sources: an alert ends with the next item of its source, and the cooldown only keeps
  * the rule from firing again. */
 import { expect, test } from "bun:test";
-import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
+import type { SourceStatus } from "../../server/scoring/run/source-watch.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";

@@ -6,7 +6,7 @@ import { segmentChangesOf, segmentDays } from "../../server/features/segments/me
 import { SegmentKeeper, type SegmentKeeperParts } from "../../server/features/segments/segment-keeper.ts";
 import type { ErasedAccounts } from "../../server/ledger/erasures.ts";
 import type { Segment } from "../../server/ledger/rules/segment-rules.ts";
-import type { Logger } from "../../server/telemetry/log.ts";
+import type { Logger } from "../../server/process/log.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 

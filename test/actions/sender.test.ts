@@ -10,7 +10,7 @@ import { readConfig } from "../../server/config.ts";
 import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { newOutbox } from "../../server/sending/outbox.ts";
 import type { Sent } from "../../server/sending/post.ts";
 import { type Poster, PostingThread } from "../../server/sending/posting-thread.ts";

@@ -1,7 +1,7 @@
 /** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures
  * are made. */
 
-import { countsOfDays } from "../../server/analytics/events/counts-of-days.ts";
+import { countsOfDays } from "../../server/analytics/counts-of-days.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../server/warehouse/schema/included.ts";
 

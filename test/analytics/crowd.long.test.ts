@@ -14,7 +14,7 @@ import type { ApiParts, Handlers } from "../../server/http/api/context.ts";
 import { openQuestionLimits } from "../../server/http/api/open-questions.ts";
 
 import { serveSocket } from "../../server/process/control.ts";
-import { createLogger } from "../../server/telemetry/log.ts";
+import { createLogger } from "../../server/process/log.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { becomes, until } from "../until.ts";

@@ -2,7 +2,7 @@
  * anything. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
 import { becomes, until } from "../until.ts";

@@ -1,6 +1,6 @@
 /** An organization whose rows in PostgreSQL are locked from outside: no other organization waits for it. */
 import { afterAll, expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
 import type { Server } from "../server.ts";
 import { until } from "../until.ts";
 import { TestCluster } from "./support.ts";

@@ -2,9 +2,9 @@
  * it between two chunks of a rule. */
 import { afterAll, expect, test } from "bun:test";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
-import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { nodeKey } from "../../server/ledger/postgres/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { freePort } from "../deploy/running.ts";

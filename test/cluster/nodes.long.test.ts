@@ -2,8 +2,8 @@
  * other. */
 import { afterAll, expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { joined } from "../people/support.ts";
 import { Watching } from "../people/watching.ts";
 import type { Server } from "../server.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { SilentProxy } from "../ledger/silent-proxy.ts";
 import { until } from "../until.ts";
 import { TestCluster } from "./support.ts";

@@ -1,7 +1,7 @@
 /** A rolling restart behind a load balancer that asks for readiness: no request fails. */
 import { expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { nodeKey } from "../../server/ledger/postgres/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { freePort } from "../deploy/running.ts";
 import type { Server } from "../server.ts";

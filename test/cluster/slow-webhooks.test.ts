@@ -2,9 +2,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
-import { tableOf } from "../../server/ledger/postgres/inbox/inbox-segments.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { tableOf } from "../../server/ledger/postgres/inbox-segments.ts";
 import { deliver } from "../sources/webhooks-support.ts";
 import { expectSuccess } from "../specification/support.ts";
 import { until } from "../until.ts";

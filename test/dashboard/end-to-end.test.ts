@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser as Chromium, Page } from "playwright-core";
 import type { PageAddress } from "../../contract/pages.ts";
-import { type Language, languages, snippet } from "../../dashboard/pages/start/snippets.ts";
+import { type Language, languages, snippet } from "../../dashboard/pages/overview/snippets.ts";
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
 import { becomes } from "../until.ts";

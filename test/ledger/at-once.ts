@@ -1,8 +1,8 @@
 /** Races of nodes that share a PostgreSQL. No call goes on before all have begun. */
 import { expect } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
-import type { Sql, Tx } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import type { Sql, Tx } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { until } from "../until.ts";
 
 /** Ends the transaction that held the others up, so that nothing is left of it. */

@@ -1,6 +1,6 @@
 /** The database of a ledger, as another process has it open: for faults, and to compare every row. */
 import { Database } from "bun:sqlite";
-import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
 
 /** Which commits fail: those that add an entry to the audit log, that update one, or that write to any other
  * table. */

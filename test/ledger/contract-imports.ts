@@ -2,7 +2,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { Importer } from "../../server/intake/importer.ts";
-import type { Noted } from "../../server/intake/watch/warnings.ts";
+import type { Noted } from "../../server/intake/warnings.ts";
 import { userKey } from "../../server/ledger/rules/held-events.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";

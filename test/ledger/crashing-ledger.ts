@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger, type SqliteLedgerOptions } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger, type SqliteLedgerOptions } from "../../server/ledger/sqlite/open.ts";
 import { CrashPoints } from "./crash-points.ts";
 
 export class CrashingLedger {

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { movedTables, otherTables } from "../../server/ledger/postgres/move/moved-tables.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { movedTables, otherTables } from "../../server/ledger/postgres/moved-tables.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-tables-"));
 afterAll(() => rmSync(folder, { recursive: true }));

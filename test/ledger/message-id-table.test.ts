@@ -5,12 +5,12 @@ import {
   addToFilter,
   emptyFilter,
   mayContain,
-} from "../../server/ledger/sqlite/message-ids/message-id-filter.ts";
+} from "../../server/ledger/sqlite/message-id-filter.ts";
 import {
   MessageIdTable,
   secondIn,
   wordsPerSlot,
-} from "../../server/ledger/sqlite/message-ids/message-id-table.ts";
+} from "../../server/ledger/sqlite/message-id-table.ts";
 import { Random } from "../../simulation/random.ts";
 
 const seed = Date.now() % 2 ** 31;

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations/migrations.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations/migrations.ts";
 import { PostgresServer } from "../postgres.ts";
 

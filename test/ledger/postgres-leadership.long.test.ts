@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
-import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";
-import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { Leadership, type Term } from "../../server/ledger/postgres/leadership.ts";
+import { LoaderLease } from "../../server/ledger/postgres/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { systemTime } from "../../server/process/time.ts";
-import { createLogger } from "../../server/telemetry/log.ts";
+import { createLogger } from "../../server/process/log.ts";
 import { PostgresServer } from "../postgres.ts";
 import { becomes, until } from "../until.ts";
 import { alertRule, decision } from "./alert-decision.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/inbox.ts";
-import { openPool, queriesOn } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool, queriesOn } from "../../server/ledger/postgres/connect.ts";
 import {
   openPostgresLedger,
   type PostgresLedger,

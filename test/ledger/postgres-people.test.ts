@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
-import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/client/connect.ts";
-import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
+import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/connect.ts";
+import { advisoryLocks } from "../../server/ledger/postgres/locks.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import type { Person } from "../../server/ledger/stores/member-rows.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";

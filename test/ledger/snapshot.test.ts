@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { takeSnapshot } from "../../server/ledger/sqlite/engine/snapshot.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { takeSnapshot } from "../../server/ledger/sqlite/snapshot.ts";
 import { until } from "../until.ts";
 import { appendAlone, remember } from "./writes.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { AlertFilter } from "../../server/features/alerts/store/alerts.ts";
 import { features } from "../../server/features/features.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-alert-lists-"));
 const file = join(folder, "ledger.sqlite");

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { features } from "../../server/features/features.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { BesideSqlite } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
 import { maxHeldEventBytes, maxWaitingLinks } from "./held-event-support.ts";

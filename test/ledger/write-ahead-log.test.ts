@@ -9,7 +9,7 @@ import { basename, join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { turns, until } from "../until.ts";
 import { append, inboxRows, user, writePeople } from "./writes.ts";
 

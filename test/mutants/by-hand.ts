@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "rows are deleted before the position is past them",
-    file: "server/ledger/sqlite/inbox/inbox-tidy.ts",
+    file: "server/ledger/sqlite/inbox-tidy.ts",
     from: "const loadedUpto = this.#inbox.loadedUpto();",
     to: "const loadedUpto = this.#inbox.newestInboxId;",
     test: "test/ledger/inbox-model.long.test.ts",
@@ -48,14 +48,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the journal is written over before SQLite's log is synced",
-    file: "server/ledger/sqlite/journal/journal.ts",
+    file: "server/ledger/sqlite/journal.ts",
     from: "lastInboxId(group), this.#restingUpto)",
     to: "lastInboxId(group), Number.POSITIVE_INFINITY)",
     test: "test/ledger/journal.test.ts",
   },
   {
     name: "the inbox is frozen without what waits in the journal",
-    file: "server/ledger/sqlite/journal/flushed-inbox.ts",
+    file: "server/ledger/sqlite/flushed-inbox.ts",
     from: "    if (!this.#inbox.hasUnfinished) this.#journal.flush();\n",
     to: "",
     test: "test/ledger/journal.test.ts",
@@ -114,7 +114,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a restore leaves no mark while it works",
-    file: "server/ledger/sqlite/engine/open.ts",
+    file: "server/ledger/sqlite/open.ts",
     from: "  refuseUnfinishedRestore(dirname(file));\n",
     to: "",
     test: "test/long/backup.long.test.ts",

@@ -1,7 +1,7 @@
 /** When a load in bulk is written down: at once when it begins, and every few seconds until when it
  * lasted. */
 import { expect, test } from "bun:test";
-import { BulkLoads } from "../../server/intake/watch/bulk-loads.ts";
+import { BulkLoads } from "../../server/intake/bulk-loads.ts";
 
 const second = 1_000;
 

@@ -1,6 +1,6 @@
 /** Whom to call first: which class holds, in which order rows come, and what a row says. */
 import { describe, expect, test } from "bun:test";
-import type { callClasses } from "../../contract/call-list/call-list.ts";
+import type { callClasses } from "../../contract/call-list.ts";
 import {
   type CallFacts,
   type CallGround,
@@ -8,7 +8,7 @@ import {
   callReason,
   compareCalls,
   isWorseSince,
-} from "../../server/analytics/calls/ranking.ts";
+} from "../../server/analytics/ranking.ts";
 
 const dayMs = 86_400_000;
 const day = (date: string) => Date.parse(`${date}T12:00:00Z`);

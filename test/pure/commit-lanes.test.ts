@@ -1,9 +1,9 @@
 /** Which requests share a commit, which wait for each other, and which fail together. */
 import { expect, test } from "bun:test";
 import type { AdmittedSourced } from "../../server/intake/admission/admit-sourced.ts";
-import { CommitLane } from "../../server/intake/commit/commit-lane.ts";
-import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
-import { WaitingCount } from "../../server/intake/commit/waiting-requests.ts";
+import { CommitLane } from "../../server/intake/commit-lane.ts";
+import { GroupCommit } from "../../server/intake/group-commit.ts";
+import { WaitingCount } from "../../server/intake/waiting-requests.ts";
 import { FairTurns } from "../../server/process/fair-turns.ts";
 import { turns, until } from "../until.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";

@@ -1,7 +1,7 @@
 /** Requests that share a commit, and two groups on their way to the disk. The disk syncs when the test allows
  * it. */
 import { expect, test } from "bun:test";
-import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
+import { GroupCommit } from "../../server/intake/group-commit.ts";
 import { turns } from "../until.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 

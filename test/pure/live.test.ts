@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
 import { liveStream } from "../../server/features/live-view.ts";
-import { LiveView } from "../../server/intake/watch/live.ts";
-import type { LiveMessage, LiveWatcher } from "../../server/intake/watch/live-channel.ts";
+import { LiveView } from "../../server/intake/live.ts";
+import type { LiveMessage, LiveWatcher } from "../../server/intake/live-channel.ts";
 import { roleRights } from "../../server/members/rights.ts";
 import { until } from "../until.ts";
 

@@ -1,6 +1,6 @@
 /** Failures that come again and again are logged once a minute, with how many were left out. */
 import { expect, test } from "bun:test";
-import { Repeats } from "../../server/telemetry/log.ts";
+import { Repeats } from "../../server/process/log.ts";
 
 test("an equal failure is left out for a minute, and counted", () => {
   const repeats = new Repeats();

@@ -1,6 +1,6 @@
 /** Why health moved: every word follows from what was done before and after. */
 import { expect, test } from "bun:test";
-import { movementReason } from "../../server/analytics/week/move-words.ts";
+import { movementReason } from "../../server/analytics/move-words.ts";
 
 const activity = { activeDays28: 14, idleDays: 1, activeMembers28: 0, hasLeft: false };
 

@@ -1,6 +1,6 @@
 /** What the retention page chooses by itself: the period of cohorts, and the shades of the grid. */
 import { expect, test } from "bun:test";
-import { type GridGroup, scaleOf } from "../../dashboard/charts/cohort-grid/model.ts";
+import { type GridGroup, scaleOf } from "../../dashboard/charts/cohort-model.ts";
 import { hasFewUsers } from "../../dashboard/pages/retention/usual-period.ts";
 
 const cohort = (cohortUsers: number, more: object = {}) => ({

@@ -1,7 +1,7 @@
 /** The counts of sources in memory: nothing twice, nothing lost after a failed write, and never too many. */
 import { expect, test } from "bun:test";
 import { msPerHour } from "../../server/calendar/zone.ts";
-import { SourceCounts } from "../../server/intake/watch/source-counts.ts";
+import { SourceCounts } from "../../server/intake/source-counts.ts";
 import type { CountedHour } from "../../server/ledger/stores/sources.ts";
 
 const hourMs = 480_000 * msPerHour;

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { storeSourced } from "../../server/http/write/source-outcomes.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import { nextPart, type SourcedWatcher } from "../../server/intake/commit/source-parts.ts";
+import { nextPart, type SourcedWatcher } from "../../server/intake/source-parts.ts";
 
 const arrival = { organization: 1, zone: new Zone("UTC"), receivedAtMs: 1_000, idempotencyKey: null };
 const track = (event: string): SourcedItem => ({

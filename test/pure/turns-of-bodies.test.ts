@@ -12,10 +12,10 @@ import { BodyBudget } from "../../server/http/port/body-budget.ts";
 import { SourceBody } from "../../server/http/write/source-body.ts";
 import { admitBatch, type ParsedBatch, readBatch } from "../../server/intake/admission/batch.ts";
 import { isInvalid, isLargerThan, parseObject } from "../../server/intake/admission/json.ts";
-import { minFreeDiskBytes } from "../../server/intake/commit/room.ts";
+import { minFreeDiskBytes } from "../../server/intake/room.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { turns } from "../until.ts";
 import { anyJson, arrivalIn, seeded } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { explainInvalid } from "../../contract/explain.ts";
 import { isInvalid, parseBody } from "../../server/intake/admission/json.ts";
-import { IngestionWarnings, type Noted } from "../../server/intake/watch/warnings.ts";
+import { IngestionWarnings, type Noted } from "../../server/intake/warnings.ts";
 import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/stores/warnings.ts";
 
 const msPerDay = 86_400_000;

@@ -1,6 +1,6 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
-import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week/week-summary.ts";
+import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
 const toDay = parseDay("2026-03-31") ?? 0;

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import { features } from "../../server/features/features.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { ledgerTrouble, openingTrouble } from "../../server/ledger/sqlite/engine/trouble.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { ledgerTrouble, openingTrouble } from "../../server/ledger/sqlite/trouble.ts";
 import { rekindle } from "../server.ts";
 
 let folder: string;

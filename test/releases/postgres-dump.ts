@@ -1,7 +1,7 @@
 /** A ledger in PostgreSQL as text, and back: the npm package of PostgreSQL has no pg_dump. */
 import { features } from "../../server/features/features.ts";
-import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { formTable, type Migration, migrations } from "../../server/ledger/postgres/migrations/migrations.ts";
 
 export interface Dump {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { SenderName } from "../../contract/sources.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { SourceHour, SourceTotals } from "../../server/ledger/stores/sources.ts";
-import { SourceWatch } from "../../server/scoring/data-quality/source-watch.ts";
+import { SourceWatch } from "../../server/scoring/run/source-watch.ts";
 
 const organization = { id: 1, zone: new Zone("UTC") };
 const items = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };

@@ -8,7 +8,7 @@ import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
-import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
+import { dollarsPerEuro } from "../../simulation/prices.ts";
 import { type Item, type Tracked, wireItem } from "../../simulation/items.ts";
 import { demonstrationSize, Simulation, type SimulationOptions } from "../../simulation/simulation.ts";
 import { stateOn } from "../../simulation/truth.ts";

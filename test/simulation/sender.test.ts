@@ -1,6 +1,6 @@
 /** The sender of a demonstration, against servers that refuse, fail and go away. */
 import { expect, test } from "bun:test";
-import { Sender } from "../../cli/demo/sender.ts";
+import { Sender } from "../../cli/demo-sender.ts";
 import { until } from "../until.ts";
 
 interface Batch {

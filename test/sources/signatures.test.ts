@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import type { WebhookSignature } from "../../contract/source-settings.ts";
-import { whyNotVerified } from "../../server/sources/webhook/verify.ts";
+import { whyNotVerified } from "../../server/sources/webhook-verify.ts";
 
 const nowMs = Date.UTC(2026, 4, 17, 12);
 const body = '{"type":"form.sent","user":"Zoë 🦉"}';

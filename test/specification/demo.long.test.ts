@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Static } from "typebox";
 import { withApi } from "../../cli/api/ask.ts";
-import { addRules, addWork } from "../../cli/demo/team.ts";
+import { addRules, addWork } from "../../cli/demo-team.ts";
 import type { AlertRulesAnswer } from "../../contract/alerts/rule-schemas.ts";
 import { contactEvent } from "../../contract/api/contacts.ts";
 import type { ContactsAnswer, NotesAnswer, TasksAnswer } from "../../contract/api/notes-and-tasks.ts";

@@ -1,6 +1,6 @@
 /** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
 import { rekindle, Server } from "../server.ts";
 import { becomes, until } from "../until.ts";
 import { head, RawConnection } from "./raw.ts";

@@ -4,7 +4,7 @@
  * another.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
 import { timeline } from "../../server/analytics/entities/timeline.ts";
 import { Random } from "../../simulation/random.ts";
 import { counts } from "../analytics/counts.ts";

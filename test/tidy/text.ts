@@ -65,8 +65,8 @@ const namesSystemTime: ReadonlySet<string> = new Set([
   "server/start/main.ts",
   // Defaults of ledgers, which tests and commands open by themselves.
   "server/ledger/postgres/ledger.ts",
-  "server/ledger/postgres/move/move-in.ts",
-  "server/ledger/sqlite/engine/open.ts",
+  "server/ledger/postgres/move-in.ts",
+  "server/ledger/sqlite/open.ts",
   // A receiver's date, and a server's clock, are compared with the real one.
   "server/sending/post.ts",
   "server/warehouse/engine/probe.ts",

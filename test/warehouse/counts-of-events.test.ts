@@ -1,6 +1,6 @@
 /** The counts by event and day that the engine keeps inside every part of `user_event_days`. */
 import { expect, test } from "bun:test";
-import { countsOfDays } from "../../server/analytics/events/counts-of-days.ts";
+import { countsOfDays } from "../../server/analytics/counts-of-days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { countsOfEvents } from "../../server/warehouse/schema/tables.ts";
 import { checkOrganization, describeDifference } from "../../server/warehouse/upkeep/check.ts";

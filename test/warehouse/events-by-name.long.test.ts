@@ -1,7 +1,7 @@
 /** The events by name and day that the engine keeps inside every part of `events`, and questions about
  * properties. */
 import { expect, test } from "bun:test";
-import { type EventsByValueQuestion, eventsByValue } from "../../server/analytics/events/events-by-value.ts";
+import { type EventsByValueQuestion, eventsByValue } from "../../server/analytics/events-by-value.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

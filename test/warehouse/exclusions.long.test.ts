@@ -1,7 +1,7 @@
 /** The excluded users, compared with a recount of users and rules in this process. Figures leave them out. */
 
 import { expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { User } from "../../server/ledger/entities.ts";

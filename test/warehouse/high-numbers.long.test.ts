@@ -1,8 +1,8 @@
 /** Figures of an organization whose users' numbers are beyond 2^24: numbers of users are never used again. */
 import { expect, test } from "bun:test";
 import { weeklyRetention } from "../../bench/history/history.ts";
-import { activeUsers } from "../../server/analytics/activity/active-users.ts";
-import { adoption } from "../../server/analytics/activity/adoption.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
+import { adoption } from "../../server/analytics/adoption.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "./support.ts";
 

@@ -6,7 +6,7 @@ import { features } from "../../server/features/features.ts";
 import type { FrozenBatch, Inbox } from "../../server/ledger/inbox.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { systemTime, type Time } from "../../server/process/time.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";

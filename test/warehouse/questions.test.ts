@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
 import { timeline } from "../../server/analytics/entities/timeline.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { weekly } from "./retention-support.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { eventsByValue } from "../../server/analytics/events/events-by-value.ts";
+import { eventsByValue } from "../../server/analytics/events-by-value.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay, WarehouseUnderTest } from "./support.ts";
 

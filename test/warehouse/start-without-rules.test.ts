@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { systemTime } from "../../server/process/time.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 

@@ -3,7 +3,7 @@ import type { ruleStates } from "../../../contract/alerts/rules.ts";
 import type { Changes, Reads } from "../../api/paths.ts";
 import { counted, daysBetween, dayText, numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
-import { stateWords as destinationStates } from "../settings/destinations/words.ts";
+import { stateWords as destinationStates } from "../settings/delivery-words.ts";
 import type { Kind, Rule } from "./draft.ts";
 
 type Destination = Reads["/api/destinations"]["answer"]["destinations"][number];

@@ -1,6 +1,6 @@
 /** Whom to call: the first ten of the call list, and what can be done about each. */
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
-import { callListLimits } from "../../../contract/call-list/call-list.ts";
+import { callListLimits } from "../../../contract/call-list.ts";
 import { csvAddress, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";

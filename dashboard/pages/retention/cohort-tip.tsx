@@ -1,6 +1,6 @@
 /** The description of a cell of the cohort grid. */
 import type { ReactElement } from "react";
-import { atText } from "../../charts/cohort-grid/model.ts";
+import { atText } from "../../charts/cohort-model.ts";
 import { useToday } from "../../parts/time.tsx";
 import { counted, numbers } from "../../text/format.ts";
 import { cohortTitle, type FoundCell, intervalText, missingText } from "./cohorts.ts";

@@ -1,7 +1,7 @@
 /** The answer about retention as the page shows it: groups of cohorts, and what there is to say of a cell. */
 import type { Reads } from "../../api/paths.ts";
-import type { GridGroup, GridWords } from "../../charts/cohort-grid/model.ts";
-import type { Found } from "../../charts/cohort-grid/places.ts";
+import type { GridGroup, GridWords } from "../../charts/cohort-model.ts";
+import type { Found } from "../../charts/cohort-places.ts";
 import { dayPlus, daysBetween, dayText, numbers } from "../../text/format.ts";
 import type { Choices } from "./question.ts";
 import { smallCohortUsers } from "./usual-period.ts";

@@ -1,7 +1,7 @@
 /** Whether groups differ: a test of all of them at one age, and a sentence about the two drawn curves. */
 import type { ReactElement } from "react";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
-import { periodsText } from "../../charts/cohort-grid/model.ts";
+import { periodsText } from "../../charts/cohort-model.ts";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";

@@ -1,7 +1,7 @@
 /** The choices of the question: what makes a cohort, what counts as coming back, and by what to split. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { periodsText } from "../../charts/cohort-grid/model.ts";
+import { periodsText } from "../../charts/cohort-model.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";

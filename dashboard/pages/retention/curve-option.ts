@@ -1,7 +1,7 @@
 /** The drawing of retention curves: a line with its band, and the projection dashed. */
 import type { EChartsCoreOption } from "echarts/core";
 import { categoryAxis, gridBelowLegend, gridWithin, valueAxis } from "../../charts/chart.tsx";
-import { periodsText } from "../../charts/cohort-grid/model.ts";
+import { periodsText } from "../../charts/cohort-model.ts";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { numbers } from "../../text/format.ts";

@@ -1,7 +1,7 @@
 /** Retention by age: weighted means as curves, of one group or two. */
 import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
-import { periodsText } from "../../charts/cohort-grid/model.ts";
+import { periodsText } from "../../charts/cohort-model.ts";
 import type { Colours } from "../../charts/colours.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";

@@ -1,11 +1,11 @@
 /** The retention page: heat map, curves, comparison and the users of a cell. */
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
-import { CohortGrid } from "../../charts/cohort-grid/grid.tsx";
-import { GridLegend } from "../../charts/cohort-grid/legend.tsx";
-import { scaleOf } from "../../charts/cohort-grid/model.ts";
-import { openKeysIn, openKeysText } from "../../charts/cohort-grid/open-keys.ts";
-import type { Found } from "../../charts/cohort-grid/places.ts";
+import { CohortGrid } from "../../charts/cohort-grid.tsx";
+import { GridLegend } from "../../charts/cohort-legend.tsx";
+import { scaleOf } from "../../charts/cohort-model.ts";
+import { openKeysIn, openKeysText } from "../../charts/cohort-open-keys.ts";
+import type { Found } from "../../charts/cohort-places.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";

@@ -1,7 +1,7 @@
 /** The users of a cell: those who returned, and those who did not. */
 import { type ReactElement, useState } from "react";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
-import { atText } from "../../charts/cohort-grid/model.ts";
+import { atText } from "../../charts/cohort-model.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";

@@ -1,6 +1,6 @@
 /** MRR at risk: what is expected to be lost within the churn horizon, and the payers behind it. */
 import type { ReactElement, ReactNode } from "react";
-import { callListLimits } from "../../../contract/call-list/call-list.ts";
+import { callListLimits } from "../../../contract/call-list.ts";
 import { csvAddress, type Reads } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";

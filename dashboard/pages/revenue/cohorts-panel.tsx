@@ -1,11 +1,11 @@
 /** Revenue cohorts: the MRR that payers kept, by the period of their first MRR. */
 import { type ReactElement, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
-import { CohortGrid } from "../../charts/cohort-grid/grid.tsx";
-import { GridLegend } from "../../charts/cohort-grid/legend.tsx";
-import { atText, scaleOf } from "../../charts/cohort-grid/model.ts";
-import { openKeysIn, openKeysText } from "../../charts/cohort-grid/open-keys.ts";
-import type { Found } from "../../charts/cohort-grid/places.ts";
+import { CohortGrid } from "../../charts/cohort-grid.tsx";
+import { GridLegend } from "../../charts/cohort-legend.tsx";
+import { atText, scaleOf } from "../../charts/cohort-model.ts";
+import { openKeysIn, openKeysText } from "../../charts/cohort-open-keys.ts";
+import type { Found } from "../../charts/cohort-places.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";

@@ -1,6 +1,6 @@
 /** The answer about revenue cohorts as the page shows it. */
 import type { Reads } from "../../api/paths.ts";
-import type { GridGroup, GridWords } from "../../charts/cohort-grid/model.ts";
+import type { GridGroup, GridWords } from "../../charts/cohort-model.ts";
 import { groupLabel, keyOf, periodText } from "./periods.ts";
 import type { Choices, Period } from "./question.ts";
 

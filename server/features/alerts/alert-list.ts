@@ -1,6 +1,6 @@
 /** Alerts as the API answers them. */
 
-import { callListLimits } from "../../../contract/call-list/call-list.ts";
+import { callListLimits } from "../../../contract/call-list.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { payersNow } from "../../analytics/revenue/payers-now.ts";
 import { dayOrNull, formatDay } from "../../calendar/days.ts";

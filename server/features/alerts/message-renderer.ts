@@ -7,7 +7,7 @@ import type { SharedLedger } from "../../ledger/ledger.ts";
 import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { RenderedDelivery, UnrenderedDelivery } from "../../sending/deliveries.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { alertBody, byImportance, type MessageGround, runBody } from "./alert-messages.ts";
 import { excludedAmong } from "./rules/standing.ts";

@@ -9,7 +9,7 @@ import type { MessageBody, MessageRow } from "../../sending/message-body.ts";
 import { cutText } from "../../sending/message-text.ts";
 import { amountText, worthWords } from "../../sending/worth-words.ts";
 import { percentText } from "../alerts/rules/facts.ts";
-import { silenceSentence } from "../notices/notices.ts";
+import { silenceSentence } from "../destinations/notices.ts";
 import type { Digest, DigestCall, DigestEntity } from "./digest.ts";
 
 export interface DigestGround {

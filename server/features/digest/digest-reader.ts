@@ -1,6 +1,6 @@
 /** Reads the content of a digest, from the warehouse and the ledger. */
 import { type DigestPeriod, digestDays, digestLimits } from "../../../contract/digest/digest.ts";
-import { readCallList } from "../../analytics/calls/call-list.ts";
+import { readCallList } from "../../analytics/call-list.ts";
 import { type Controls, controlsOn } from "../../analytics/entities/controls.ts";
 import { hasPayers } from "../../analytics/revenue/payers-now.ts";
 import { formatDay } from "../../calendar/days.ts";
@@ -10,7 +10,7 @@ import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";
-import type { SourceWatch } from "../../scoring/data-quality/source-watch.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { highRiskMoves } from "../../scoring/queries/lists/high-risk-moves.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";
@@ -20,7 +20,7 @@ import type { ScoreRecord } from "../../scoring/run/records.ts";
 import { newestRun } from "../../scoring/run/status.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { mrrReader } from "../alerts/rules/mrr.ts";
-import { modelSentences } from "../notices/notices.ts";
+import { modelSentences } from "../destinations/notices.ts";
 import {
   alertsOfWeek,
   type Digest,

@@ -2,7 +2,7 @@
 import { type DigestPeriod, digestLimits } from "../../../contract/digest/digest.ts";
 
 import type { SenderName } from "../../../contract/sources.ts";
-import type { CallRow } from "../../analytics/calls/call-list.ts";
+import type { CallRow } from "../../analytics/call-list.ts";
 import type { NamedEntity } from "../../ledger/stores/entity-rows.ts";
 import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";

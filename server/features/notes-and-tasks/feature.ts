@@ -1,6 +1,6 @@
 /** Notes and tasks of team members about users and accounts. */
 
-import { run, sqlText } from "../../ledger/engine/sql.ts";
+import { run, sqlText } from "../../ledger/sql.ts";
 import type { Feature } from "../../ledger/feature.ts";
 import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
 import { workTables } from "./tables.ts";

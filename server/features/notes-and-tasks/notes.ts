@@ -2,7 +2,7 @@
 
 import { workLimits } from "../../../contract/notes-and-tasks.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   count,
   type Fragment,
@@ -15,7 +15,7 @@ import {
   select,
   text,
   type Work,
-} from "../../ledger/engine/sql.ts";
+} from "../../ledger/sql.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntityNumbers,

@@ -1,6 +1,6 @@
 /** The tables of notes and tasks, as the migration creates them on both engines. Never edit a released
  * text. */
-import type { TableTypes } from "../../ledger/engine/tables.ts";
+import type { TableTypes } from "../../ledger/tables.ts";
 
 /** Notes and tasks about users and accounts: one of the two numbers is 0. They name their entity by its
  * number, which no other one gets. */

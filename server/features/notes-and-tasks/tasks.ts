@@ -4,7 +4,7 @@ import { type TaskList, workLimits } from "../../../contract/notes-and-tasks.ts"
 import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   count,
   type Fragment,
@@ -17,7 +17,7 @@ import {
   select,
   text,
   type Work,
-} from "../../ledger/engine/sql.ts";
+} from "../../ledger/sql.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntitiesByNumber,

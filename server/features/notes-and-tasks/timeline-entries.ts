@@ -1,7 +1,7 @@
 /** Alerts, notes and tasks as entries of timelines. */
 import { type TimelineKind, timelineKinds } from "../../../contract/notes-and-tasks.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
-import { part, sqlText, type Work } from "../../ledger/engine/sql.ts";
+import type { Engine } from "../../ledger/engine.ts";
+import { part, sqlText, type Work } from "../../ledger/sql.ts";
 import { type EntityRef, isOfEntity } from "../../ledger/stores/entity-rows.ts";
 import { findAlerts } from "../alerts/store/alert-store.ts";
 import type { Alert } from "../alerts/store/alerts.ts";

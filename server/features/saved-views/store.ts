@@ -3,7 +3,7 @@
 import { viewLimits, type viewPages } from "../../../contract/api/saved-views.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   count,
   exists,
@@ -17,7 +17,7 @@ import {
   text,
   type Work,
   word,
-} from "../../ledger/engine/sql.ts";
+} from "../../ledger/sql.ts";
 import { noAccount } from "../../ledger/rules/member-notes.ts";
 import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
 

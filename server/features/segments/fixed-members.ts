@@ -8,8 +8,8 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { SegmentKind } from "../../../contract/segments/segments.ts";
-import { ids as idsAsRows, onPostgres, records, texts } from "../../ledger/engine/dialect.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
+import { ids as idsAsRows, onPostgres, records, texts } from "../../ledger/dialect.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   integer,
   json,
@@ -20,7 +20,7 @@ import {
   sqlText,
   text,
   type Work,
-} from "../../ledger/engine/sql.ts";
+} from "../../ledger/sql.ts";
 import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
 import type { SegmentContent } from "./segments.ts";

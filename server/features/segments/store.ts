@@ -3,7 +3,7 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Filter } from "../../../contract/segments/filters.ts";
 import type { Actor } from "../../ledger/audit.ts";
-import type { Engine } from "../../ledger/engine/engine.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   exists,
   integer,
@@ -18,7 +18,7 @@ import {
   text,
   type Work,
   word,
-} from "../../ledger/engine/sql.ts";
+} from "../../ledger/sql.ts";
 import { noAccount } from "../../ledger/rules/member-notes.ts";
 import type { Segment } from "../../ledger/rules/segment-rules.ts";
 import {

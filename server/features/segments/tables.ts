@@ -1,5 +1,5 @@
 /** The tables of segments, as the migration creates them on both engines. Never edit a released text. */
-import type { TableTypes } from "../../ledger/engine/tables.ts";
+import type { TableTypes } from "../../ledger/tables.ts";
 
 /** Segments, and the users or accounts of fixed ones: one of the two numbers is 0. A filter names no user and
  * no account. */

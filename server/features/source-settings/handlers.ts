@@ -19,8 +19,8 @@ import {
   type WebhookSettings,
 } from "../../ledger/stores/source-settings.ts";
 import { triedItem } from "../../sources/tried.ts";
-import { translateUnknown } from "../../sources/webhook/presets.ts";
-import { checkMapping, translateWebhook } from "../../sources/webhook/webhook.ts";
+import { translateUnknown } from "../../sources/webhook-presets.ts";
+import { checkMapping, translateWebhook } from "../../sources/webhook.ts";
 
 const maxTriedItems = 20;
 

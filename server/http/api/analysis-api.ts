@@ -15,7 +15,7 @@ import { begun } from "../../process/begun.ts";
 import { currentVersionOf } from "../../process/call.ts";
 import { CallFailed } from "../../process/control.ts";
 import type { Asker } from "../../process/fair-turns.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 import { askedBy } from "../../warehouse/engine/warehouse.ts";
 import { analysisStarting, conflict, failure, refused, tooMany, unexpected } from "../port/answers.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";

@@ -3,7 +3,7 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { isPageAddress, pageAddresses } from "../../../contract/pages.ts";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { DashboardPages } from "../docs/dashboard-pages.ts";
+import type { DashboardPages } from "../api/dashboard-pages.ts";
 import { preflight, withPages } from "../write/any-origin.ts";
 import { posthogScriptPrefixes, posthogStartRoutes } from "../write/posthog-start.ts";
 import { sourceRoutes } from "../write/source-routes.ts";

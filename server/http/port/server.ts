@@ -1,7 +1,7 @@
 /** The public port. Bun's own limit on bodies lies far above ours, so that ours answers. */
 import { Refusal } from "../../../contract/refusal.ts";
-import type { Logger } from "../../telemetry/log.ts";
-import { readDashboard } from "../docs/dashboard-pages.ts";
+import type { Logger } from "../../process/log.ts";
+import { readDashboard } from "../api/dashboard-pages.ts";
 import type { WriteParts } from "../write/write.ts";
 import { unexpected } from "./answers.ts";
 import type { Handler } from "./handler.ts";

@@ -6,7 +6,7 @@ import { readBatch } from "../../intake/admission/batch.ts";
 import { type Invalid, isInvalid, type ParsedObject, type Turn } from "../../intake/admission/json.ts";
 import { errorOf, isStored, type Outcome } from "../../intake/decide/requests.ts";
 import type { Intake } from "../../intake/intake-service.ts";
-import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { WatchedRequest } from "../../intake/watched-request.ts";
 import { created, failure, tooMany } from "../port/answers.ts";
 import type { TokenBucket } from "../port/rate-limit.ts";
 

@@ -9,7 +9,7 @@ import type { SourceName } from "../../../contract/sources.ts";
 import type { Arrival } from "../../intake/admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedObject, type Turn } from "../../intake/admission/json.ts";
 import { slicesOf } from "../../intake/admission/slices.ts";
-import type { Sender, WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { Sender, WatchedRequest } from "../../intake/watched-request.ts";
 import { tooMany, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { inflateBody, readBody, readSentBody } from "../port/body.ts";

@@ -8,7 +8,7 @@ import { type KeptValue, keptDetail } from "../../intake/admission/kept-values.t
 import type { SourcedItem } from "../../intake/admission/sourced.ts";
 import { isStored, type SourcedOutcome } from "../../intake/decide/requests.ts";
 import type { Intake } from "../../intake/intake-service.ts";
-import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { WatchedRequest } from "../../intake/watched-request.ts";
 import type { TranslatedItem } from "../../sources/source.ts";
 
 /** An item as it was sent, what it was taken for, and what became of it. */

@@ -16,12 +16,12 @@ import {
 } from "../../intake/admission/json.ts";
 import { errorOf, type Outcome } from "../../intake/decide/requests.ts";
 import type { Intake } from "../../intake/intake-service.ts";
-import type { Endpoint, LiveView } from "../../intake/watch/live.ts";
-import type { WatchedRequest } from "../../intake/watch/watched-request.ts";
+import type { Endpoint, LiveView } from "../../intake/live.ts";
+import type { WatchedRequest } from "../../intake/watched-request.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { OrganizationGone } from "../../ledger/transact.ts";
-import type { Logger } from "../../telemetry/log.ts";
-import type { AnswerCounts } from "../../telemetry/metrics.ts";
+import type { Logger } from "../../process/log.ts";
+import type { AnswerCounts } from "../../process/metrics.ts";
 import { failure, success, tooMany, unexpected, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { readBody } from "../port/body.ts";

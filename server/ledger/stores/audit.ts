@@ -2,8 +2,8 @@
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { AuditStore, StoredAuditEntry } from "../audit.ts";
-import { skipLocked } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import { skipLocked } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
 import {
   type Fragment,
   integer,
@@ -16,7 +16,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { auditKeptMs } from "../rules/stored-audit.ts";
 
 interface Entry {

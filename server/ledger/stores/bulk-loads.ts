@@ -1,7 +1,7 @@
 /** When rows of the past last came in bulk: a first load, an import, a repair. Scores wait for its end. */
-import { greatest } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { integer, nullable, RowOf, run, select } from "../engine/sql.ts";
+import { greatest } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { integer, nullable, RowOf, run, select } from "../sql.ts";
 
 /** A column of organizations: the last instant of a load that was no import. */
 export const bulkLoadTimes = (integerType: string) => `

@@ -1,7 +1,7 @@
 /** The last nightly check of every organization. */
-import { forKeyShare } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { integer, Json, json, RowOf, run, select } from "../engine/sql.ts";
+import { forKeyShare } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { integer, Json, json, RowOf, run, select } from "../sql.ts";
 
 /** The last comparison of ledger, events and rollups. */
 export interface CheckResult {

@@ -1,7 +1,7 @@
 /** Notices that a ledger was restored, copied or moved. */
-import { forUpdate } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { RowOf, run, select, text } from "../engine/sql.ts";
+import { forUpdate } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { RowOf, run, select, text } from "../sql.ts";
 import type { Feature } from "../feature.ts";
 
 const placeRow = new RowOf<{ readonly place: string }>({ place: text() });

@@ -1,8 +1,8 @@
 /** Reads the counts with which `doctor` compares the warehouse. Changes them off the request path, inside the
  * caller's transaction. */
 
-import { records } from "../engine/dialect.ts";
-import { integer, nullable, perEngine, RowOf, run, select, type Work } from "../engine/sql.ts";
+import { records } from "../dialect.ts";
+import { integer, nullable, perEngine, RowOf, run, select, type Work } from "../sql.ts";
 import type { Populations } from "../health.ts";
 import type { DayCount } from "../inbox.ts";
 import type { VersionRows } from "../rules/rejected-event-facts.ts";

@@ -7,9 +7,9 @@ import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../../contract/members.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import { forUpdate, greatest, records } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../engine/sql.ts";
+import { forUpdate, greatest, records } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../sql.ts";
 import { noMemberForSecret } from "../rules/member-notes.ts";
 import { findOrganization, lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 

@@ -1,6 +1,6 @@
 /** The first commit of an erasure: all rows of a user or an account off the inbox. */
 
-import { greatest, onPostgres, texts } from "../engine/dialect.ts";
+import { greatest, onPostgres, texts } from "../dialect.ts";
 import {
   exists,
   type Fragment,
@@ -12,7 +12,7 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import type { Erasure } from "../erasures.ts";
 import type { Feature } from "../feature.ts";
 import { emailKey } from "../rules/email-key.ts";

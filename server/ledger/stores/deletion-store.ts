@@ -1,8 +1,8 @@
 /** Deletions of organizations: see `../erasures.ts`. The list of tables comes from the schema, so that it
  * includes tables that are added later. */
 
-import { forUpdate, onPostgres } from "../engine/dialect.ts";
-import { deleteInParts, type Engine } from "../engine/engine.ts";
+import { forUpdate, onPostgres } from "../dialect.ts";
+import { deleteInParts, type Engine } from "../engine.ts";
 import {
   integer,
   part,
@@ -14,7 +14,7 @@ import {
   sqlText,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import type { Deletion, Deletions } from "../erasures.ts";
 import type { InboxEnd } from "./erasure-store.ts";
 import { deleteUnreadableRows } from "./rejected-event-rows.ts";

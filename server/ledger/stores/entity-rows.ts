@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { instant } from "../../calendar/instant.ts";
-import { forKeyShare, ids as idsAsRows, records } from "../engine/dialect.ts";
+import { forKeyShare, ids as idsAsRows, records } from "../dialect.ts";
 import {
   exists,
   type Fragment,
@@ -18,7 +18,7 @@ import {
   sqlText,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 
 /** A user or an account, by the id that the company gave it. */
 export interface EntityRef {

@@ -5,8 +5,8 @@
  */
 
 import { type Actor, serviceItself } from "../audit.ts";
-import { forUpdate, ids as idsAsRows, onPostgres, records } from "../engine/dialect.ts";
-import { type Engine, inParts } from "../engine/engine.ts";
+import { forUpdate, ids as idsAsRows, onPostgres, records } from "../dialect.ts";
+import { type Engine, inParts } from "../engine.ts";
 import {
   type Fragment,
   integer,
@@ -19,7 +19,7 @@ import {
   select,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import {
   type AskedErasure,
   type BegunErasure,

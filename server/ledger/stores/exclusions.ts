@@ -2,7 +2,7 @@
 import { exclusionKinds } from "../../../contract/api/api.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine } from "../engine.ts";
 import {
   integer,
   RowOf,
@@ -13,7 +13,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Most rules of an organization. */

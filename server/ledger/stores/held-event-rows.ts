@@ -5,7 +5,7 @@
  * Invariant: on PostgreSQL the transaction holds the organization's row of `populations` (see locks.ts).
  */
 
-import { onSqlite, records, texts } from "../engine/dialect.ts";
+import { onSqlite, records, texts } from "../dialect.ts";
 import {
   flag,
   integer,
@@ -18,7 +18,7 @@ import {
   sqlText,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { bodyWithoutAccount, type PersonId } from "../rules/held-events.ts";
 import { personOf, personText } from "../rules/person-text.ts";
 import { forgetIdsOfDropped } from "./lasting-ids.ts";

@@ -11,8 +11,8 @@
 
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import { byIndex, forUpdate, texts } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import { byIndex, forUpdate, texts } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
 import {
   flag,
   integer,
@@ -24,7 +24,7 @@ import {
   sqlText,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import {
   type HeldEventCounts,
   maxPeopleWithHeldEvents,

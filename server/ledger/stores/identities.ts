@@ -1,7 +1,7 @@
 /** Look-ups of users by visitors' ids and e-mail addresses. */
 
-import type { Engine } from "../engine/engine.ts";
-import { RowOf, select, text } from "../engine/sql.ts";
+import type { Engine } from "../engine.ts";
+import { RowOf, select, text } from "../sql.ts";
 import { emailKey } from "../rules/email-key.ts";
 import { personText } from "../rules/person-text.ts";
 

@@ -1,6 +1,6 @@
 /** Records of imported files, so that imports can be stopped, resumed and run again. */
 import { Refusal } from "../../../contract/refusal.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine } from "../engine.ts";
 import {
   integer,
   Json,
@@ -13,7 +13,7 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
 /** An imported file: its position, and the outcomes of its rows. */

@@ -1,7 +1,7 @@
 /** The rows of links that are used once: invitations, links that set a password, and links for the first
  * person. */
 import type { Role } from "../../../contract/roles.ts";
-import { forUpdate } from "../engine/dialect.ts";
+import { forUpdate } from "../dialect.ts";
 import {
   integer,
   nullable,
@@ -13,7 +13,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 
 /** `claim` creates the first person, `invitation` a member, and `password` sets a new password. */
 export type LinkKind = "claim" | "invitation" | "password";

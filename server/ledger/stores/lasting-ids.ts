@@ -1,7 +1,7 @@
 /** Forgets message ids that are remembered for good, inside the caller's transaction. */
 
-import { records } from "../engine/dialect.ts";
-import { run, type Work } from "../engine/sql.ts";
+import { records } from "../dialect.ts";
+import { run, type Work } from "../sql.ts";
 import { type LastingId, lastingIdOfHeld } from "../rules/message-id-hash.ts";
 
 const columns = { organization: "bigint", utcDay: "bigint", high: "bigint", low: "bigint" } as const;

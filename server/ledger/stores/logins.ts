@@ -5,10 +5,10 @@
  */
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { personActor, serviceItself } from "../audit.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
-import { advisoryLock, greatest, skipLocked, storeLocks } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { exists, integer, RowOf, run, select, type Work } from "../engine/sql.ts";
+import type { AuditLog } from "../audit-log.ts";
+import { advisoryLock, greatest, skipLocked, storeLocks } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { exists, integer, RowOf, run, select, type Work } from "../sql.ts";
 import {
   claimedNote,
   emailLostNote,

@@ -3,8 +3,8 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
-import type { AuditLog } from "../engine/audit-log.ts";
-import { forNoKeyUpdate } from "../engine/dialect.ts";
+import type { AuditLog } from "../audit-log.ts";
+import { forNoKeyUpdate } from "../dialect.ts";
 import {
   count,
   exists,
@@ -18,7 +18,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import type { Organization } from "./organization-rows.ts";
 
 export interface Person {

@@ -10,9 +10,9 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor } from "../audit.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
-import { advisoryLock, isTaken, storeLocks } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { AuditLog } from "../audit-log.ts";
+import { advisoryLock, isTaken, storeLocks } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
 import {
   count,
   exists,
@@ -28,7 +28,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import type { Feature } from "../feature.ts";
 import {
   emailTaken,

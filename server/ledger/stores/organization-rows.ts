@@ -4,8 +4,8 @@ import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { AuditNote } from "../audit.ts";
 
-import { forNoKeyUpdate } from "../engine/dialect.ts";
-import { integer, nullable, part, RowOf, select, text, type Work } from "../engine/sql.ts";
+import { forNoKeyUpdate } from "../dialect.ts";
+import { integer, nullable, part, RowOf, select, text, type Work } from "../sql.ts";
 
 const fields = {
   name: { word: "name", key: "name" },

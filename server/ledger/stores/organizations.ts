@@ -3,9 +3,9 @@
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor } from "../audit.ts";
-import { greatest, isTaken } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { integer, nullable, RowOf, returning, run, select, text, type Work } from "../engine/sql.ts";
+import { greatest, isTaken } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { integer, nullable, RowOf, returning, run, select, text, type Work } from "../sql.ts";
 import type { RebuildBegun } from "../health.ts";
 import { organizationCreatedNote } from "../rules/member-notes.ts";
 import {

@@ -2,8 +2,8 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay } from "../../calendar/days.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import type { Engine } from "../engine/engine.ts";
-import { integer, RowOf, returning, returningOne, select } from "../engine/sql.ts";
+import type { Engine } from "../engine.ts";
+import { integer, RowOf, returning, returningOne, select } from "../sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Most declared outages of an organization. */

@@ -1,9 +1,9 @@
 /** Reads what the ledger keeps about one person. */
 
 import type { StoredAuditEntry } from "../audit.ts";
-import { positionIn, texts } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
-import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../engine/sql.ts";
+import { positionIn, texts } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../sql.ts";
 import { addressId, type HeldEvent, type PersonId } from "../rules/held-events.ts";
 import { personOf, personText } from "../rules/person-text.ts";
 import type { StoredRejectedEvent } from "../rules/rejected-event-facts.ts";

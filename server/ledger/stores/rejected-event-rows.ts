@@ -2,7 +2,7 @@
  * from them. On PostgreSQL a transaction that changes the table holds its lock until the commit, so that no
  * row is read twice. Such changes are rare. */
 
-import { ids as idsAsRows, positionIn, records } from "../engine/dialect.ts";
+import { ids as idsAsRows, positionIn, records } from "../dialect.ts";
 import {
   integer,
   nullable,
@@ -15,7 +15,7 @@ import {
   text,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import type { RejectedEvent } from "../inbox.ts";
 import {
   bytesOfRow,

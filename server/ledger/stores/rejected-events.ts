@@ -2,7 +2,7 @@
  * warehouse rejected. They are kept until a member sends them again or drops them. */
 
 import type { Actor } from "../audit.ts";
-import type { AuditLog } from "../engine/audit-log.ts";
+import type { AuditLog } from "../audit-log.ts";
 import {
   advisoryLockShared,
   forKeyShare,
@@ -10,9 +10,9 @@ import {
   ids as idsAsRows,
   records,
   storeLocks,
-} from "../engine/dialect.ts";
-import type { Engine, InboxWriter } from "../engine/engine.ts";
-import { count, type Fragment, integer, part, RowOf, run, select, text, type Work } from "../engine/sql.ts";
+} from "../dialect.ts";
+import type { Engine, InboxWriter } from "../engine.ts";
+import { count, type Fragment, integer, part, RowOf, run, select, text, type Work } from "../sql.ts";
 import type { DayCount, InboxRows } from "../inbox.ts";
 import { RejectedEventEntries, type RejectedEventEntry } from "../rules/rejected-event-entries.ts";
 import {

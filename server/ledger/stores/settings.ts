@@ -16,8 +16,8 @@ import {
   settingsLimits,
 } from "../../../contract/settings.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import type { Engine } from "../engine/engine.ts";
-import { count, integer, Json, RowOf, run, select, text, type Work } from "../engine/sql.ts";
+import type { Engine } from "../engine.ts";
+import { count, integer, Json, RowOf, run, select, text, type Work } from "../sql.ts";
 import { changedTargets, targetsOfStored } from "../rules/churn-targets.ts";
 import { healthProblem, weightsOfStored } from "../rules/health-weights.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";

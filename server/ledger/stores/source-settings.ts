@@ -8,8 +8,8 @@ import {
   type WebhookSignature,
 } from "../../../contract/source-settings.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import { forUpdate } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import { forUpdate } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
 import {
   count,
   exists,
@@ -23,7 +23,7 @@ import {
   select,
   text,
   type Work,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
 /** A billing tool that sends to a webhook. */

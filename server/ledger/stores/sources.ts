@@ -5,8 +5,8 @@
 import { type SenderName, type SourceOutcome, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import { forNoKeyUpdate, greatest, least, records, skipLocked } from "../engine/dialect.ts";
-import { deleteInParts, type Engine, inParts } from "../engine/engine.ts";
+import { forNoKeyUpdate, greatest, least, records, skipLocked } from "../dialect.ts";
+import { deleteInParts, type Engine, inParts } from "../engine.ts";
 import {
   type Column,
   integer,
@@ -18,7 +18,7 @@ import {
   sqlText,
   type Work,
   word,
-} from "../engine/sql.ts";
+} from "../sql.ts";
 import { isThere, lockOrganization } from "./organization-rows.ts";
 
 /** Numbers of items by outcome. */

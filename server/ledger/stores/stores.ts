@@ -1,7 +1,7 @@
 /** All stores that are written once for both engines. */
 
 import type { AuditStore } from "../audit.ts";
-import type { Engine, InboxWriter } from "../engine/engine.ts";
+import type { Engine, InboxWriter } from "../engine.ts";
 import type { Feature, FeatureStores } from "../feature.ts";
 import type { LedgerFreshness, Populations, RebuildBegun } from "../health.ts";
 import type { DayCount } from "../inbox.ts";

@@ -12,9 +12,9 @@ import {
   skipLocked,
   storeLocks,
   texts,
-} from "../engine/dialect.ts";
-import { deleteInParts, type Engine, inParts } from "../engine/engine.ts";
-import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "../engine/sql.ts";
+} from "../dialect.ts";
+import { deleteInParts, type Engine, inParts } from "../engine.ts";
+import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "../sql.ts";
 import { personKinds } from "../rules/held-events.ts";
 import { personText } from "../rules/person-text.ts";
 import { tombstoneOf } from "../rules/user-rows.ts";

@@ -13,7 +13,7 @@ import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { Retries } from "../../process/retries.ts";
 import { every, type Time } from "../../process/time.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";

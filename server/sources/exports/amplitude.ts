@@ -5,7 +5,7 @@ import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/admission/json.ts";
 import type { SourcedAccount, SourcedItem } from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseVisitorId } from "../parse.ts";
-import { accountGroup } from "../posthog/events.ts";
+import { accountGroup } from "../posthog-events.ts";
 import { accountOf, userTraits } from "../segment-traits.ts";
 import type { Translated } from "../source.ts";
 import { type ExportContext, idIn, requiredTime } from "./export.ts";

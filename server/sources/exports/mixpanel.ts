@@ -12,7 +12,7 @@ import { limits } from "../../../contract/limits.ts";
 import { type Invalid, isInvalid } from "../../intake/admission/json.ts";
 import type { SourcedItem, SourcedPerson } from "../../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
-import { propertiesOf } from "../posthog/events.ts";
+import { propertiesOf } from "../posthog-events.ts";
 import { accountOf, userTraits } from "../segment-traits.ts";
 import type { Translated } from "../source.ts";
 import { type ExportContext, idIn, requiredTime } from "./export.ts";

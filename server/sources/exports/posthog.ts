@@ -1,7 +1,7 @@
 /** PostHog's batch exports of events: one event a row, with the person's properties at that time. */
 import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/admission/json.ts";
-import { translatePosthog } from "../posthog/posthog.ts";
+import { translatePosthog } from "../posthog.ts";
 import type { Translated } from "../source.ts";
 import { type ExportContext, objectIn, requiredTime } from "./export.ts";
 

@@ -10,7 +10,7 @@
 import type { FrozenBatch, Inbox } from "../../ledger/inbox.ts";
 import { messageOf } from "../../process/message-of.ts";
 import type { Intervals, Time } from "../../process/time.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { insertBatch } from "./insert-batch.ts";
 

@@ -7,7 +7,7 @@ import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { CheckResult } from "../../ledger/stores/checks.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Time } from "../../process/time.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;

@@ -9,7 +9,7 @@ import type { CountedErasure, Erasure } from "../../ledger/erasures.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { every, type Time } from "../../process/time.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
 import type { Loader } from "../load/loader.ts";

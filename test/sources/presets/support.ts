@@ -4,7 +4,7 @@ import { whyNotBilling } from "../../../contract/billing/events.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../../server/intake/admission/sourced.ts";
 import type { UserAndAccount } from "../../../server/ledger/entities.ts";
-import { translatePreset } from "../../../server/sources/webhook/presets.ts";
+import { translatePreset } from "../../../server/sources/webhook-presets.ts";
 import type { Known } from "./cases.ts";
 
 const delivery = { receivedAtMs: Date.UTC(2026, 5, 1) };

@@ -1,5 +1,5 @@
 /** What the users and accounts of alerts are worth, and who looks after them. */
-import { calledEntities } from "../../../analytics/calls/call-facts.ts";
+import { calledEntities } from "../../../analytics/call-facts.ts";
 import { type Owner, ownerIn, ownersOf } from "../../../analytics/entities/owners.ts";
 import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
 import { hasPayers, payersNow } from "../../../analytics/revenue/payers-now.ts";

@@ -2,8 +2,8 @@
 import type { AlertArm } from "../../../../contract/alerts/rules.ts";
 import { dayOrNull } from "../../../calendar/days.ts";
 import { instant } from "../../../calendar/instant.ts";
-import type { Engine } from "../../../ledger/engine/engine.ts";
-import { flag, integer, nullable, RowOf, real, select, text, word } from "../../../ledger/engine/sql.ts";
+import type { Engine } from "../../../ledger/engine.ts";
+import { flag, integer, nullable, RowOf, real, select, text, word } from "../../../ledger/sql.ts";
 import type { ExportedUser, Feature, SharedFeatureStores } from "../../../ledger/feature.ts";
 import { callRow, type PersonCall } from "./alert-store.ts";
 import type { EntityStateRow } from "./decisions.ts";

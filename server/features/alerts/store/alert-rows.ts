@@ -1,8 +1,8 @@
 /** Rows of alerts that decisions add and close, and that erasures delete. */
 import { type AlertReason, ruleLimits } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { ids, records } from "../../../ledger/engine/dialect.ts";
-import { deleteInParts, type Engine } from "../../../ledger/engine/engine.ts";
+import { ids, records } from "../../../ledger/dialect.ts";
+import { deleteInParts, type Engine } from "../../../ledger/engine.ts";
 import {
   count,
   integer,
@@ -16,7 +16,7 @@ import {
   text,
   type Work,
   word,
-} from "../../../ledger/engine/sql.ts";
+} from "../../../ledger/sql.ts";
 import type { EntityNumbers } from "../../../ledger/stores/entity-rows.ts";
 import { keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";

@@ -1,7 +1,7 @@
 /** The states of entities that alert rules keep, as rows. */
 import type { SenderName } from "../../../../contract/sources.ts";
-import { records } from "../../../ledger/engine/dialect.ts";
-import { run, type Work } from "../../../ledger/engine/sql.ts";
+import { records } from "../../../ledger/dialect.ts";
+import { run, type Work } from "../../../ledger/sql.ts";
 import type { RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import type { EntityStateRow } from "./decisions.ts";
 

@@ -3,9 +3,9 @@
 import type { AlertReason } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { Actor } from "../../../ledger/audit.ts";
-import type { AuditLog } from "../../../ledger/engine/audit-log.ts";
-import { ids, onSqlite } from "../../../ledger/engine/dialect.ts";
-import type { Engine } from "../../../ledger/engine/engine.ts";
+import type { AuditLog } from "../../../ledger/audit-log.ts";
+import { ids, onSqlite } from "../../../ledger/dialect.ts";
+import type { Engine } from "../../../ledger/engine.ts";
 import {
   count,
   exists,
@@ -21,7 +21,7 @@ import {
   text,
   type Work,
   word,
-} from "../../../ledger/engine/sql.ts";
+} from "../../../ledger/sql.ts";
 import type { EntitiesByNumber } from "../../../ledger/stores/entity-rows.ts";
 import {
   type EntityOfRow,

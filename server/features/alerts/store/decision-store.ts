@@ -3,8 +3,8 @@
 
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { forUpdate, ids } from "../../../ledger/engine/dialect.ts";
-import type { Engine } from "../../../ledger/engine/engine.ts";
+import { forUpdate, ids } from "../../../ledger/dialect.ts";
+import type { Engine } from "../../../ledger/engine.ts";
 import {
   flag,
   integer,
@@ -18,7 +18,7 @@ import {
   select,
   type Work,
   word,
-} from "../../../ledger/engine/sql.ts";
+} from "../../../ledger/sql.ts";
 import type { EntityInMessages, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { type EntitiesByNumber, existing, findNamed } from "../../../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../../../ledger/stores/organization-rows.ts";

@@ -1,5 +1,5 @@
 /** The tables of hold-outs, as the migration creates them on both engines. Never edit a released text. */
-import type { TableTypes } from "../../../ledger/engine/tables.ts";
+import type { TableTypes } from "../../../ledger/tables.ts";
 
 /**
  * Experiments with their share and churn horizon, and the first entry of each unit. They stay when their rule

@@ -2,8 +2,8 @@
  * alerts, leave counts of them. */
 import { randomBytes } from "node:crypto";
 import { type AlertRuleSettings, ruleLimits } from "../../../../contract/alerts/rules.ts";
-import { forUpdate, greatest, ids, records } from "../../../ledger/engine/dialect.ts";
-import { deleteInParts, type Engine } from "../../../ledger/engine/engine.ts";
+import { forUpdate, greatest, ids, records } from "../../../ledger/dialect.ts";
+import { deleteInParts, type Engine } from "../../../ledger/engine.ts";
 import {
   type Fragment,
   flag,
@@ -20,7 +20,7 @@ import {
   text,
   type Work,
   word,
-} from "../../../ledger/engine/sql.ts";
+} from "../../../ledger/sql.ts";
 import type { EntitiesByNumber, EntityNumbers, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { chunkRefused, type DrawnAlert } from "./decisions.ts";
 import type { ArmsQuestion, EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "./experiments.ts";

@@ -1,9 +1,9 @@
 /** Deletions of alert rules. A rule is marked in one commit, and nothing reads it from then on. Its rows are
  * deleted in parts afterwards: a rule may have a million alerts, and SQLite runs on the thread that answers
  * writes. */
-import { skipLocked } from "../../../ledger/engine/dialect.ts";
-import { deleteSomeParts, type Engine } from "../../../ledger/engine/engine.ts";
-import { integer, perEngine, RowOf, run, type Steps, select, type Work } from "../../../ledger/engine/sql.ts";
+import { skipLocked } from "../../../ledger/dialect.ts";
+import { deleteSomeParts, type Engine } from "../../../ledger/engine.ts";
+import { integer, perEngine, RowOf, run, type Steps, select, type Work } from "../../../ledger/sql.ts";
 import { forgetSomeEntries, keepExperiments } from "./hold-outs.ts";
 
 /** The most parts of one call. The next call, a second later, goes on. */

@@ -2,9 +2,9 @@
 
 import type { AlertClosing, AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import type { Actor } from "../../../ledger/audit.ts";
-import type { AuditLog } from "../../../ledger/engine/audit-log.ts";
-import { forUpdate, ids as idsAsRows, onSqlite } from "../../../ledger/engine/dialect.ts";
-import type { Engine } from "../../../ledger/engine/engine.ts";
+import type { AuditLog } from "../../../ledger/audit-log.ts";
+import { forUpdate, ids as idsAsRows, onSqlite } from "../../../ledger/dialect.ts";
+import type { Engine } from "../../../ledger/engine.ts";
 import {
   count,
   exists,
@@ -20,7 +20,7 @@ import {
   select,
   text,
   type Work,
-} from "../../../ledger/engine/sql.ts";
+} from "../../../ledger/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import type { HoldOutExperiment } from "./experiments.ts";
 import { beginExperiment, findExperiments } from "./hold-outs.ts";

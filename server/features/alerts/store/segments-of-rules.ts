@@ -2,7 +2,7 @@
 import type { AlertRuleSettings } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { SegmentKind } from "../../../../contract/segments/segments.ts";
-import { integer, json, RowOf, select, text, type Work, word } from "../../../ledger/engine/sql.ts";
+import { integer, json, RowOf, select, text, type Work, word } from "../../../ledger/sql.ts";
 import { isKept } from "./which-alerts.ts";
 
 type NamesSegments = Pick<AlertRuleSettings, "scope" | "condition" | "exemptions">;

@@ -1,6 +1,6 @@
 /** The tables of alert rules and alerts, as the migration creates them on both engines. Never edit a released
  * text. */
-import type { TableTypes } from "../../../ledger/engine/tables.ts";
+import type { TableTypes } from "../../../ledger/tables.ts";
 
 /**
  * Rules with their watermarks, the states that they keep, alerts, and the entities that a delivery names.

@@ -1,6 +1,6 @@
 /** Conditions on alert rules and alerts. Rules that are deleted, and their alerts, are left out until their
  * rows are gone. */
-import { type Fragment, part } from "../../../ledger/engine/sql.ts";
+import { type Fragment, part } from "../../../ledger/sql.ts";
 
 /** Rules that are not deleted. */
 export const isKept = part`alert_rules.deleted_at_ms IS NULL`;

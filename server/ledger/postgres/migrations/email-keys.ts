@@ -1,7 +1,7 @@
 /** The step that stores a key beside each user's e-mail address. Users are found by this key. */
 import { emailKey } from "../../rules/email-key.ts";
-import type { Tx } from "../client/connect.ts";
-import { restored, storable } from "../client/text.ts";
+import type { Tx } from "../connect.ts";
+import { restored, storable } from "../text.ts";
 
 /** Adds the keys of all users. Links to an address that a user has in other letters do not wait any more. */
 export async function addEmailKeys(tx: Tx): Promise<void> {

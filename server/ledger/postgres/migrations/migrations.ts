@@ -12,15 +12,15 @@ import {
   settingsTable,
   sourceSettingsTable,
   sourcesTables,
-} from "../../engine/tables.ts";
+} from "../../tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
-import type { Queries, Sql, Tx } from "../client/connect.ts";
-import { advisoryLocks } from "../client/locks.ts";
-import { inTransaction } from "../client/transaction.ts";
-import { erasedAccountNames, erasedNamesTable } from "../cluster/erased-names.ts";
-import { liveItemsTable } from "../cluster/live-items.ts";
-import { nodeTables } from "../cluster/nodes.ts";
+import type { Queries, Sql, Tx } from "../connect.ts";
+import { advisoryLocks } from "../locks.ts";
+import { inTransaction } from "../transaction.ts";
+import { erasedAccountNames, erasedNamesTable } from "../erased-names.ts";
+import { liveItemsTable } from "../live-items.ts";
+import { nodeTables } from "../nodes.ts";
 import { messageIdKinds } from "../write/message-ids.ts";
 import { addEmailKeys } from "./email-keys.ts";
 import { heldEventTables } from "./held-event-tables.ts";

@@ -1,4 +1,4 @@
-import { renamedColumnsAndWords } from "../../engine/tables.ts";
+import { renamedColumnsAndWords } from "../../tables.ts";
 
 /**
  * The step that names tables after their content. `invite_links` and `login_sessions` belong to team members,

@@ -6,8 +6,8 @@
  * - The last numbers of users and accounts are in `populations`. Its row is locked for new numbers.
  * - A segment of the inbox is a table, created when the one before is full: see inbox-segments.ts.
  */
-import { batchNumbers } from "../inbox/batch-numbers.ts";
-import { inboxPositions } from "../inbox/inbox-counts.ts";
+import { batchNumbers } from "../batch-numbers.ts";
+import { inboxPositions } from "../inbox-counts.ts";
 
 export const organizationsAndCredentials = `
   CREATE TABLE organizations (

@@ -1,8 +1,8 @@
 /** Begins an erasure or a deletion: in one commit, while no other transaction writes rows. */
-import type { Sql, Tx } from "../client/connect.ts";
-import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../client/transaction.ts";
-import { countWaiting, type Position } from "../inbox/inbox-counts.ts";
-import { inboxPatienceMs, lockInbox } from "../inbox/inbox-segments.ts";
+import type { Sql, Tx } from "../connect.ts";
+import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../transaction.ts";
+import { countWaiting, type Position } from "../inbox-counts.ts";
+import { inboxPatienceMs, lockInbox } from "../inbox-segments.ts";
 import { lockOrganizations } from "./organization-locks.ts";
 
 /** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such

@@ -2,8 +2,8 @@
 
 import { lastingIdOf, MessageIdHasher } from "../../rules/message-id-hash.ts";
 import type { Needs } from "../../transact.ts";
-import type { Tx } from "../client/connect.ts";
-import { advisoryLocks } from "../client/locks.ts";
+import type { Tx } from "../connect.ts";
+import { advisoryLocks } from "../locks.ts";
 import type { Key } from "./keys.ts";
 import { claimIds, claimLastingIds, textOfLasting } from "./message-ids.ts";
 import { byIndex, lockInTime, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";

@@ -2,7 +2,7 @@
 
 import type { DayCount } from "../../inbox.ts";
 import type { VersionRows } from "../../rules/rejected-event-facts.ts";
-import type { Tx } from "../client/connect.ts";
+import type { Tx } from "../connect.ts";
 
 /** Adds to the days in the caller's transaction, or subtracts negative numbers.
  * @param slot the writer's own, so that it waits for no other commit */

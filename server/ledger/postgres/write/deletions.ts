@@ -1,13 +1,13 @@
 /** Deletions of organizations in PostgreSQL. */
 
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine } from "../../engine.ts";
 import type { Deletion } from "../../erasures.ts";
 import { DeletionStore, markDeleted } from "../../stores/deletion-store.ts";
-import type { Sql } from "../client/connect.ts";
-import { runOn } from "../client/store-engine.ts";
-import { newestInboxId } from "../inbox/inbox-counts.ts";
-import { dropErased } from "../inbox/inbox-erasing.ts";
-import { sealWritten } from "../inbox/inbox-segments.ts";
+import type { Sql } from "../connect.ts";
+import { runOn } from "../store-engine.ts";
+import { newestInboxId } from "../inbox-counts.ts";
+import { dropErased } from "../inbox-erasing.ts";
+import { sealWritten } from "../inbox-segments.ts";
 import { whileNoneWrites } from "./alone.ts";
 
 export class PostgresDeletions extends DeletionStore {

@@ -5,16 +5,16 @@
  * Invariant: when an erasure begins, no transaction is writing rows, so that no row of the user follows it.
  */
 
-import type { Engine } from "../../engine/engine.ts";
-import { part } from "../../engine/sql.ts";
+import type { Engine } from "../../engine.ts";
+import { part } from "../../sql.ts";
 import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
 import { type Beginning, ErasureStore } from "../../stores/erasure-store.ts";
-import type { Sql } from "../client/connect.ts";
-import { runOn } from "../client/store-engine.ts";
-import { newestInboxId } from "../inbox/inbox-counts.ts";
-import { countErasedRows, dropErased } from "../inbox/inbox-erasing.ts";
-import { sealWritten } from "../inbox/inbox-segments.ts";
+import type { Sql } from "../connect.ts";
+import { runOn } from "../store-engine.ts";
+import { newestInboxId } from "../inbox-counts.ts";
+import { countErasedRows, dropErased } from "../inbox-erasing.ts";
+import { sealWritten } from "../inbox-segments.ts";
 import { whileNoneWrites } from "./alone.ts";
 
 export class PostgresErasures extends ErasureStore {

@@ -3,8 +3,8 @@
 import type { HeldEvent, PersonId, PersonLink } from "../../rules/held-events.ts";
 import { personOf } from "../../rules/person-text.ts";
 import type { KnownUser } from "../../transact.ts";
-import type { Tx } from "../client/connect.ts";
-import { restored, storable } from "../client/text.ts";
+import type { Tx } from "../connect.ts";
+import { restored, storable } from "../text.ts";
 import { type Key, tableOfKeys } from "./keys.ts";
 import { type Found, grouped, type Lookup } from "./lookup.ts";
 

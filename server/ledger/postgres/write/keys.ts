@@ -1,6 +1,6 @@
 /** Keys of look-ups. */
-import type { Queries } from "../client/connect.ts";
-import { storable } from "../client/text.ts";
+import type { Queries } from "../connect.ts";
+import { storable } from "../text.ts";
 
 /** An id of an organization: of a user, an account or an event, an e-mail address, or the text of a person's
  * id. */

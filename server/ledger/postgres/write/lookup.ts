@@ -1,5 +1,5 @@
 /** The results of one kind of look-up, and the keys without a result yet. */
-import type { Tx } from "../client/connect.ts";
+import type { Tx } from "../connect.ts";
 import type { Key } from "./keys.ts";
 
 /** A result. Without a value it is not known yet, and the key may be looked up again. */

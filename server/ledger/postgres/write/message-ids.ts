@@ -7,9 +7,9 @@ import {
   uuidOf,
 } from "../../rules/message-id-hash.ts";
 import type { MessageKey } from "../../transact.ts";
-import type { Sql, Tx } from "../client/connect.ts";
-import { tryLock } from "../client/locks.ts";
-import { inTransaction } from "../client/transaction.ts";
+import type { Sql, Tx } from "../connect.ts";
+import { tryLock } from "../locks.ts";
+import { inTransaction } from "../transaction.ts";
 import { byIndex } from "./organization-locks.ts";
 
 /** An older id may be claimed again while it is still stored. Its deletion only frees space. */

@@ -4,8 +4,8 @@
  * of another node.
  */
 import type { Needs } from "../../transact.ts";
-import type { Sql, Tx } from "../client/connect.ts";
-import { isOneOf, lockIsHeld } from "../client/transaction.ts";
+import type { Sql, Tx } from "../connect.ts";
+import { isOneOf, lockIsHeld } from "../transaction.ts";
 
 /** The last numbers in an organization. */
 export interface LastNumbers {

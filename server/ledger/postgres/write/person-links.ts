@@ -11,9 +11,9 @@ import { msPerDay } from "../../../calendar/zone.ts";
 import type { User } from "../../entities.ts";
 import { addressId, type PersonKey, type PersonLink } from "../../rules/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
-import type { Tx } from "../client/connect.ts";
-import type { Statement } from "../client/statement.ts";
-import { storable } from "../client/text.ts";
+import type { Tx } from "../connect.ts";
+import type { Statement } from "../statement.ts";
+import { storable } from "../text.ts";
 import { type Key, tableOfKeys } from "./keys.ts";
 import type { Reads } from "./reads.ts";
 

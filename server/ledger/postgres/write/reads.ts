@@ -8,7 +8,7 @@ import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../rules/hel
 import { type LastingId, lastingIdOf, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../transact.ts";
-import type { Tx } from "../client/connect.ts";
+import type { Tx } from "../connect.ts";
 import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
 import { findHeldEvents, findLabels, findLinks, findLinksTo } from "./held-event-reads.ts";
 import type { Key } from "./keys.ts";

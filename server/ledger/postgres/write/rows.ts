@@ -1,8 +1,8 @@
 /** Users and accounts in PostgreSQL's rows. */
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
 import type { Account, User } from "../../entities.ts";
-import type { Queries } from "../client/connect.ts";
-import { restored } from "../client/text.ts";
+import type { Queries } from "../connect.ts";
+import { restored } from "../text.ts";
 
 /** A row of `userColumns`. */
 export type UserRow = Omit<User, "traits" | "fieldTimestampsMs" | "email"> & {

@@ -1,6 +1,6 @@
 import { personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
-import type { Queries } from "../client/connect.ts";
+import type { Queries } from "../connect.ts";
 
 /** The id of a person or an account as a text, with the key of the ledger's tombstones. */
 interface WithKey {

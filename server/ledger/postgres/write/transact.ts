@@ -8,7 +8,7 @@
  * organization.
  */
 import { FairTurns } from "../../../process/fair-turns.ts";
-import { AuditLog } from "../../engine/audit-log.ts";
+import { AuditLog } from "../../audit-log.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { isAddressId, type PersonKey } from "../../rules/held-events.ts";
@@ -16,12 +16,12 @@ import { accountText, personText } from "../../rules/person-text.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import { addWarnings, type IngestionWarning } from "../../stores/warnings.ts";
 import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../transact.ts";
-import type { Sql, Tx } from "../client/connect.ts";
-import type { Statement } from "../client/statement.ts";
-import { runOn } from "../client/store-engine.ts";
-import { storable } from "../client/text.ts";
-import { commitWith, inTransaction, notInOrder, repeated } from "../client/transaction.ts";
-import { appendRows } from "../inbox/inbox-segments.ts";
+import type { Sql, Tx } from "../connect.ts";
+import type { Statement } from "../statement.ts";
+import { runOn } from "../store-engine.ts";
+import { storable } from "../text.ts";
+import { commitWith, inTransaction, notInOrder, repeated } from "../transaction.ts";
+import { appendRows } from "../inbox-segments.ts";
 import { begin } from "./begin.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
 import { inOrder, writeHeldEvents } from "./held-event-writes.ts";

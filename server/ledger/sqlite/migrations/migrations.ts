@@ -17,11 +17,11 @@ import {
   sourceSettingsTable,
   sourcesTables,
   sqliteTypes,
-} from "../../engine/tables.ts";
+} from "../../tables.ts";
 import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
 import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
-import { inTransaction } from "../engine/sync-transaction.ts";
-import { messageIdKinds } from "../message-ids/message-id-kinds.ts";
+import { inTransaction } from "../sync-transaction.ts";
+import { messageIdKinds } from "../message-id-kinds.ts";
 import { addEmailKeys } from "./email-keys.ts";
 import { accountErasures, erasures, organizationDeletions } from "./erasure-tables.ts";
 import { heldEventTables, personKinds } from "./held-event-tables.ts";

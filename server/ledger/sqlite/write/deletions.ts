@@ -1,7 +1,7 @@
 /** Deletions of organizations in SQLite. */
 import type { Deletion } from "../../erasures.ts";
 import { DeletionStore, markDeleted } from "../../stores/deletion-store.ts";
-import type { InboxTidy } from "../inbox/inbox-tidy.ts";
+import type { InboxTidy } from "../inbox-tidy.ts";
 import type { Parts } from "./transact.ts";
 
 export class SqliteDeletions extends DeletionStore {

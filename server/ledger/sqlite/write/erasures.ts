@@ -4,14 +4,14 @@
  * rows within a page).
  */
 import type { Database } from "bun:sqlite";
-import { texts } from "../../engine/dialect.ts";
-import { part } from "../../engine/sql.ts";
+import { texts } from "../../dialect.ts";
+import { part } from "../../sql.ts";
 import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
 import { RowsOf } from "../../rules/user-rows.ts";
 import { type Beginning, type Begun, ErasureStore } from "../../stores/erasure-store.ts";
-import { nextTurn } from "../engine/small-steps.ts";
-import type { InboxTidy } from "../inbox/inbox-tidy.ts";
+import { nextTurn } from "../small-steps.ts";
+import type { InboxTidy } from "../inbox-tidy.ts";
 import type { Parts } from "./transact.ts";
 
 function prepareBodies(db: Database) {

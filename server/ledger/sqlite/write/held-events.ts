@@ -10,8 +10,8 @@ import { addressId, type EventLabel, type HeldEventWrites, type PersonKey } from
 import { personText } from "../../rules/person-text.ts";
 import { forgetIdsOfDropped } from "../../stores/lasting-ids.ts";
 import { addWarnings, type HeldEventWarningKind, heldEventWarning } from "../../stores/warnings.ts";
-import { ByOrganization } from "../engine/by-organization.ts";
-import type { SqliteEngine } from "../engine/store-engine.ts";
+import { ByOrganization } from "../by-organization.ts";
+import type { SqliteEngine } from "../store-engine.ts";
 import { EventLabels } from "./event-labels.ts";
 import { HeldEventRows } from "./held-event-statements.ts";
 import { PersonLinks } from "./person-links.ts";

@@ -1,7 +1,7 @@
 /** A cache of existing organizations. Every transaction uses it for each of its organizations. */
 
 import { findOrganization, type Organization } from "../../stores/organization-rows.ts";
-import type { SqliteEngine } from "../engine/store-engine.ts";
+import type { SqliteEngine } from "../store-engine.ts";
 
 export class KnownOrganizations {
   readonly #engine: SqliteEngine;

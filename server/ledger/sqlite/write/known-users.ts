@@ -9,7 +9,7 @@
  * former old one is dropped. A look-up moves a user to the young one, so active users stay.
  */
 import type { KnownUser } from "../../transact.ts";
-import { ByOrganization } from "../engine/by-organization.ts";
+import { ByOrganization } from "../by-organization.ts";
 
 export class KnownUsers {
   readonly #capacityPerGeneration: number;

@@ -12,7 +12,7 @@ import {
   type PersonLink,
 } from "../../rules/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
-import { ByOrganization } from "../engine/by-organization.ts";
+import { ByOrganization } from "../by-organization.ts";
 
 /** A link that will be written. */
 interface Written extends PersonKey {

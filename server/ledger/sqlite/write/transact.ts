@@ -12,12 +12,12 @@ import type { EventLabel } from "../../rules/held-events.ts";
 import type { LastingId, MessageIdHash } from "../../rules/message-id-hash.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import type { Message, Stored, Writes } from "../../transact.ts";
-import type { SqliteEngine } from "../engine/store-engine.ts";
-import { inTransaction } from "../engine/sync-transaction.ts";
-import type { WriteAheadLog } from "../engine/write-ahead-log.ts";
-import type { SqliteInbox } from "../inbox/inbox.ts";
-import type { Journal } from "../journal/journal.ts";
-import { bytesOf } from "../message-ids/message-ids.ts";
+import type { SqliteEngine } from "../store-engine.ts";
+import { inTransaction } from "../sync-transaction.ts";
+import type { WriteAheadLog } from "../write-ahead-log.ts";
+import type { SqliteInbox } from "../inbox.ts";
+import type { Journal } from "../journal.ts";
+import { bytesOf } from "../message-ids.ts";
 import type { Counts } from "./counts.ts";
 import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
 

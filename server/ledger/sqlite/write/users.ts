@@ -5,7 +5,7 @@ import type { User } from "../../entities.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { maxUsersWithEmail } from "../../stores/identities.ts";
 import type { KnownUser } from "../../transact.ts";
-import { nextTurn } from "../engine/small-steps.ts";
+import { nextTurn } from "../small-steps.ts";
 
 /** To read these takes about 2 ms. */
 const stepUsers = 1_000;

@@ -1,0 +1,85 @@
+/** The import of another tool's export: its rows become the items of its live messages. */
+import { Refusal } from "../../contract/refusal.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { ImportRow } from "../../server/intake/import-rows.ts";
+import type { ExportContext } from "../../server/sources/exports/export.ts";
+import { type ExportTool, exportTranslations } from "../../server/sources/exports/exports.ts";
+import type { ImportFile } from "./file.ts";
+import { type ImportOptions, refuseColumnOptions, timezoneOf } from "./options.ts";
+import type { ImportPlan } from "./plan.ts";
+import type { Row } from "./row.ts";
+import { refuseDamagedExport } from "./export-content.ts";
+import { KnownTraits } from "./known-traits.ts";
+import { exportFormOf, objectOfRow, openExport } from "./export-rows.ts";
+import { unmatchedCustomers } from "./unmatched.ts";
+
+/** Tools in whose exports the account is a property, or one of several types of groups. */
+const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
+
+/** How the file is imported. @throws Refusal when an option means nothing for the tool */
+export async function exportPlan(
+  file: ImportFile,
+  tool: ExportTool,
+  options: ImportOptions,
+): Promise<ImportPlan> {
+  refuseColumnOptions(options);
+  const { timezone, accountProperty, createUnmatched } = options;
+  if (timezone !== undefined && tool !== "mixpanel") {
+    throw new Refusal(`--timezone means nothing for ${tool}, whose times are in UTC: leave it out.`);
+  }
+  if (accountProperty !== undefined && !withAccountProperty.includes(tool)) {
+    throw new Refusal(`--account-property means nothing for ${tool}: leave it out.`);
+  }
+  if (createUnmatched !== undefined && tool !== "stripe") {
+    throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
+  }
+  const name = timezoneOf(options);
+  const form = await exportFormOf(file, tool);
+  const createdCustomers = new Set<string>();
+  const context: ExportContext = {
+    nowMs: Date.now(),
+    createdCustomers,
+    zone: name === undefined ? undefined : new Zone(name),
+    accountProperty,
+  };
+  return {
+    what: `an export of ${tool}`,
+    open: () => openExport(file, form),
+    translator: () => translator(tool, context),
+    refuseDamaged: () => refuseDamagedExport(file.path, form.packing),
+    text: JSON.stringify({
+      version: 1,
+      type: "events",
+      from: tool,
+      timezone: name,
+      accountProperty,
+      createUnmatched,
+    }),
+    holdsEvents: true,
+    ...(tool === "stripe" && {
+      findUnmatched: async (check) => {
+        const customers = await unmatchedCustomers(openExport(file, form), context.nowMs, check);
+        const areCreated = createUnmatched === true;
+        for (const { id, email } of areCreated ? customers : [])
+          if (email !== undefined) createdCustomers.add(id);
+        return { customers, areCreated };
+      },
+    }),
+  };
+}
+
+/** Of a row that has thousands of values that were changed, the first ones are told. */
+const maxChangedOfRow = 20;
+
+function translator(tool: ExportTool, context: ExportContext): (row: Row) => ImportRow {
+  const translate = exportTranslations[tool];
+  const traits = new KnownTraits();
+  return (row) => {
+    if ("unreadable" in row) return { invalid: row.unreadable };
+    const translated = translate(objectOfRow(row), context);
+    if (!("items" in translated)) return translated;
+    const { changed = [] } = row;
+    const items = traits.needed(translated.items);
+    return changed.length === 0 ? { items } : { items, changed: changed.slice(0, maxChangedOfRow) };
+  };
+}
