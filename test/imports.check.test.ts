@@ -16,9 +16,9 @@ describe("imports go one way", () => {
 
   const wrong: readonly (readonly [string, string])[] = [
     ["server/ledger/ledger.ts", "../../intake/intake.ts"],
-    ["server/ledger/ledger.ts", "../sqlite/engine/open.ts"],
+    ["server/ledger/ledger.ts", "../sqlite/open.ts"],
     ["server/ledger/rules/warehouse-rows.ts", "../sqlite/write/users.ts"],
-    ["server/ledger/sqlite/ledger.ts", "../postgres/client/pool.ts"],
+    ["server/ledger/sqlite/ledger.ts", "../postgres/pool.ts"],
     ["server/intake/track.ts", "../analytics/retention/retention.ts"],
     ["server/intake/track.ts", "../http/port/server.ts"],
     ["server/http/port/server.ts", "../../start/main.ts"],
@@ -48,7 +48,7 @@ describe("imports go one way", () => {
     ["server/between/control.ts", "../http/port/server.ts"],
     ["server/intake/decide/decide.ts", "../../ledger/ports/ledger.ts"],
     ["server/ledger/sqlite/write/users.ts", "../../ports/ledger.ts"],
-    ["server/start/open-stores.ts", "./ledger/sqlite/engine/open.ts"],
+    ["server/start/open-stores.ts", "./ledger/sqlite/open.ts"],
     ["server/process/log.ts", "../config.ts"],
     ["server/config.ts", "../contract/limits.ts"],
     ["server/process/version.ts", "../../package.json"],

@@ -31,7 +31,7 @@ const pureGlobs = [
   "server/ledger/rules/warehouse-rows.ts",
   "simulation/**",
   "server/scoring/{statistics,churn,scores}/**",
-  "server/scoring/run/rhythm.ts",
+  "server/scoring/scores/rhythm.ts",
   "server/revenue/**",
 ];
 

@@ -26,7 +26,7 @@ export const greatest = perEngine({ sqlite: "max", postgres: "greatest" });
 /** The least of several values. Null has the same effect as with `greatest`. */
 export const least = perEngine({ sqlite: "min", postgres: "least" });
 
-/** Takes an advisory lock of PostgreSQL: see `postgres/client/locks.ts`. */
+/** Takes an advisory lock of PostgreSQL: see `postgres/locks.ts`. */
 export function advisoryLock(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock(${number})` })}`;
 }
@@ -101,7 +101,7 @@ export function ids(all: readonly number[]): Fragment {
   );
 }
 
-/** Advisory locks of stores. `postgres/client/locks.ts` has their order. */
+/** Advisory locks of stores. `postgres/locks.ts` has their order. */
 export const storeLocks = {
   /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under
    * way. */

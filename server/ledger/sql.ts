@@ -8,7 +8,7 @@
 /** The engines, by their SQL. */
 export type Dialect = "sqlite" | "postgres";
 
-/** A value that is bound. PostgreSQL stores text in an encoded form (`postgres/client/text.ts`). */
+/** A value that is bound. PostgreSQL stores text in an encoded form (`postgres/text.ts`). */
 export type Bound = string | number | boolean | null | Json | JsonRows;
 /** A value in a template, or a part of a statement. */
 export type Part = Bound | Fragment;

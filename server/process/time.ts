@@ -4,16 +4,16 @@
  * entry, test/serve.ts, gives another.
  *
  * Durations are measured by `performance.now()`, which never jumps. Intervals of the protocol between nodes
- * (heartbeats, looks, leases) stay beside the patience that depends on them, in ledger/postgres/cluster/.
+ * (heartbeats, looks, leases) stay beside the patience that depends on them, in ledger/postgres/.
  *
  * SQL reads clocks of its own, which no process can set:
- * - ledger/postgres/cluster/: PostgreSQL's `clock_timestamp()` decides which nodes live (nodes.ts, probe.ts),
+ * - ledger/postgres/: PostgreSQL's `clock_timestamp()` decides which nodes live (nodes.ts, probe.ts),
  *   who holds the lease (loader-lease.ts), how old a transaction is (old-transactions.ts), and which live
  *   items are forgotten (live-items.ts).
- * - ledger/postgres/client/connect.ts: `clock_timestamp()` is the time of loads, which all nodes share.
- * - ledger/postgres/write/message-ids.ts, ledger/sqlite/message-ids/message-id-kinds.ts and
+ * - ledger/postgres/connect.ts: `clock_timestamp()` is the time of loads, which all nodes share.
+ * - ledger/postgres/write/message-ids.ts, ledger/sqlite/message-id-kinds.ts and
  *   ledger/sqlite/migrations/held-event-tables.ts: when a migration ran (`clock_timestamp()`, `unixepoch()`).
- * - ledger/postgres/move/unfinished-move.ts: when a move began, for administrators.
+ * - ledger/postgres/unfinished-move.ts: when a move began, for administrators.
  * - warehouse/schema/migrations.ts and ledger-identity.ts: `now64()` dates a migration and the ledger's mark,
  *   for administrators.
  * - warehouse/engine/probe.ts: `now64()` is compared with this machine's clock.

@@ -1,6 +1,6 @@
 /** A declared churn event that has stopped coming. */
 import { describe, expect, test } from "bun:test";
-import { daysWithoutDepartures } from "../../server/scoring/run/departures-stopped.ts";
+import { daysWithoutDepartures } from "../../server/scoring/scores/departures-stopped.ts";
 import { Random } from "../../simulation/random.ts";
 
 const random = new Random(35);

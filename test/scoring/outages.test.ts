@@ -1,6 +1,6 @@
 /** Which days of the past are outages. */
 import { describe, expect, test } from "bun:test";
-import { type DayOfData, outagesOf } from "../../server/scoring/run/outages.ts";
+import { type DayOfData, outagesOf } from "../../server/scoring/scores/outages.ts";
 import { Random } from "../../simulation/random.ts";
 
 const T = 20_006;

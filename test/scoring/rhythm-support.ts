@@ -1,7 +1,7 @@
 /** Simulated sources with rhythms of their own, and how rhythms judge them: false alarms, and how soon a stop
  * is noticed. */
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
-import { rhythmOf } from "../../server/scoring/run/rhythm.ts";
+import { rhythmOf } from "../../server/scoring/scores/rhythm.ts";
 import { Random } from "../../simulation/random.ts";
 
 const zone = new Zone("Europe/Paris");

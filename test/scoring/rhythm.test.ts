@@ -1,7 +1,7 @@
 /** When the silence of a source is more than its own rhythm explains. */
 import { describe, expect, test } from "bun:test";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
-import { rhythmInWords, rhythmOf } from "../../server/scoring/run/rhythm.ts";
+import { rhythmInWords, rhythmOf } from "../../server/scoring/scores/rhythm.ts";
 import { type Judged, judge, simulatedRhythms } from "./rhythm-support.ts";
 
 const utc = new Zone("UTC");

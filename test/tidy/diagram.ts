@@ -3,7 +3,7 @@ import { importsOf, moduleOf } from "./imports.ts";
 import type { SourceFile } from "./source-files.ts";
 
 /** Modules that nearly every other one imports: arrows to them would hide the rest. */
-const everywhere = new Set(["config", "contract", "process", "telemetry", "calendar"]);
+const everywhere = new Set(["config", "contract", "process", "calendar"]);
 /** Modules that are not part of the running product. */
 const outside = new Set(["bench", "test"]);
 

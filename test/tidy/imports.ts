@@ -21,7 +21,6 @@ const layers: readonly (readonly string[])[] = [
   ["ledger/sqlite", "warehouse"],
   ["ledger", "revenue"],
   ["process", "calendar"],
-  ["telemetry"],
   ["config"],
   ["contract"],
 ];

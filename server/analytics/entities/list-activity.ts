@@ -20,7 +20,7 @@ export interface ActivityFilter {
   /** Only included users who were active on these days, or as `lifecycle` and `inAccount` require. */
   readonly activity?:
     | (Days & {
-        /** Beside the 7 days before; as analytics/activity/lifecycle.ts defines them. */
+        /** Beside the 7 days before; as analytics/lifecycle.ts defines them. */
         readonly lifecycle?: "new" | "returning" | "resurrected" | "dormant" | undefined;
         /** Only by events that carry the account with this id. */
         readonly inAccount?: string | undefined;

@@ -162,7 +162,7 @@ function blockOf(number: number): number {
 }
 
 /** No erasure of the organization is under way, and none begins before the commit. SQLite has one writer at a
- * time. It is the first lock of a transaction: see `postgres/client/locks.ts`. */
+ * time. It is the first lock of a transaction: see `postgres/locks.ts`. */
 export function lockOutErasures(organization: number) {
   return run`${onPostgres(part`SELECT 1 FROM populations WHERE organization = ${organization} FOR SHARE`)}`;
 }

@@ -172,7 +172,7 @@ function* keepTombstones(organization: number, hmacs: readonly string[], atMs: n
 }
 
 /** Publishes erased ids to other nodes, with the commit of the transaction
- * (`postgres/cluster/erased-names.ts`). */
+ * (`postgres/erased-names.ts`). */
 function announce(organization: number, kind: "user" | "account", names: readonly string[]) {
   return run`${onPostgres(part`
     INSERT INTO erased_names (organization, kind, user_id)

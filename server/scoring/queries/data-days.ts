@@ -2,7 +2,7 @@
 
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import type { DayOfData } from "../run/outages.ts";
+import type { DayOfData } from "../scores/outages.ts";
 import { read } from "./query.ts";
 
 /** Days before a day, in order. Passive events and excluded users count: they prove that data was

@@ -1,7 +1,7 @@
 /** The days on which anybody left by a declared churn target. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { daysWithoutDepartures } from "../run/departures-stopped.ts";
+import { daysWithoutDepartures } from "../scores/departures-stopped.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";

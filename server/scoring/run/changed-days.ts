@@ -3,7 +3,7 @@
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { countsAsActivity } from "../../warehouse/schema/tables.ts";
 import { dayParameter } from "../../warehouse/upkeep/keep-events.ts";
-import { startOfData } from "./data-start.ts";
+import { startOfData } from "../scores/data-start.ts";
 import { markStale, markTodayStale } from "./records.ts";
 
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later

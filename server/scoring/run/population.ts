@@ -2,8 +2,8 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { startOfData } from "./data-start.ts";
-import { outagesOf } from "./outages.ts";
+import { startOfData } from "../scores/data-start.ts";
+import { outagesOf } from "../scores/outages.ts";
 import { readDataDays } from "../queries/data-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { joinedSpans, type Outages } from "../scores/observed-days.ts";

@@ -7,7 +7,7 @@ import { msPerHour, type Zone } from "../../calendar/zone.ts";
 import type { DayCount } from "../../ledger/inbox.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { SourceHour, SourceTotals } from "../../ledger/stores/sources.ts";
-import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
+import { longestSilenceMs, type Rhythm, rhythmOf } from "../scores/rhythm.ts";
 
 /** The organization of the sources: days and hours of the week are in its zone. */
 export interface WatchedOrganization {

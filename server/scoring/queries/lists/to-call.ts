@@ -1,7 +1,7 @@
 /**
  * The filter `toCall` of lists and segments: all entities that have not churned and whose churn risk is high
  * or whose health fell sharply within a week, without controls of a hold-out. Whom to call first is another
- * question: analytics/calls/ranking.ts answers it.
+ * question: analytics/ranking.ts answers it.
  */
 import type { Query } from "../query.ts";
 import type { OfRun } from "./reading.ts";

@@ -2,7 +2,7 @@
  * Days without any departure that the days before do not explain: a declared churn event has stopped coming,
  * and no customer stays for ever. Nothing says who left on these days, so no cut-off is judged by them.
  */
-import type { DaySpan } from "../scores/churn-changes.ts";
+import type { DaySpan } from "./churn-changes.ts";
 
 /** Days from which the rhythm of departures is measured: half a year. */
 const rhythmDays = 182;

@@ -2,7 +2,7 @@
  * Outages of the past: days without any active user that the rhythm of the weeks before does not explain. It
  * is the rule of rhythm.ts on days, which are all that is known of the past. See server/scoring/README.md.
  */
-import type { DaySpan } from "../scores/churn-changes.ts";
+import type { DaySpan } from "./churn-changes.ts";
 
 export interface DayOfData {
   readonly day: number;
