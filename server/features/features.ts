@@ -5,5 +5,13 @@ import { alerts } from "./alerts/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
 import { segments } from "./segments/feature.ts";
+import { sourceSettings } from "./source-settings/feature.ts";
 
-export const features: readonly Feature[] = [savedViews, notesAndTasks, segments, sending, alerts];
+export const features: readonly Feature[] = [
+  savedViews,
+  sourceSettings,
+  notesAndTasks,
+  segments,
+  sending,
+  alerts,
+];

@@ -28,7 +28,6 @@ import type { OutageStore } from "./stores/outages.ts";
 import type { PersonDataStore } from "./stores/person-data.ts";
 import type { RejectedEventStore } from "./stores/rejected-events.ts";
 import type { SettingsStore } from "./stores/settings.ts";
-import type { SourceSettingsStore } from "./stores/source-settings.ts";
 import type { SourceStore } from "./stores/sources.ts";
 import type { WarningStore } from "./stores/warnings.ts";
 import type { Needs, Stored, Writes } from "./transact.ts";
@@ -56,7 +55,6 @@ export interface Ledger extends FeatureStores {
   readonly heldEvents: HeldEventStore;
   readonly personData: PersonDataStore;
   readonly sources: SourceStore;
-  readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
 
   /**
@@ -133,7 +131,7 @@ type OwnCalls =
   | "place"
   | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
-type OwnStores = "members" | "logins" | "sources" | "sourceSettings" | "identities" | keyof FeatureStores;
+type OwnStores = "members" | "logins" | "sources" | "identities" | keyof FeatureStores;
 
 /** The ledger for the other processes of an installation. Only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores>, SharedFeatureStores {

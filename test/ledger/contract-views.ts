@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import type { WebhookChange } from "../../server/ledger/stores/source-settings.ts";
+import type { WebhookChange } from "../../server/features/source-settings/store.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { needs, user, writes } from "./writes.ts";
 

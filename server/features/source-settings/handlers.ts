@@ -17,7 +17,7 @@ import {
   type Webhook,
   type WebhookChange,
   type WebhookSettings,
-} from "../../ledger/stores/source-settings.ts";
+} from "./store.ts";
 import { triedItem } from "../../sources/tried.ts";
 import { translateUnknown } from "../../sources/webhook-presets.ts";
 import { checkMapping, translateWebhook } from "../../sources/webhook.ts";

@@ -39,7 +39,6 @@ const ownTables: readonly MovedTable[] = [
   { name: "event_labels", encoded: ["event", "label"] },
   { name: "sources" },
   { name: "source_hours" },
-  { name: "source_settings", encoded: ["name"] },
   { name: "lasting_message_ids" },
 ];
 

@@ -25,7 +25,6 @@ import type { PersonDataStore } from "./person-data.ts";
 import { personDataStore } from "./person-data.ts";
 import { type RejectedEventStore, rejectedEventStore } from "./rejected-events.ts";
 import { type SettingsStore, settingsStore } from "./settings.ts";
-import { type SourceSettingsStore, sourceSettingsStore } from "./source-settings.ts";
 import { type SourceStore, sourceStore, tidySources } from "./sources.ts";
 import { tidyWarnings, type WarningStore, warningStore } from "./warnings.ts";
 
@@ -50,7 +49,6 @@ export abstract class LedgerStores {
   readonly logins: LoginStore;
   readonly personData: PersonDataStore;
   readonly sources: SourceStore;
-  readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
   readonly rejectedEvents: RejectedEventStore;
   readonly heldEvents: HeldEventStore;
@@ -76,7 +74,6 @@ export abstract class LedgerStores {
     this.logins = loginStore(engine);
     this.personData = personDataStore(engine);
     this.sources = sourceStore(engine);
-    this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
     this.rejectedEvents = rejectedEventStore(engine, inbox);
     this.heldEvents = heldEventStore(engine);

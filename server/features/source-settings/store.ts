@@ -7,9 +7,9 @@ import {
   type WebhookPreset,
   type WebhookSignature,
 } from "../../../contract/source-settings.ts";
-import type { Actor, AuditNote } from "../audit.ts";
-import { forUpdate } from "../dialect.ts";
-import type { Engine } from "../engine.ts";
+import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import { forUpdate } from "../../ledger/dialect.ts";
+import type { Engine } from "../../ledger/engine.ts";
 import {
   count,
   exists,
@@ -23,8 +23,8 @@ import {
   select,
   text,
   type Work,
-} from "../sql.ts";
-import { lockKnownOrganization } from "./organization-rows.ts";
+} from "../../ledger/sql.ts";
+import { lockKnownOrganization } from "../../ledger/stores/organization-rows.ts";
 
 /** A billing tool that sends to a webhook. */
 export interface PresetSettings {
