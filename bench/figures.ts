@@ -7,14 +7,14 @@ import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { activeDays } from "../server/analytics/active-days.ts";
 import { activeUsers } from "../server/analytics/active-users.ts";
 import { adoption } from "../server/analytics/adoption.ts";
-import { lifecycle } from "../server/analytics/lifecycle.ts";
-import { usageIntervals } from "../server/analytics/usage-intervals.ts";
 import { lists } from "../server/analytics/entities/lists.ts";
 import { accountTimeline, timeline } from "../server/analytics/entities/timeline.ts";
 import { traitNames } from "../server/analytics/entities/trait-names.ts";
 import { eventNames } from "../server/analytics/event-names.ts";
 import { eventsByValue } from "../server/analytics/events-by-value.ts";
 import { eventsOverTime } from "../server/analytics/events-over-time.ts";
+import { lifecycle } from "../server/analytics/lifecycle.ts";
+import { usageIntervals } from "../server/analytics/usage-intervals.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { printTook, timed } from "./history/timed.ts";
 

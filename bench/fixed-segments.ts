@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { segmentLimits } from "../contract/segments/segments.ts";
-import { commandLine } from "../server/ledger/audit.ts";
 import type { SegmentContent } from "../server/features/segments/segments.ts";
+import { commandLine } from "../server/ledger/audit.ts";
 import { createOrganization, type Opened, withOpened, writeUsers } from "./history/opened.ts";
 
 const [users = 100_000, repeats = 9] = process.argv.slice(2).map(Number);

@@ -11,8 +11,8 @@
 
 import { Zone } from "../server/calendar/zone.ts";
 import { features } from "../server/features/features.ts";
-import { GroupCommit } from "../server/intake/group-commit.ts";
 import type { Admitted } from "../server/intake/decide/requests.ts";
+import { GroupCommit } from "../server/intake/group-commit.ts";
 import { settingUp } from "../server/ledger/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";

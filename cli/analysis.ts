@@ -4,9 +4,9 @@ import { Refusal } from "../contract/refusal.ts";
 import type { StartedAnalysis } from "../server/between/analysis-routes.ts";
 import { remoteAnalysis } from "../server/between/remote/remote-analysis.ts";
 import type { ClusterConfig } from "../server/config.ts";
+import type { Logger } from "../server/process/log.ts";
 import { systemTime } from "../server/process/time.ts";
 import type { ScoringService } from "../server/scoring/run/scoring.ts";
-import type { Logger } from "../server/process/log.ts";
 import type { AnalysisService } from "../server/warehouse/analysis.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 

@@ -12,19 +12,19 @@ import { remote } from "../server/process/call.ts";
 import { socketPeer } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { PublicPort } from "../server/start/start-intake.ts";
-import { dollarsPerEuro } from "../simulation/prices.ts";
 import { type EventRole, eventKinds } from "../simulation/catalogue.ts";
 import { type Item, wireItem } from "../simulation/items.ts";
 import { vendorDomain } from "../simulation/population.ts";
+import { dollarsPerEuro } from "../simulation/prices.ts";
 import { Simulation } from "../simulation/simulation.ts";
 import { apiOf } from "./api/ask.ts";
+import { Sender } from "./demo-sender.ts";
+import { summary } from "./demo-summary.ts";
+import { addRules, addWork, untilDecided } from "./demo-team.ts";
 import type { Installation } from "./installation.ts";
 import { addOwner } from "./people.ts";
 import { Progress } from "./progress.ts";
 import { scoreLoaded } from "./score-loaded.ts";
-import { Sender } from "./demo-sender.ts";
-import { summary } from "./demo-summary.ts";
-import { addRules, addWork, untilDecided } from "./demo-team.ts";
 
 export interface DemoOptions {
   readonly organization: string;

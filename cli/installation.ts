@@ -12,9 +12,9 @@ import { type ClusterConfig, type Config, readConfig } from "../server/config.ts
 import { features } from "../server/features/features.ts";
 import type { Ledger, SharedLedger } from "../server/ledger/ledger.ts";
 import type { ClusterNode } from "../server/ledger/postgres/node.ts";
+import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
 import { ledgerFile } from "../server/ledger/sqlite/ledger-file.ts";
 import { refuseUnfinishedRestore } from "../server/ledger/sqlite/restoring.ts";
-import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
 import type { Organization } from "../server/ledger/stores/organization-rows.ts";
 import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
 import { takeLock, wasTaken } from "../server/process/lock.ts";

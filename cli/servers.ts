@@ -2,8 +2,8 @@
  * only the first fault. */
 import type { ClusterConfig } from "../server/config.ts";
 import { openPool } from "../server/ledger/postgres/connect.ts";
-import { livingNodes, probePostgres } from "../server/ledger/postgres/probe.ts";
 import { ledgerIdentity } from "../server/ledger/postgres/migrations/migrations.ts";
+import { livingNodes, probePostgres } from "../server/ledger/postgres/probe.ts";
 import { messageOf } from "../server/process/message-of.ts";
 import type { Probed } from "../server/process/probed.ts";
 import { systemTime } from "../server/process/time.ts";

@@ -6,9 +6,9 @@
 import { msPerDay, type Zone } from "../server/calendar/zone.ts";
 import type { Account, Person } from "./customers.ts";
 import { describe, event, type Item } from "./items.ts";
-import { type Random, Stream } from "./random.ts";
 import { Customer } from "./paying-customer.ts";
 import { breaks, euroShare, trialShare, yearlyShare } from "./prices.ts";
+import { type Random, Stream } from "./random.ts";
 import { type Agreement, Subscription, type SubscriptionStart, type Terms } from "./subscription.ts";
 
 export interface BillingOptions {

@@ -1,8 +1,8 @@
 /** A simulated account as its billing sees it: the plan that it is on, its users, and when it leaves. */
 import { msPerDay, type Zone } from "../server/calendar/zone.ts";
 import type { Account, AccountFacts, Person } from "./customers.ts";
-import { stateOn, type UserState } from "./truth.ts";
 import { placeOf } from "./prices.ts";
+import { stateOn, type UserState } from "./truth.ts";
 
 /** Billing reports what the account did on the same day: plans change about 14:00. */
 const reportedHour = 20;

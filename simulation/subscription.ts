@@ -7,7 +7,6 @@
 import type { BillingEventName } from "../contract/billing/events.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
 import { type Properties, plans } from "./catalogue.ts";
-import type { Random } from "./random.ts";
 import type { Customer } from "./paying-customer.ts";
 import {
   breaks,
@@ -24,6 +23,7 @@ import {
   trialDays,
   unpaidShare,
 } from "./prices.ts";
+import type { Random } from "./random.ts";
 
 /** How an account pays, in all of its subscriptions. */
 export interface Terms {

@@ -53,7 +53,7 @@ describe("imports go one way", () => {
     ["server/config.ts", "../contract/limits.ts"],
     ["server/process/version.ts", "../../package.json"],
     ["client/client.ts", "../contract/limits.ts"],
-    ["cli/demo-load.ts", "../../simulation/simulation.ts"],
+    ["cli/demo-load.ts", "../simulation/simulation.ts"],
     ["simulation/simulation.ts", "../server/calendar/zone.ts"],
   ];
   test.each(right)("%s may import %s", (from, specifier) => {

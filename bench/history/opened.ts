@@ -6,10 +6,10 @@ import { ledgerFile } from "../../server/ledger/sqlite/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { createProjectToken } from "../../server/ledger/stores/credentials.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
-import { systemTime } from "../../server/process/time.ts";
-import { SourceWatch } from "../../server/scoring/run/source-watch.ts";
-import { Scoring } from "../../server/scoring/run/scoring.ts";
 import { createLogger, type Logger } from "../../server/process/log.ts";
+import { systemTime } from "../../server/process/time.ts";
+import { Scoring } from "../../server/scoring/run/scoring.ts";
+import { SourceWatch } from "../../server/scoring/run/source-watch.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, user, writes } from "../../test/ledger/writes.ts";
 

@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
-import { systemTime } from "../../server/process/time.ts";
 import { createLogger } from "../../server/process/log.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
 

@@ -4,13 +4,13 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { ImportRow } from "../../server/intake/import-rows.ts";
 import type { ExportContext } from "../../server/sources/exports/export.ts";
 import { type ExportTool, exportTranslations } from "../../server/sources/exports/exports.ts";
+import { refuseDamagedExport } from "./export-content.ts";
+import { exportFormOf, objectOfRow, openExport } from "./export-rows.ts";
 import type { ImportFile } from "./file.ts";
+import { KnownTraits } from "./known-traits.ts";
 import { type ImportOptions, refuseColumnOptions, timezoneOf } from "./options.ts";
 import type { ImportPlan } from "./plan.ts";
 import type { Row } from "./row.ts";
-import { refuseDamagedExport } from "./export-content.ts";
-import { KnownTraits } from "./known-traits.ts";
-import { exportFormOf, objectOfRow, openExport } from "./export-rows.ts";
 import { unmatchedCustomers } from "./unmatched.ts";
 
 /** Tools in whose exports the account is a property, or one of several types of groups. */

@@ -7,11 +7,11 @@ import { NumberTexts } from "../../server/intake/admission/number-texts.ts";
 import type { ExportTool } from "../../server/sources/exports/exports.ts";
 import type { Counter } from "./bytes.ts";
 import { delimiterOf } from "./delimiter.ts";
+import { exportContent, type Packing, packingOf } from "./export-content.ts";
 import type { ImportFile } from "./file.ts";
 import { jsonRows } from "./lines.ts";
 import type { Row, RowSource } from "./row.ts";
 import { openRows } from "./source.ts";
-import { exportContent, type Packing, packingOf } from "./export-content.ts";
 
 /** A list of objects is parsed as a whole. */
 const maxListBytes = 64 * 1024 * 1024;

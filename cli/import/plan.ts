@@ -3,11 +3,11 @@
 import type { ImportRow } from "../../server/intake/import-rows.ts";
 import type { StripeCustomer } from "../../server/sources/exports/stripe.ts";
 import { refuseDamaged } from "./bytes.ts";
-import type { Check } from "./unmatched.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";
 import type { Reading, Row, RowSource } from "./row.ts";
 import { openRows } from "./source.ts";
+import type { Check } from "./unmatched.ts";
 
 export interface ImportPlan {
   /** The contents of the rows, for the user. */

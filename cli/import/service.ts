@@ -2,9 +2,9 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import { type ImportService, remoteImporter } from "../../server/between/remote/shared-ledger.ts";
-import { minFreeDiskBytes } from "../../server/intake/room.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
+import { minFreeDiskBytes } from "../../server/intake/room.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { Installation } from "../installation.ts";

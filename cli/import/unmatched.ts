@@ -8,8 +8,8 @@ import {
   stripeCustomerOf,
   unmatchedStripeItems,
 } from "../../server/sources/exports/stripe.ts";
-import type { RowSource } from "./row.ts";
 import { objectOfRow } from "./export-rows.ts";
+import type { RowSource } from "./row.ts";
 
 /** Asks for the outcome that rows would have. */
 export type Check = (rows: readonly ImportRow[]) => ReturnType<ImportService["check"]>;

@@ -1,5 +1,5 @@
 /** Entry point. */
-import "../style/app.css";
+import "../app.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { Tooltip } from "radix-ui";

@@ -11,9 +11,9 @@ import { sharpFallPoints } from "../scoring/queries/lists/to-call.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
 import { isIncluded, isIncludedAccount } from "../warehouse/schema/included.ts";
 import { jsonSettings } from "./json-text.ts";
+import { type CallFacts, type CallGround, leastVolumeBefore } from "./ranking.ts";
 import { type PayerColumn, type PayersQuestion, payersSql } from "./revenue/payers-now.ts";
 import type { Sql } from "./sql.ts";
-import { type CallFacts, type CallGround, leastVolumeBefore } from "./ranking.ts";
 
 /** Whose facts are read. `all`: users or accounts whether they pay or not. */
 export type CallPopulation = "payers" | "non_payers" | "all";

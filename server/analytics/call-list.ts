@@ -1,10 +1,6 @@
 /** Reads the call list: the one ranking of pages, commands, digests and messages. See
  * server/analytics/README.md. */
-import {
-  type CallClass,
-  type CallListName,
-  callListLimits as limits,
-} from "../../contract/call-list.ts";
+import { type CallClass, type CallListName, callListLimits as limits } from "../../contract/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../calendar/zone.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { EntitiesByNumber } from "../ledger/stores/entity-rows.ts";
@@ -18,12 +14,6 @@ import type { ScoreRecord } from "../scoring/run/records.ts";
 import { newestRun } from "../scoring/run/status.ts";
 import { absoluteRiskScale } from "../scoring/scores/risk-scale.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
-import { type Controls, controlsOn } from "./entities/controls.ts";
-import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
-import { cancellationReasons } from "./revenue/churn-reasons.ts";
-import { revenueQuestion } from "./revenue/currencies.ts";
-import { type PayersQuestion, payersNow } from "./revenue/payers-now.ts";
-import { renewalDayOf } from "./revenue/renews-at.ts";
 import {
   type CalledEntity,
   type CallFactsRow,
@@ -34,7 +24,13 @@ import {
   payerCount,
   risksOfDays,
 } from "./call-facts.ts";
+import { type Controls, controlsOn } from "./entities/controls.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
+import { cancellationReasons } from "./revenue/churn-reasons.ts";
+import { revenueQuestion } from "./revenue/currencies.ts";
+import { type PayersQuestion, payersNow } from "./revenue/payers-now.ts";
+import { renewalDayOf } from "./revenue/renews-at.ts";
 
 export interface CallListParts {
   readonly warehouse: Warehouse;

@@ -6,9 +6,9 @@
 import { periodStarts } from "../calendar/period-starts.ts";
 import { type Warehouse, WarehouseError } from "../warehouse/engine/warehouse.ts";
 import { countsAsActivity } from "../warehouse/schema/tables.ts";
+import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";
 import { periodOf } from "./period-of.ts";
-import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 
 export interface EventsByValueQuestion extends EventsOverTimeQuestion {
   /** Whether the property is the event's or the user's. */

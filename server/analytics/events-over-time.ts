@@ -6,8 +6,8 @@ import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
 import { included, isIncluded } from "../warehouse/schema/included.ts";
 import { dayParameter } from "../warehouse/upkeep/keep-events.ts";
-import { periodOf } from "./period-of.ts";
 import { countsOfDays } from "./counts-of-days.ts";
+import { periodOf } from "./period-of.ts";
 
 export interface EventsOverTimeQuestion extends PeriodsQuestion {
   readonly organization: number;

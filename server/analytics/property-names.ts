@@ -1,7 +1,7 @@
 /** The properties that events have, to choose a split from. */
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";
-import { jsonSettings } from "./json-text.ts";
 import { askedRows } from "./events-over-time.ts";
+import { jsonSettings } from "./json-text.ts";
 
 export interface PropertyNamesQuestion {
   readonly organization: number;

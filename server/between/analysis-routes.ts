@@ -14,10 +14,10 @@ import type { ApiParts } from "../http/api/context.ts";
 import { startingHeader } from "../http/port/answers.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import { answerCall, type Operations, operationsOf } from "../process/call.ts";
-import type { SourceWatch } from "../scoring/run/source-watch.ts";
+import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { ScoringService } from "../scoring/run/scoring.ts";
-import type { Logger } from "../process/log.ts";
+import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { Failure, ServedAnalysis } from "../warehouse/analysis.ts";
 import type { UnavailableReason } from "../warehouse/engine/unavailable.ts";
 

@@ -3,19 +3,19 @@
 
 import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
-import { readDigest } from "../features/digest/digest-reader.ts";
-import { Digester } from "../features/digest/digester.ts";
 import { Notifier } from "../features/destinations/notifier.ts";
 import { OrganizationReader } from "../features/destinations/organization-now.ts";
+import { readDigest } from "../features/digest/digest-reader.ts";
+import { Digester } from "../features/digest/digester.ts";
 import { Poller } from "../features/poller.ts";
 import { segmentsForKeeper, segmentsForRules } from "../features/segments/for-alerts.ts";
 import { SegmentKeeper } from "../features/segments/segment-keeper.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
 import type { Time } from "../process/time.ts";
-import { SourceWatch } from "../scoring/run/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../scoring/run/scheduler.ts";
 import { Scoring } from "../scoring/run/scoring.ts";
-import type { Logger } from "../process/log.ts";
+import { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { Analysis, AnalysisStatus, Failure } from "../warehouse/analysis.ts";
 import type { UnavailableReason } from "../warehouse/engine/unavailable.ts";
 import type { LoaderStatus } from "../warehouse/load/loader.ts";

@@ -10,14 +10,14 @@ import { type AnalysisHost, BackgroundJobs, type LeaderStatus } from "../between
 import { remoteAnalysis } from "../between/remote/remote-analysis.ts";
 import type { ClusterConfig, Config } from "../config.ts";
 import { Leadership, type Leading, type Term } from "../ledger/postgres/leadership.ts";
-import type { ClusterNode } from "../ledger/postgres/node.ts";
 import type { PostgresLedger } from "../ledger/postgres/ledger.ts";
+import type { ClusterNode } from "../ledger/postgres/node.ts";
 import { nodePeer, type Peer } from "../process/control.ts";
+import type { Logger } from "../process/log.ts";
 import { messageOf } from "../process/message-of.ts";
 import type { Time } from "../process/time.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
 import { SourceWatch } from "../scoring/run/source-watch.ts";
-import type { Logger } from "../process/log.ts";
 import { beginAnalysis } from "../warehouse/analysis.ts";
 import { openClickHouseWarehouse } from "../warehouse/engine/clickhouse.ts";
 import { MissingTables } from "../warehouse/engine/clickhouse-prepare.ts";

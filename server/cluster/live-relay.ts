@@ -5,8 +5,8 @@ import type { LiveView } from "../intake/live.ts";
 import type { LiveMessage, LiveWatcher } from "../intake/live-channel.ts";
 import type { LiveItemRow } from "../ledger/postgres/live-items.ts";
 import type { ClusterNode } from "../ledger/postgres/node.ts";
-import { every } from "../process/time.ts";
 import type { Logger } from "../process/log.ts";
+import { every } from "../process/time.ts";
 
 const everyMs = 500;
 /** Items a look. A channel lets 60 items of each kind through in a second. */

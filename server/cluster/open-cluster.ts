@@ -4,12 +4,12 @@ import { Refusal } from "../../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "../config.ts";
 import { features } from "../features/features.ts";
 import type { NodeRole } from "../ledger/nodes.ts";
-import { ClusterNode } from "../ledger/postgres/node.ts";
 import { openPostgresLedger, type PostgresLedger } from "../ledger/postgres/ledger.ts";
+import { ClusterNode } from "../ledger/postgres/node.ts";
+import type { Logger } from "../process/log.ts";
 import { messageOf } from "../process/message-of.ts";
 import type { Time } from "../process/time.ts";
 import { rekindleVersion } from "../process/version.ts";
-import type { Logger } from "../process/log.ts";
 
 /** A node that is open. */
 export interface OpenedCluster {

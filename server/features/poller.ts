@@ -1,7 +1,8 @@
 /** Runs the background jobs about acting: alert rules, notices, digests and segments. Most runs find nothing
  * to do. */
-import { every } from "../process/time.ts";
+
 import type { Logger } from "../process/log.ts";
+import { every } from "../process/time.ts";
 
 /** Does what is due now, and ends. A job goes on from what is stored, so a run that was cut off, or a batch
  * that woke nobody, loses nothing. */

@@ -2,9 +2,9 @@
  * sentences. */
 
 import { callListLimits } from "../../contract/call-list.ts";
+import { readCallList } from "../analytics/call-list.ts";
 import { firstActiveDay } from "../analytics/first-day.ts";
 import { lifecycleOfSevens } from "../analytics/lifecycle.ts";
-import { readCallList } from "../analytics/call-list.ts";
 import { mrrOfPayers } from "../analytics/revenue/payers-now.ts";
 import type { Part } from "../analytics/sentence.ts";
 import type { ScoresOfWeek } from "../analytics/week-scores.ts";

@@ -1,8 +1,7 @@
 /** A segment as the API answers it. */
 
 import { instant } from "../calendar/instant.ts";
-import type { Segment } from "../ledger/rules/segment-rules.ts";
-import { segmentsWith } from "../ledger/rules/segment-rules.ts";
+import { type Segment, segmentsWith } from "../ledger/rules/segment-rules.ts";
 
 /** The answer about a segment. @param segments those of the organization, of which some may have it in their
  * filters */

@@ -17,8 +17,12 @@ import { type EventsDone, eventSets } from "../analytics/entities/event-sets.ts"
 import { lists } from "../analytics/entities/lists.ts";
 import { withinPayerSet, withinSet } from "../analytics/entities/within-set.ts";
 import { today, usersQuestion } from "../http/api/days.ts";
-import type { Segment } from "../ledger/rules/segment-rules.ts";
-import { countConditions, segmentWithThoseBelow, tooManyConditions } from "../ledger/rules/segment-rules.ts";
+import {
+  countConditions,
+  type Segment,
+  segmentWithThoseBelow,
+  tooManyConditions,
+} from "../ledger/rules/segment-rules.ts";
 import type { EntitiesByNumber } from "../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";

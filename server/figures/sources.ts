@@ -13,8 +13,8 @@ import { instant, instantOrNull } from "../calendar/instant.ts";
 import { msPerHour } from "../calendar/zone.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import type { SourceHour } from "../ledger/stores/sources.ts";
-import { rhythmInWords } from "../scoring/scores/rhythm.ts";
 import { type SourceStatus, takenOf } from "../scoring/run/source-watch.ts";
+import { rhythmInWords } from "../scoring/scores/rhythm.ts";
 
 const { shownHours } = sourceLimits;
 

@@ -14,6 +14,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { FairTurns } from "../process/fair-turns.ts";
 import type { AdmittedSourced } from "./admission/admit-sourced.ts";
+import { CommitLane, type LaneEvents } from "./commit-lane.ts";
 import { maxWorkInCommit } from "./decide/decide.ts";
 import {
   type Admitted,
@@ -22,7 +23,6 @@ import {
   type Outcome,
   type SourcedOutcome,
 } from "./decide/requests.ts";
-import { CommitLane, type LaneEvents } from "./commit-lane.ts";
 import type { Apart } from "./group-store.ts";
 import { costOf, costOfBytes } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";

@@ -7,8 +7,8 @@ import { type AdmittedSourced, admitSourced, type LeftOut } from "./admission/ad
 import { type Invalid, isInvalid } from "./admission/json.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
 import type { SourcedOutcome } from "./decide/requests.ts";
-import { type NoteTaker, noteSourced } from "./notes.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { type NoteTaker, noteSourced } from "./notes.ts";
 import { costOf, costOfInvalid, costOfPart } from "./part-cost.ts";
 import type { LargeRequest } from "./waiting-requests.ts";
 

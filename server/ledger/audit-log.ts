@@ -1,8 +1,8 @@
 /** The entries of the audit log that a transaction writes beside its change. */
 import { auditLimits } from "../../contract/audit.ts";
 import type { Actor, AuditEntry, AuditNote } from "./audit.ts";
-import { AuditTrims, auditTexts } from "./rules/stored-audit.ts";
 import { skipLocked } from "./dialect.ts";
+import { AuditTrims, auditTexts } from "./rules/stored-audit.ts";
 import { integer, Json, RowOf, returningOne, run, type Work } from "./sql.ts";
 
 const entryId = new RowOf<{ readonly id: number }>({ id: integer() });

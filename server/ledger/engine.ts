@@ -1,6 +1,7 @@
 /** The engine that runs the statements of stores: SQLite's connection, or PostgreSQL's pool. */
-import type { InboxRows } from "./inbox.ts";
+
 import type { AuditLog } from "./audit-log.ts";
+import type { InboxRows } from "./inbox.ts";
 import type { Answer, Statement, Steps, Work } from "./sql.ts";
 
 /** The steps of one transaction. They may write entries of the audit log. */

@@ -7,8 +7,8 @@
 import type { AuditLog } from "./audit-log.ts";
 import type { Engine } from "./engine.ts";
 import type { Work } from "./sql.ts";
-import type { MovedTable, TableTypes } from "./tables.ts";
 import type { EntityNumbers } from "./stores/entity-rows.ts";
+import type { MovedTable, TableTypes } from "./tables.ts";
 
 /** The stores of features, by their names in the ledger. Each feature declares its own here. */
 // biome-ignore lint/suspicious/noEmptyInterface: features extend it where their stores are.

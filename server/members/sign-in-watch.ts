@@ -4,8 +4,8 @@ import { Counter, type Registry } from "prom-client";
 import { type AuditNote, serviceItself } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Person } from "../ledger/stores/member-rows.ts";
-import { setNewest } from "../process/set-newest.ts";
 import type { Logger } from "../process/log.ts";
+import { setNewest } from "../process/set-newest.ts";
 
 /** In a minute. */
 const maxLines = 10;

@@ -21,14 +21,15 @@ import {
   type Work,
   word,
 } from "../ledger/sql.ts";
-import type { EntityNumbers, RuleEntity } from "../ledger/stores/entity-rows.ts";
-import { existing } from "../ledger/stores/entity-rows.ts";
+import { type EntityNumbers, existing, type RuleEntity } from "../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../ledger/stores/organization-rows.ts";
 import { claim, isFree } from "./claims.ts";
-import type { ClaimedDelivery, ClaimRoom, DeliveryPage } from "./deliveries.ts";
 import {
   type AboutAlerts,
+  type ClaimedDelivery,
+  type ClaimRoom,
   type Delivery,
+  type DeliveryPage,
   heldNotSent,
   heldSettledNote,
   notSentAgain,
@@ -97,10 +98,10 @@ export function deliveryStore(engine: Engine) {
           ORDER BY id DESC LIMIT ${limit}`,
       ),
 
-    /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get
-     * it. A message with the same id that a destination had before is not added again.
-     * @param entities the users and accounts that it names: an erasure of one cancels it. It is not added when
-     * one of them is gone */
+    /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not
+     * get it. A message with the same id that a destination had before is not added again.
+     * @param entities the users and accounts that it names: an erasure of one cancels it. It is not added
+     * when one of them is gone */
     add: async (
       organization: number,
       destination: number,
@@ -118,8 +119,8 @@ export function deliveryStore(engine: Engine) {
       });
     },
 
-    /** Messages that name a user, those that wait among them, in the order of their ids. A body may name other
-     * users, too. @param after only ids above it */
+    /** Messages that name a user, those that wait among them, in the order of their ids. A body may name
+     * other users, too. @param after only ids above it */
     ofUser: (
       organization: number,
       user: number,
@@ -144,8 +145,8 @@ export function deliveryStore(engine: Engine) {
         ORDER BY +deliveries.id LIMIT ${renderedTogether}`);
     },
 
-    /** Keeps bodies for all attempts. A delivery to which alerts were added meanwhile, or of which somebody was
-     * erased, is left for the next look. */
+    /** Keeps bodies for all attempts. A delivery to which alerts were added meanwhile, or of which somebody
+     * was erased, is left for the next look. */
     freeze: (organization: number, rendered: readonly RenderedDelivery[]): Promise<void> =>
       engine.transaction(() => freeze(organization, rendered)),
 

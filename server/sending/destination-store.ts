@@ -24,7 +24,6 @@ import { hashCode, newCode } from "../ledger/stores/members.ts";
 import { lockKnownOrganization, lockOrganization } from "../ledger/stores/organization-rows.ts";
 import { destinationColumns, destinationRow } from "./delivery-rows.ts";
 import { holdPending } from "./delivery-store.ts";
-import type { NewDestination } from "./destinations.ts";
 import {
   type ChangedDestination,
   changedFields,
@@ -41,6 +40,7 @@ import {
   destinationPausedNote,
   elsewhere,
   mustAgree,
+  type NewDestination,
   notAgreed,
   notSigned,
   refuseTooManyAsked,
@@ -69,8 +69,8 @@ export function destinationStore(engine: Engine) {
     list: (organization: number): Promise<readonly DestinationWithCounts[]> =>
       engine.alone(select(withCounts)`FROM destinations WHERE organization = ${organization} ORDER BY name`),
 
-    /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed
-     * ones left out. */
+    /** Destinations of all organizations that get messages about a whole organization, disabled and
+     * unconfirmed ones left out. */
     asking: (): Promise<readonly DestinationWithCounts[]> =>
       engine.alone(
         select(withCounts)`
@@ -118,14 +118,14 @@ export function destinationStore(engine: Engine) {
       }),
 
     /** Changes the given fields. Without a difference nothing is written, and the log has no entry. A
-     * destination that becomes active begins without failures. The recipient of e-mail has to agree to another
-     * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a
-     * new code, too.
+     * destination that becomes active begins without failures. The recipient of e-mail has to agree to
+     * another address, and before a disabled destination starts again. An unconfirmed one with the same
+     * address gets a new code, too.
      * @returns undefined when the organization has no such destination
      * @throws Refusal when another destination has the name
      * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add`.
-     * ApiError (rate_limit_exceeded) also
-     *   when the period of a member's own digest was changed too often within a day */
+     * ApiError (rate_limit_exceeded) also when the period of a member's own digest was changed too often
+     * within a day */
     change: (
       organization: number,
       id: number,

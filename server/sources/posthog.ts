@@ -1,8 +1,8 @@
 /**
  * Translates the messages of PostHog's clients: the person, time and contents of each event.
  *
- *   envelope.ts    the events of a body, and the token
- *   events.ts      meanings of events, properties and groups, as tables
+ *   posthog-envelope.ts  the events of a body, and the token
+ *   posthog-events.ts    meanings of events, properties and groups, as tables
  *
  * PostHog has one kind of id, the distinct id. It is a company's user id, or a generated id of a browser
  * until the user signs in. An id that is marked as generated is a visitor's. Every other is a user's. Events
@@ -18,10 +18,16 @@ import type {
   SourcedPerson,
 } from "../intake/admission/sourced.ts";
 import { isGenericId, parseId, parseMessageId, parseTimestamp, parseVisitorId } from "./parse.ts";
+import { type PosthogEnvelope, posthogEnvelope } from "./posthog-envelope.ts";
+import {
+  accountGroup,
+  isAbsentParameter,
+  isAccountGroup,
+  meaningOf,
+  propertiesOf,
+} from "./posthog-events.ts";
 import { accountOf, companyTraits, userTraits } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
-import { type PosthogEnvelope, posthogEnvelope } from "./posthog-envelope.ts";
-import { accountGroup, isAbsentParameter, isAccountGroup, meaningOf, propertiesOf } from "./posthog-events.ts";
 
 /** Translates a body. @param querySentAt the `_` of the address: the browser's clock at sending, for a body
  * without one */

@@ -2,9 +2,9 @@
 
 import type { Intake } from "../intake/intake-service.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
 import { every, type Time } from "../process/time.ts";
 import type { Outbox } from "../sending/outbox.ts";
-import type { Logger } from "../process/log.ts";
 
 interface ChoreParts {
   readonly ledger: Ledger;

@@ -4,8 +4,8 @@
  */
 import { type Config, readConfig } from "../config.ts";
 import type { HttpOptions } from "../http/port/server.ts";
-import { systemTime, type Time } from "../process/time.ts";
 import { createLogger, type Logger } from "../process/log.ts";
+import { systemTime, type Time } from "../process/time.ts";
 import { announceStart } from "./first-start.ts";
 import type { LedgerOptions } from "./start-intake.ts";
 

@@ -12,10 +12,10 @@ import { openSqliteLedger, type SqliteLedgerOptions } from "../ledger/sqlite/ope
 import { type Peer, socketPeer } from "../process/control.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { takeLock } from "../process/lock.ts";
+import type { Logger } from "../process/log.ts";
 import { socketPath } from "../process/sockets.ts";
 import type { Time } from "../process/time.ts";
 import { waitUpTo } from "../process/wait-up-to.ts";
-import type { Logger } from "../process/log.ts";
 import { refuseLostLedger, refuseLostWarehouse } from "./lost-store.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */

@@ -8,14 +8,9 @@ import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import { features } from "../features/features.ts";
 import { ledgerFile } from "../ledger/sqlite/ledger-file.ts";
-import { openSqliteLedger } from "../ledger/sqlite/open.ts";
-import {
-  beginRestore,
-  finishRestore,
-  refuseInstallation,
-  undoRestore,
-} from "../ledger/sqlite/restoring.ts";
 import { ledgerMigrations } from "../ledger/sqlite/migrations/migrations.ts";
+import { openSqliteLedger } from "../ledger/sqlite/open.ts";
+import { beginRestore, finishRestore, refuseInstallation, undoRestore } from "../ledger/sqlite/restoring.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { syncTree } from "../process/files.ts";
 import { takeLock } from "../process/lock.ts";

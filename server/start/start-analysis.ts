@@ -7,13 +7,13 @@ import { answerAnalysis } from "../between/analysis-routes.ts";
 import { type AnalysisHost, type Answer, BackgroundJobs } from "../between/background-jobs.ts";
 import { remoteLedger } from "../between/remote/shared-ledger.ts";
 import type { Config } from "../config.ts";
-import { ledgerFile } from "../ledger/sqlite/ledger-file.ts";
 import { openInboxReader } from "../ledger/sqlite/inbox-reader.ts";
+import { ledgerFile } from "../ledger/sqlite/ledger-file.ts";
 import { serveSocket } from "../process/control.ts";
-import { socketPath } from "../process/sockets.ts";
-import type { Time } from "../process/time.ts";
 import type { Logger } from "../process/log.ts";
 import { createRegistry, gauge } from "../process/metrics.ts";
+import { socketPath } from "../process/sockets.ts";
+import type { Time } from "../process/time.ts";
 import { openAnalysis, takeAnalysisLock } from "../warehouse/analysis.ts";
 
 export interface RunningAnalysis {

@@ -16,8 +16,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { SignIn } from "../members/sign-in.ts";
 import { SignInWatch } from "../members/sign-in-watch.ts";
 import type { Peer } from "../process/control.ts";
-import type { Outbox } from "../sending/outbox.ts";
 import type { Logger } from "../process/log.ts";
+import type { Outbox } from "../sending/outbox.ts";
 
 /** Parts of intake that routes about people need. */
 export interface PeopleNeeds {

@@ -11,8 +11,8 @@ import type { AccountReceipt, AskedErasure, ErasureReceipt } from "../ledger/era
 import type { SharedLedger } from "../ledger/ledger.ts";
 import { warehouseFolder } from "../process/data-folder.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
-import type { Time } from "../process/time.ts";
 import type { Logger } from "../process/log.ts";
+import type { Time } from "../process/time.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";

@@ -16,10 +16,10 @@ import { digestMessage } from "../../server/features/digest/digest-message.ts";
 import { digestSpan, dueDigest } from "../../server/features/digest/digest-times.ts";
 import { Digester } from "../../server/features/digest/digester.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
+import type { Logger } from "../../server/process/log.ts";
 import type { DestinationWithCounts } from "../../server/sending/destinations.ts";
 import type { MessageBody } from "../../server/sending/message-body.ts";
 import { slackBody } from "../../server/sending/slack-body.ts";
-import type { Logger } from "../../server/process/log.ts";
 import { ada, adaToCall, monday, quiet } from "./sample-digest.ts";
 
 describe("a digest is due", () => {

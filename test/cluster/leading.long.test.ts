@@ -3,8 +3,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { nodeKey } from "../../server/ledger/postgres/nodes.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { freePort } from "../deploy/running.ts";

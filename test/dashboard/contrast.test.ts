@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const tokens = readFileSync(join(import.meta.dir, "..", "..", "dashboard", "style", "tokens.css"), "utf8");
+const tokens = readFileSync(join(import.meta.dir, "..", "..", "dashboard", "tokens.css"), "utf8");
 const colours = new Map(
   [...tokens.matchAll(/--(?:color-)?([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(
     ([, name = "", light = "", dark = ""]) => [name, { light, dark }],

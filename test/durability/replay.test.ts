@@ -9,8 +9,8 @@ import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { systemTime } from "../../server/process/time.ts";
 import { createLogger } from "../../server/process/log.ts";
+import { systemTime } from "../../server/process/time.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, writes } from "../ledger/writes.ts";
 

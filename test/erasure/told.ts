@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
+import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
 import type { DigestEntity } from "../../server/features/digest/digest.ts";
 import { digestMessage } from "../../server/features/digest/digest-message.ts";
-import type { DecisionChunk } from "../../server/features/alerts/store/decisions.ts";
 import { quiet } from "../actions/sample-digest.ts";
 import type { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";

@@ -2,8 +2,8 @@
  * ids. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
 import type { WebhookChange } from "../../server/features/source-settings/store.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { needs, user, writes } from "./writes.ts";
 

@@ -7,12 +7,8 @@ import { basename, join } from "node:path";
 import { features } from "../../server/features/features.ts";
 import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
+import { JournalFile, readRecords, recordHeadBytes } from "../../server/ledger/sqlite/journal-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import {
-  JournalFile,
-  readRecords,
-  recordHeadBytes,
-} from "../../server/ledger/sqlite/journal-file.ts";
 import { append, inboxRows, look, messageOf, needs, remember, user, writePeople } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-journal-"));

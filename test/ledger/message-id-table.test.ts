@@ -1,16 +1,8 @@
 /** The table of message ids in memory and the filter of a run, each against what was put in. */
 import { expect, test } from "bun:test";
 import type { MessageIdHash } from "../../server/ledger/rules/message-id-hash.ts";
-import {
-  addToFilter,
-  emptyFilter,
-  mayContain,
-} from "../../server/ledger/sqlite/message-id-filter.ts";
-import {
-  MessageIdTable,
-  secondIn,
-  wordsPerSlot,
-} from "../../server/ledger/sqlite/message-id-table.ts";
+import { addToFilter, emptyFilter, mayContain } from "../../server/ledger/sqlite/message-id-filter.ts";
+import { MessageIdTable, secondIn, wordsPerSlot } from "../../server/ledger/sqlite/message-id-table.ts";
 import { Random } from "../../simulation/random.ts";
 
 const seed = Date.now() % 2 ** 31;

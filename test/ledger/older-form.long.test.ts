@@ -12,9 +12,9 @@ import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations/migrations.ts";
 import { uuidOf } from "../../server/ledger/rules/message-id-hash.ts";
 import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { bytesOf } from "../../server/ledger/sqlite/message-ids.ts";
 import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations/migrations.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { PostgresServer } from "../postgres.ts";
 import { inboxRows, look, needs, remember, writes } from "./writes.ts";
 

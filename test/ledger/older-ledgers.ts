@@ -10,8 +10,8 @@ import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations/migrations.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations/migrations.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { PostgresServer } from "../postgres.ts";
 
 /** The form of then, and the statements that store its rows. */

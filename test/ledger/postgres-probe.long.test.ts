@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { features } from "../../server/features/features.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import {
   type LivingNode,
   livingNodes,
   type ProbeOptions,
   probePostgres,
 } from "../../server/ledger/postgres/probe.ts";
-import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 import { until } from "../until.ts";
 

@@ -10,9 +10,9 @@ import { features } from "../../server/features/features.ts";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { visitorKey } from "../../server/ledger/rules/held-events.ts";
+import { Journal } from "../../server/ledger/sqlite/journal.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { SqliteEngine } from "../../server/ledger/sqlite/store-engine.ts";
-import { Journal } from "../../server/ledger/sqlite/journal.ts";
 import { item, write } from "./held-event-support.ts";
 import { account, look, user, writePeople } from "./writes.ts";
 

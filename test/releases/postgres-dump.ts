@@ -1,8 +1,8 @@
 /** A ledger in PostgreSQL as text, and back: the npm package of PostgreSQL has no pg_dump. */
 import { features } from "../../server/features/features.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { formTable, type Migration, migrations } from "../../server/ledger/postgres/migrations/migrations.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 
 export interface Dump {
   /** The migration steps that made the tables: their text, or the index of one that is a function. */

@@ -1,9 +1,9 @@
 /** The days for which an organization gets scores after an import. */
 import { expect, test } from "bun:test";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
-import { startOfData } from "../../server/scoring/scores/data-start.ts";
 import { dueDays } from "../../server/scoring/run/due-days.ts";
 import type { RunOfDay } from "../../server/scoring/run/records.ts";
+import { startOfData } from "../../server/scoring/scores/data-start.ts";
 import { historyDays } from "../../server/scoring/scores/history-days.ts";
 
 const dayOf = (text: string) => parseDay(text) ?? Number.NaN;

@@ -6,9 +6,9 @@ import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-row
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import type { OutageDays } from "../../server/ledger/stores/outages.ts";
 import { systemTime } from "../../server/process/time.ts";
-import type { StoppedData } from "../../server/scoring/run/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
+import type { StoppedData } from "../../server/scoring/run/source-watch.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { LoadedDays } from "../../server/warehouse/load/loaded-days.ts";
 import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";

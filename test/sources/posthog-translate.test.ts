@@ -1,8 +1,8 @@
 /** The translation of PostHog's messages into our identifies, events and aliases. */
 import { expect, test } from "bun:test";
 import { isInvalid } from "../../server/intake/admission/json.ts";
-import { posthogToken } from "../../server/sources/posthog-envelope.ts";
 import { translatePosthog } from "../../server/sources/posthog.ts";
+import { posthogToken } from "../../server/sources/posthog-envelope.ts";
 import type { Translated } from "../../server/sources/source.ts";
 import { recorded } from "./posthog-support.ts";
 

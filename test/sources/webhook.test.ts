@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Compile } from "typebox/compile";
 import { WebhookMapping } from "../../contract/source-settings.ts";
-import { parsePath, readPath } from "../../server/sources/webhook-paths.ts";
 import { checkMapping, translateWebhook } from "../../server/sources/webhook.ts";
+import { parsePath, readPath } from "../../server/sources/webhook-paths.ts";
 
 const validator = Compile(WebhookMapping);
 const receivedAtMs = Date.UTC(2026, 4, 17, 9, 30);

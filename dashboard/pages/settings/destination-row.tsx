@@ -9,9 +9,9 @@ import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { classes } from "../../text/classes.ts";
 import { counted } from "../../text/format.ts";
+import { kindWords, stateWords } from "./delivery-words.ts";
 import { DestinationForm } from "./destination-form.tsx";
 import { TestOutcome } from "./test-outcome.tsx";
-import { kindWords, stateWords } from "./delivery-words.ts";
 
 type Destination = Reads["/api/destinations"]["answer"]["destinations"][number];
 

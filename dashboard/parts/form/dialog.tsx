@@ -1,5 +1,5 @@
 /** Dialogs and drawers. Their overlay is our own, because Radix's locks scrolling with a style element. The
- * security policy forbids that element. style/app.css locks scrolling instead. */
+ * security policy forbids that element. app.css locks scrolling instead. */
 import { Dialog as Radix } from "radix-ui";
 import { type ReactElement, type ReactNode, useRef } from "react";
 import { classes } from "../../text/classes.ts";

@@ -1,8 +1,7 @@
 /** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
 import type { AlertArm } from "../../../contract/alerts/rules.ts";
-import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
-import { keyOfEntity } from "../../ledger/stores/entity-rows.ts";
+import { type EntityNumbers, keyOfEntity } from "../../ledger/stores/entity-rows.ts";
 import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "./store/decisions.ts";
 import type { KnownArms } from "./store/experiments.ts";
 

@@ -3,11 +3,11 @@
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { SourceWatch } from "../../scoring/run/source-watch.ts";
+import type { Logger } from "../../process/log.ts";
 import { isPastImported, lateEventsOfPast } from "../../scoring/run/changed-days.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { newestRun } from "../../scoring/run/status.ts";
-import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { commitChunk } from "./commit-chunk.ts";
 import { SeenOwners } from "./moments/seen-owners.ts";

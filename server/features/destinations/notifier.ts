@@ -3,8 +3,8 @@
 
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Logger } from "../../process/log.ts";
+import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 
 export interface NotifierParts {

@@ -2,11 +2,11 @@
 import { zoneOf } from "../../calendar/zone.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";
-import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { scoresWithChange } from "../../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";
 import { modelChanges } from "../../scoring/run/model-changes.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { newestRun } from "../../scoring/run/status.ts";
 import { absoluteRiskScale } from "../../scoring/scores/risk-scale.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";

@@ -10,13 +10,13 @@ import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { lacksData } from "../../scoring/churn/ladder.ts";
 import { nameOfRung } from "../../scoring/churn/model-names.ts";
-import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { highRiskMoves } from "../../scoring/queries/lists/high-risk-moves.ts";
 import { rowsOf } from "../../scoring/run/entity.ts";
 import { modelChanges } from "../../scoring/run/model-changes.ts";
 import type { RunBody } from "../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../scoring/run/records.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { newestRun } from "../../scoring/run/status.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { mrrReader } from "../alerts/rules/mrr.ts";

@@ -3,8 +3,7 @@ import { type DigestPeriod, digestLimits } from "../../../contract/digest/digest
 
 import type { SenderName } from "../../../contract/sources.ts";
 import type { CallRow } from "../../analytics/call-list.ts";
-import type { NamedEntity } from "../../ledger/stores/entity-rows.ts";
-import { keyOfEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
+import { keyOfEntity, type NamedEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Precision } from "../alerts/rules/preview-figures.ts";
 import type { FiredRecord } from "../alerts/store/alerts.ts";

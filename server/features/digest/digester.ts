@@ -3,8 +3,8 @@ import { type DigestPeriod, digestPeriods } from "../../../contract/digest/diges
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import type { Logger } from "../../process/log.ts";
+import type { DestinationWithCounts } from "../../sending/destinations.ts";
 import { type Digest, entitiesOf, hasNews } from "./digest.ts";
 import { digestId, digestMessage } from "./digest-message.ts";
 import { type DueDigest, dueDigest } from "./digest-times.ts";

@@ -1,7 +1,7 @@
 /** Notes and tasks of team members about users and accounts. */
 
-import { run, sqlText } from "../../ledger/sql.ts";
 import type { Feature } from "../../ledger/feature.ts";
+import { run, sqlText } from "../../ledger/sql.ts";
 import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
 import { workTables } from "./tables.ts";
 import { exportedTasks, type TaskStore, taskStore, tasksAbout, unassignTasksOf } from "./tasks.ts";

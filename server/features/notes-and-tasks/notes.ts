@@ -3,6 +3,7 @@
 import { workLimits } from "../../../contract/notes-and-tasks.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
+import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   count,
   type Fragment,
@@ -16,7 +17,6 @@ import {
   text,
   type Work,
 } from "../../ledger/sql.ts";
-import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntityNumbers,
   type EntityOfRow,

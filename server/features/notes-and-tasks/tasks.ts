@@ -5,6 +5,7 @@ import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
+import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   count,
   type Fragment,
@@ -18,7 +19,6 @@ import {
   text,
   type Work,
 } from "../../ledger/sql.ts";
-import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   type EntitiesByNumber,
   type EntityNumbers,

@@ -1,7 +1,7 @@
 /** Saved views: names for the filters of a list, which the members of an organization share. */
 
-import type { TableTypes } from "../../ledger/tables.ts";
 import type { Feature } from "../../ledger/feature.ts";
+import type { TableTypes } from "../../ledger/tables.ts";
 import { type ViewStore, viewStore } from "./store.ts";
 
 declare module "../../ledger/feature.ts" {

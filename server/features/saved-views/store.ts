@@ -4,6 +4,7 @@ import { viewLimits, type viewPages } from "../../../contract/api/saved-views.ts
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
+import { noAccount } from "../../ledger/rules/member-notes.ts";
 import {
   count,
   exists,
@@ -18,7 +19,6 @@ import {
   type Work,
   word,
 } from "../../ledger/sql.ts";
-import { noAccount } from "../../ledger/rules/member-notes.ts";
 import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
 
 export interface View {

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import type { SegmentCause } from "../../../contract/segments/segments.ts";
 import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/entities/entity-sets.ts";
-import type { Segment } from "../../ledger/rules/segment-rules.ts";
-import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
+import { type Segment, segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { segmentChanges } from "../../warehouse/schema/segment-tables.ts";

@@ -10,18 +10,8 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { SegmentKind } from "../../../contract/segments/segments.ts";
 import { ids as idsAsRows, onPostgres, records, texts } from "../../ledger/dialect.ts";
 import type { Engine } from "../../ledger/engine.ts";
-import {
-  integer,
-  json,
-  part,
-  RowOf,
-  run,
-  select,
-  sqlText,
-  text,
-  type Work,
-} from "../../ledger/sql.ts";
 import type { Segment } from "../../ledger/rules/segment-rules.ts";
+import { integer, json, part, RowOf, run, select, sqlText, text, type Work } from "../../ledger/sql.ts";
 import type { EntityNumbers } from "../../ledger/stores/entity-rows.ts";
 import type { SegmentContent } from "./segments.ts";
 import { numbersInBlock } from "./tables.ts";

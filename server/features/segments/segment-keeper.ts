@@ -8,15 +8,14 @@ import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { EntitySet } from "../../analytics/entities/entity-sets.ts";
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Segment } from "../../ledger/rules/segment-rules.ts";
-import { segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
+import { type Segment, segmentWithThoseBelow } from "../../ledger/rules/segment-rules.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
+import type { Logger } from "../../process/log.ts";
 import { Retries } from "../../process/retries.ts";
-import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { rulesKey } from "../../scoring/preview/scores-by-rules.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { newestRun } from "../../scoring/run/status.ts";
 import { statementByStatement } from "../../scoring/run/turns.ts";
-import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { causeOf, isDue, touchedSince, unknownSinceMs } from "./cause.ts";
 import {

@@ -4,6 +4,15 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { Filter } from "../../../contract/segments/filters.ts";
 import type { Actor } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
+import { noAccount } from "../../ledger/rules/member-notes.ts";
+import {
+  refuseInvalidFilter,
+  refuseInvalidSegments,
+  refuseTooManyConditions,
+  refuseUsedSegment,
+  type Segment,
+  segmentsWith,
+} from "../../ledger/rules/segment-rules.ts";
 import {
   exists,
   integer,
@@ -19,15 +28,6 @@ import {
   type Work,
   word,
 } from "../../ledger/sql.ts";
-import { noAccount } from "../../ledger/rules/member-notes.ts";
-import type { Segment } from "../../ledger/rules/segment-rules.ts";
-import {
-  refuseInvalidFilter,
-  refuseInvalidSegments,
-  refuseTooManyConditions,
-  refuseUsedSegment,
-  segmentsWith,
-} from "../../ledger/rules/segment-rules.ts";
 import { lockKnownOrganization, lockOrganization } from "../../ledger/stores/organization-rows.ts";
 import { rulesWithSegment } from "../alerts/store/segments-of-rules.ts";
 import {
@@ -39,9 +39,10 @@ import {
   setMembers,
   sizeOfFixed,
 } from "./fixed-members.ts";
-import type { NewSegment, SavedSegment } from "./segments.ts";
 import {
+  type NewSegment,
   refuseTooManySegments,
+  type SavedSegment,
   type SegmentChange,
   type SegmentContent,
   segmentChangedNote,
@@ -85,8 +86,8 @@ export function segmentStore(engine: Engine) {
       return found.map(({ id, name }) => ({ id, name }));
     },
 
-    /** @throws Refusal when another segment has the name, there are too many, the filter is not valid, no id is
-     * known, or the organization or the person does not exist. */
+    /** @throws Refusal when another segment has the name, there are too many, the filter is not valid, no id
+     * is known, or the organization or the person does not exist. */
     add: async (
       organization: number,
       { kind, name, content }: NewSegment,

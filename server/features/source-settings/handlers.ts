@@ -11,6 +11,9 @@ import {
 import { instant, instantOrNull } from "../../calendar/instant.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
+import { triedItem } from "../../sources/tried.ts";
+import { checkMapping, translateWebhook } from "../../sources/webhook.ts";
+import { translateUnknown } from "../../sources/webhook-presets.ts";
 import {
   type StripeSettings,
   verifiedMapping,
@@ -18,9 +21,6 @@ import {
   type WebhookChange,
   type WebhookSettings,
 } from "./store.ts";
-import { triedItem } from "../../sources/tried.ts";
-import { translateUnknown } from "../../sources/webhook-presets.ts";
-import { checkMapping, translateWebhook } from "../../sources/webhook.ts";
 
 const maxTriedItems = 20;
 

@@ -12,10 +12,10 @@ import type { Zone } from "../../calendar/zone.ts";
 import type { Actor } from "../../ledger/audit.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { SourceWatch } from "../../scoring/run/source-watch.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Scheduler } from "../../scoring/run/scheduler.ts";
 import type { ScoringService } from "../../scoring/run/scoring.ts";
-import type { Logger } from "../../process/log.ts";
+import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import type { AnalysisService, Failure, Freshness } from "../../warehouse/analysis.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 

@@ -6,14 +6,8 @@
  */
 import type { Backlog, FrozenBatch } from "../inbox.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import {
-  inTransaction,
-  lockIsHeld,
-  repeated,
-  tableIsGone,
-  undefinedIfRefused,
-} from "./transaction.ts";
 import { inboxPatienceMs, lockInbox, tableOf } from "./inbox-segments.ts";
+import { inTransaction, lockIsHeld, repeated, tableIsGone, undefinedIfRefused } from "./transaction.ts";
 
 /** A position in the inbox, and the totals of all rows up to it. */
 export interface Position {

@@ -8,10 +8,10 @@ import type { Erasure } from "../erasures.ts";
 import { withinBytes } from "../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../rules/user-rows.ts";
 import type { Sql } from "./connect.ts";
-import { inTransaction } from "./transaction.ts";
 import { unfinishedBatches } from "./inbox.ts";
 import { positionOf } from "./inbox-counts.ts";
 import { dropSegments, tableOf } from "./inbox-segments.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** Bodies that one statement reads. A statement has 30 s. */
 const readAtOnce = 2_000;

@@ -8,17 +8,11 @@
  */
 
 import type { InboxWriter } from "../engine.ts";
-import { integer, Json, RowOf, run, select, sqlText } from "../sql.ts";
 import type { InboxRows } from "../inbox.ts";
+import { integer, Json, RowOf, run, select, sqlText } from "../sql.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { advisoryLocks, tryLock } from "./locks.ts";
-import {
-  inTransaction,
-  lockIsHeld,
-  tableIsGone,
-  undefinedIfRefused,
-  waitAtMost,
-} from "./transaction.ts";
+import { inTransaction, lockIsHeld, tableIsGone, undefinedIfRefused, waitAtMost } from "./transaction.ts";
 
 /** The age at which a segment is sealed. A table a second would fill PostgreSQL's own tables. A table a day
  * would keep loaded rows for a day. */

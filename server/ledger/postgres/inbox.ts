@@ -9,19 +9,13 @@
 import type { Backlog, FrozenBatch, Inbox, RejectedEvent, WarehouseTable } from "../inbox.ts";
 import type { RejectedEventLimits } from "../rules/rejected-event-facts.ts";
 import { addRejectedEvents } from "../stores/rejected-event-rows.ts";
-import type { Queries, Sql, Tx } from "./connect.ts";
-import { runOn } from "./store-engine.ts";
-import {
-  inTransaction,
-  lockIsHeld,
-  repeated,
-  tableIsGone,
-  undefinedIfRefused,
-} from "./transaction.ts";
-import { LoaderLease } from "./loader-lease.ts";
 import { drawMark } from "./batch-numbers.ts";
+import type { Queries, Sql, Tx } from "./connect.ts";
 import { backlogOf, type Position, positionOf } from "./inbox-counts.ts";
 import { inboxPatienceMs, lockInbox, tableOf } from "./inbox-segments.ts";
+import { LoaderLease } from "./loader-lease.ts";
+import { runOn } from "./store-engine.ts";
+import { inTransaction, lockIsHeld, repeated, tableIsGone, undefinedIfRefused } from "./transaction.ts";
 
 interface Waiting {
   readonly seq: number;

@@ -8,12 +8,12 @@
  * node that cannot work on the warehouse leaves the lease to others. See docs/decisions/0030.
  */
 
-import { waitUpTo } from "../../process/wait-up-to.ts";
 import type { Logger } from "../../process/log.ts";
-import { inTransaction } from "./transaction.ts";
+import { waitUpTo } from "../../process/wait-up-to.ts";
 import { bothClocks } from "./both-clocks.ts";
 import { LoaderLease, leaseSeconds } from "./loader-lease.ts";
 import type { ClusterNode } from "./node.ts";
+import { inTransaction } from "./transaction.ts";
 
 const askEveryMs = 1_000;
 const renewEveryMs = 5_000;

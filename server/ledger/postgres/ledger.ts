@@ -11,14 +11,14 @@ import { defaultRejectedEventLimits, type RejectedEventLimits } from "../rules/r
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import type { Needs, Stored, Writes } from "../transact.ts";
 import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./connect.ts";
-import { PostgresEngine } from "./store-engine.ts";
 import { erasedNames, forgetErased } from "./erased-names.ts";
-import { forgetShown } from "./live-items.ts";
-import type { LoaderLease } from "./loader-lease.ts";
 import { PostgresInbox, type SharedNow } from "./inbox.ts";
 import { moveCounted } from "./inbox-counts.ts";
 import { forgetFinished, inboxWriter, sealSegment } from "./inbox-segments.ts";
+import { forgetShown } from "./live-items.ts";
+import type { LoaderLease } from "./loader-lease.ts";
 import { ledgerIdentity, migrate } from "./migrations/migrations.ts";
+import { PostgresEngine } from "./store-engine.ts";
 import { refuseUnfinished } from "./unfinished-move.ts";
 import { PostgresDeletions } from "./write/deletions.ts";
 import { PostgresErasures } from "./write/erasures.ts";

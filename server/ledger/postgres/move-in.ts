@@ -13,19 +13,19 @@
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../contract/refusal.ts";
 import { systemTime } from "../../process/time.ts";
-import type { MovedTable } from "../tables.ts";
 import type { Feature } from "../feature.ts";
 import { uuidOf } from "../rules/message-id-hash.ts";
 import { MovingOut } from "../sqlite/moving-out.ts";
 import { openSqliteLedger } from "../sqlite/open.ts";
-import { openPool, refuseUnfitServer, type Sql, type Tx } from "./connect.ts";
-import { advisoryLocks } from "./locks.ts";
-import { inTransaction } from "./transaction.ts";
+import type { MovedTable } from "../tables.ts";
 import { countBehind } from "./batch-numbers.ts";
+import { openPool, refuseUnfitServer, type Sql, type Tx } from "./connect.ts";
 import { lockInbox, tableOf } from "./inbox-segments.ts";
+import { advisoryLocks } from "./locks.ts";
 import { ledgerIdentity, migrate } from "./migrations/migrations.ts";
 import { moveTable } from "./moved-rows.ts";
 import { movedTables, otherTables } from "./moved-tables.ts";
+import { inTransaction } from "./transaction.ts";
 import { beginMoved, finishMoved, isUnfinished } from "./unfinished-move.ts";
 
 const messageIdsAtOnce = 20_000;

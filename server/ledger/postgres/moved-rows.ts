@@ -1,7 +1,7 @@
 /** Copies the rows of a table from SQLite to PostgreSQL, and compares counts and sums of both sides. */
 import { Refusal } from "../../../contract/refusal.ts";
-import type { MovedTable } from "../tables.ts";
 import type { MovingOut, StoredRow, StoredValue } from "../sqlite/moving-out.ts";
+import type { MovedTable } from "../tables.ts";
 import type { Queries, Tx } from "./connect.ts";
 import { storable } from "./text.ts";
 

@@ -4,8 +4,8 @@
  * columns that differ.
  */
 
-import type { MovedTable } from "../tables.ts";
 import type { Feature } from "../feature.ts";
+import type { MovedTable } from "../tables.ts";
 
 /** The order is such that a row refers only to rows that are copied before it. */
 const ownTables: readonly MovedTable[] = [

@@ -8,16 +8,16 @@
  */
 
 import { randomUUID } from "node:crypto";
+import type { Logger } from "../../process/log.ts";
 import { messageOf } from "../../process/message-of.ts";
 import { every } from "../../process/time.ts";
-import type { Logger } from "../../process/log.ts";
 import type { ChangeHooks, LiveNode, NodeRole } from "../nodes.ts";
-import { openPool, type Sql } from "./connect.ts";
-import { answerWithin, NoAnswer } from "./no-answer.ts";
-import { knownForm } from "./migrations/migrations.ts";
 import { bothClocks } from "./both-clocks.ts";
+import { openPool, type Sql } from "./connect.ts";
 import { type ErasedName, erasedNames } from "./erased-names.ts";
 import { type LiveItemRow, newLive, sendLive } from "./live-items.ts";
+import { knownForm } from "./migrations/migrations.ts";
+import { answerWithin, NoAnswer } from "./no-answer.ts";
 import {
   type Beat,
   beat,

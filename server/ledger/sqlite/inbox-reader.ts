@@ -7,8 +7,8 @@
 import { Database } from "bun:sqlite";
 import type { FrozenBatch } from "../inbox.ts";
 import type { LedgerSnapshot } from "../ledger.ts";
-import { takeSnapshot } from "./snapshot.ts";
 import { prepareRead, readBatch } from "./inbox-read.ts";
+import { takeSnapshot } from "./snapshot.ts";
 
 export interface InboxReader {
   /** The rows of a frozen batch, as in `Inbox.read`.

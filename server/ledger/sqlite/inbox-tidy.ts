@@ -5,11 +5,11 @@
  * rows stay for an hour, for a possible check of the warehouse. If there are too many, they stay for less.
  */
 import type { Database } from "bun:sqlite";
+import type { SqliteInbox } from "./inbox.ts";
+import type { Journal } from "./journal.ts";
 import { inSmallSteps, nextTurn } from "./small-steps.ts";
 import { inTransaction } from "./sync-transaction.ts";
-import type { Journal } from "./journal.ts";
 import type { Parts } from "./write/transact.ts";
-import type { SqliteInbox } from "./inbox.ts";
 
 const keptLoadedMs = 3_600_000;
 /** To delete these takes about 2 ms. */

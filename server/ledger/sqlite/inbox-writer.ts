@@ -1,11 +1,11 @@
 /** Adds rows of stores to the inbox. */
 
 import type { InboxWriter } from "../engine.ts";
-import { run, type Work } from "../sql.ts";
 import type { InboxRows } from "../inbox.ts";
-import type { Journal } from "./journal.ts";
+import { run, type Work } from "../sql.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { bytesOfBody } from "./inbox-read.ts";
+import type { Journal } from "./journal.ts";
 
 /** The inbox of a SQLite ledger for its stores. */
 export function inboxWriter(inbox: SqliteInbox, journal: Journal): InboxWriter {

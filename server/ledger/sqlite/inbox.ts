@@ -13,9 +13,9 @@ import type { Database } from "bun:sqlite";
 import type { Backlog, FrozenBatch, Inbox, InboxRows, RejectedEvent, WarehouseTable } from "../inbox.ts";
 import type { RejectedEventLimits } from "../rules/rejected-event-facts.ts";
 import { addRejectedEvents } from "../stores/rejected-event-rows.ts";
+import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";
 import type { SqliteEngine } from "./store-engine.ts";
 import { inTransaction } from "./sync-transaction.ts";
-import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";
 
 interface BatchRow {
   readonly number: number;

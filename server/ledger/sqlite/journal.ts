@@ -13,14 +13,14 @@
  */
 import type { Database } from "bun:sqlite";
 import type { DayCount, InboxRows } from "../inbox.ts";
-import { inTransaction } from "./sync-transaction.ts";
-import type { WriteAheadLog } from "./write-ahead-log.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { endedBody } from "./inbox-read.ts";
-import { hashesIn, type MessageIds } from "./message-ids.ts";
-import type { Counts } from "./write/counts.ts";
 import { JournalFile, readRecords } from "./journal-file.ts";
 import { decodeGroup, type EventGroup, encodeGroup } from "./journal-record.ts";
+import { hashesIn, type MessageIds } from "./message-ids.ts";
+import { inTransaction } from "./sync-transaction.ts";
+import type { Counts } from "./write/counts.ts";
+import type { WriteAheadLog } from "./write-ahead-log.ts";
 
 /** The longest wait of a group. A commit for 100 ms of groups would cost nearly as much for each group. */
 const flushAfterMs = 25;

@@ -10,9 +10,9 @@ import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncPath } from "../../process/files.ts";
 import type { MessageIdHash } from "../rules/message-id-hash.ts";
-import { nextTurn } from "./small-steps.ts";
 import { addToFilter, emptyFilter, mayContain } from "./message-id-filter.ts";
 import { secondIn, wordsPerSlot } from "./message-id-table.ts";
+import { nextTurn } from "./small-steps.ts";
 
 /** "RKMI". The version of this form follows it. */
 const magic = 0x494d4b52;

@@ -17,10 +17,10 @@ import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import { hashWithoutKind, type MessageIdHash, MessageIdHasher } from "../rules/message-id-hash.ts";
 import type { MessageKey } from "../transact.ts";
-import { inSmallSteps } from "./small-steps.ts";
-import { inTransaction } from "./sync-transaction.ts";
 import { MessageIdRun, writeRun } from "./message-id-run.ts";
 import { MessageIdTable } from "./message-id-table.ts";
+import { inSmallSteps } from "./small-steps.ts";
+import { inTransaction } from "./sync-transaction.ts";
 
 const memorySeconds = limits.messageIdMemoryHours * 3_600;
 const wordsPerHash = 3;

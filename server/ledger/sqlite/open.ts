@@ -11,10 +11,13 @@ import type { Ledger } from "../ledger.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../rules/rejected-event-facts.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { Journal } from "./journal.ts";
-import { SqliteLedger } from "./ledger.ts";
 import { LastingIds } from "./lasting-ids.ts";
+import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations/migrations.ts";
+import { refuseUnfinishedRestore } from "./restoring.ts";
+import { SqliteEngine } from "./store-engine.ts";
+import { openingTrouble } from "./trouble.ts";
 import { Accounts } from "./write/accounts.ts";
 import { Counts } from "./write/counts.ts";
 import { SqliteHeldEvents } from "./write/held-events.ts";
@@ -22,9 +25,6 @@ import { KnownOrganizations } from "./write/known-organizations.ts";
 import { KnownUsers } from "./write/known-users.ts";
 import { Tombstones } from "./write/tombstones.ts";
 import { Users } from "./write/users.ts";
-import { refuseUnfinishedRestore } from "./restoring.ts";
-import { SqliteEngine } from "./store-engine.ts";
-import { openingTrouble } from "./trouble.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteLedgerOptions {

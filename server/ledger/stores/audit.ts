@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import type { AuditStore, StoredAuditEntry } from "../audit.ts";
 import { skipLocked } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
+import { auditKeptMs } from "../rules/stored-audit.ts";
 import {
   type Fragment,
   integer,
@@ -17,7 +18,6 @@ import {
   type Work,
   word,
 } from "../sql.ts";
-import { auditKeptMs } from "../rules/stored-audit.ts";
 
 interface Entry {
   readonly id: number;

@@ -1,8 +1,8 @@
 /** Notices that a ledger was restored, copied or moved. */
 import { forUpdate } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { RowOf, run, select, text } from "../sql.ts";
 import type { Feature } from "../feature.ts";
+import { RowOf, run, select, text } from "../sql.ts";
 
 const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
 

@@ -2,10 +2,10 @@
  * caller's transaction. */
 
 import { records } from "../dialect.ts";
-import { integer, nullable, perEngine, RowOf, run, select, type Work } from "../sql.ts";
 import type { Populations } from "../health.ts";
 import type { DayCount } from "../inbox.ts";
 import type { VersionRows } from "../rules/rejected-event-facts.ts";
+import { integer, nullable, perEngine, RowOf, run, select, type Work } from "../sql.ts";
 
 const dayRow = new RowOf<DayCount>({
   organization: integer(),

@@ -9,8 +9,8 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import { forUpdate, greatest, records } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../sql.ts";
 import { noMemberForSecret } from "../rules/member-notes.ts";
+import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../sql.ts";
 import { findOrganization, lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give

@@ -1,6 +1,12 @@
 /** The first commit of an erasure: all rows of a user or an account off the inbox. */
 
 import { greatest, onPostgres, texts } from "../dialect.ts";
+import type { Erasure } from "../erasures.ts";
+import type { Feature } from "../feature.ts";
+import { emailKey } from "../rules/email-key.ts";
+import { addressId, type PersonId } from "../rules/held-events.ts";
+import { accountText, personText } from "../rules/person-text.ts";
+import { tombstoneOf } from "../rules/user-rows.ts";
 import {
   exists,
   type Fragment,
@@ -13,12 +19,6 @@ import {
   text,
   type Work,
 } from "../sql.ts";
-import type { Erasure } from "../erasures.ts";
-import type { Feature } from "../feature.ts";
-import { emailKey } from "../rules/email-key.ts";
-import { addressId, type PersonId } from "../rules/held-events.ts";
-import { accountText, personText } from "../rules/person-text.ts";
-import { tombstoneOf } from "../rules/user-rows.ts";
 import type { EntityNumbers } from "./entity-rows.ts";
 import { forgetExclusion } from "./exclusions.ts";
 import { forgetPeople, linkedTo, removeAccount } from "./held-event-rows.ts";

@@ -3,19 +3,8 @@
 
 import { forUpdate, onPostgres } from "../dialect.ts";
 import { deleteInParts, type Engine } from "../engine.ts";
-import {
-  integer,
-  part,
-  perEngine,
-  RowOf,
-  returning,
-  run,
-  select,
-  sqlText,
-  type Work,
-  word,
-} from "../sql.ts";
 import type { Deletion, Deletions } from "../erasures.ts";
+import { integer, part, perEngine, RowOf, returning, run, select, sqlText, type Work, word } from "../sql.ts";
 import type { InboxEnd } from "./erasure-store.ts";
 import { deleteUnreadableRows } from "./rejected-event-rows.ts";
 

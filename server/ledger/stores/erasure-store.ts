@@ -8,19 +8,6 @@ import { type Actor, serviceItself } from "../audit.ts";
 import { forUpdate, ids as idsAsRows, onPostgres, records } from "../dialect.ts";
 import { type Engine, inParts } from "../engine.ts";
 import {
-  type Fragment,
-  integer,
-  json,
-  nullable,
-  part,
-  RowOf,
-  returningOne,
-  run,
-  select,
-  type Work,
-  word,
-} from "../sql.ts";
-import {
   type AskedErasure,
   type BegunErasure,
   type CountedErasure,
@@ -34,6 +21,19 @@ import {
 import type { Feature } from "../feature.ts";
 import type { DayCount } from "../inbox.ts";
 import { countsOf, countsOfUser, summed, takenAway } from "../rules/rejected-event-facts.ts";
+import {
+  type Fragment,
+  integer,
+  json,
+  nullable,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  type Work,
+  word,
+} from "../sql.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
 import { accountNumber, accountOfUser, type Deleted, deleteAccount, deleteUser } from "./deleted-rows.ts";
 import { takeRowsOfAccount, takeRowsOfUsers } from "./rejected-event-rows.ts";

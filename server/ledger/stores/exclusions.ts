@@ -3,17 +3,7 @@ import { exclusionKinds } from "../../../contract/api/api.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { Engine } from "../engine.ts";
-import {
-  integer,
-  RowOf,
-  returning,
-  returningOne,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../sql.ts";
+import { integer, RowOf, returning, returningOne, run, select, text, type Work, word } from "../sql.ts";
 import { lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
 /** Most rules of an organization. */

@@ -6,6 +6,8 @@
  */
 
 import { onSqlite, records, texts } from "../dialect.ts";
+import { bodyWithoutAccount, type PersonId } from "../rules/held-events.ts";
+import { personOf, personText } from "../rules/person-text.ts";
 import {
   flag,
   integer,
@@ -19,8 +21,6 @@ import {
   text,
   type Work,
 } from "../sql.ts";
-import { bodyWithoutAccount, type PersonId } from "../rules/held-events.ts";
-import { personOf, personText } from "../rules/person-text.ts";
 import { forgetIdsOfDropped } from "./lasting-ids.ts";
 
 /** Held events of one person. */

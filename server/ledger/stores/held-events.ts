@@ -14,24 +14,13 @@ import { msPerDay } from "../../calendar/zone.ts";
 import { byIndex, forUpdate, texts } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import {
-  flag,
-  integer,
-  nullable,
-  part,
-  perEngine,
-  RowOf,
-  select,
-  sqlText,
-  text,
-  type Work,
-} from "../sql.ts";
-import {
   type HeldEventCounts,
   maxPeopleWithHeldEvents,
   noHeldEvents,
   type PersonId,
 } from "../rules/held-events.ts";
 import { personOf } from "../rules/person-text.ts";
+import { flag, integer, nullable, part, perEngine, RowOf, select, sqlText, text, type Work } from "../sql.ts";
 import { dropOldest, dropReceivedBefore, expireLinks } from "./held-event-rows.ts";
 import { addWarnings, heldEventWarning } from "./warnings.ts";
 

@@ -1,9 +1,9 @@
 /** Look-ups of users by visitors' ids and e-mail addresses. */
 
 import type { Engine } from "../engine.ts";
-import { RowOf, select, text } from "../sql.ts";
 import { emailKey } from "../rules/email-key.ts";
 import { personText } from "../rules/person-text.ts";
+import { RowOf, select, text } from "../sql.ts";
 
 /** Enough to find one beside a user that was made from a customer's id. */
 export const maxUsersWithEmail = 3;

@@ -2,18 +2,7 @@
  * person. */
 import type { Role } from "../../../contract/roles.ts";
 import { forUpdate } from "../dialect.ts";
-import {
-  integer,
-  nullable,
-  part,
-  RowOf,
-  returningOne,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../sql.ts";
+import { integer, nullable, part, RowOf, returningOne, run, select, text, type Work, word } from "../sql.ts";
 
 /** `claim` creates the first person, `invitation` a member, and `password` sets a new password. */
 export type LinkKind = "claim" | "invitation" | "password";

@@ -1,8 +1,8 @@
 /** Forgets message ids that are remembered for good, inside the caller's transaction. */
 
 import { records } from "../dialect.ts";
-import { run, type Work } from "../sql.ts";
 import { type LastingId, lastingIdOfHeld } from "../rules/message-id-hash.ts";
+import { run, type Work } from "../sql.ts";
 
 const columns = { organization: "bigint", utcDay: "bigint", high: "bigint", low: "bigint" } as const;
 

@@ -8,7 +8,6 @@ import { personActor, serviceItself } from "../audit.ts";
 import type { AuditLog } from "../audit-log.ts";
 import { advisoryLock, greatest, skipLocked, storeLocks } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { exists, integer, RowOf, run, select, type Work } from "../sql.ts";
 import {
   claimedNote,
   emailLostNote,
@@ -16,6 +15,7 @@ import {
   noAccount,
   passwordResetNote,
 } from "../rules/member-notes.ts";
+import { exists, integer, RowOf, run, select, type Work } from "../sql.ts";
 import { deletePasswordLinks, findLink, type LinkKind, lockLink } from "./invite-links.ts";
 import {
   findMember,

@@ -13,22 +13,6 @@ import type { Actor } from "../audit.ts";
 import type { AuditLog } from "../audit-log.ts";
 import { advisoryLock, isTaken, storeLocks } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import {
-  count,
-  exists,
-  type Fragment,
-  integer,
-  json,
-  nullable,
-  part,
-  RowOf,
-  returning,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../sql.ts";
 import type { Feature } from "../feature.ts";
 import {
   emailTaken,
@@ -48,6 +32,22 @@ import {
   roleChangedNote,
   tooManyInvitations,
 } from "../rules/member-notes.ts";
+import {
+  count,
+  exists,
+  type Fragment,
+  integer,
+  json,
+  nullable,
+  part,
+  RowOf,
+  returning,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../sql.ts";
 import {
   deleteInvitationsBy,
   deletePasswordLinks,

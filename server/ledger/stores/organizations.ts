@@ -5,9 +5,9 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor } from "../audit.ts";
 import { greatest, isTaken } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { integer, nullable, RowOf, returning, run, select, text, type Work } from "../sql.ts";
 import type { RebuildBegun } from "../health.ts";
 import { organizationCreatedNote } from "../rules/member-notes.ts";
+import { integer, nullable, RowOf, returning, run, select, text, type Work } from "../sql.ts";
 import {
   findOrganization,
   isThere,

@@ -3,10 +3,10 @@
 import type { StoredAuditEntry } from "../audit.ts";
 import { positionIn, texts } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../sql.ts";
 import { addressId, type HeldEvent, type PersonId } from "../rules/held-events.ts";
 import { personOf, personText } from "../rules/person-text.ts";
 import type { StoredRejectedEvent } from "../rules/rejected-event-facts.ts";
+import { exists, integer, nullable, part, RowOf, select, text, type Work } from "../sql.ts";
 import { findEntries } from "./audit.ts";
 import { linkedTo } from "./held-event-rows.ts";
 import { findRowsOfUser } from "./rejected-event-rows.ts";
@@ -49,8 +49,8 @@ export function personDataStore(engine: Engine) {
       limit: number,
     ): Promise<readonly StoredRejectedEvent[]> =>
       engine.snapshot(findRowsOfUser(organization, user, after, limit)),
-    /** Entries of the audit log about the user, the newest first. They name users by number. @param before only
-     * older ones than this entry */
+    /** Entries of the audit log about the user, the newest first. They name users by number. @param before
+     * only older ones than this entry */
     auditEntries: (
       organization: number,
       user: number,

@@ -3,6 +3,18 @@
  * row is read twice. Such changes are rare. */
 
 import { ids as idsAsRows, positionIn, records } from "../dialect.ts";
+import type { RejectedEvent } from "../inbox.ts";
+import {
+  bytesOfRow,
+  type CountedRow,
+  factsOf,
+  type RejectedEventLimits,
+  type RejectedEventRow,
+  refuseFull,
+  rowWithoutAccount,
+  type StoredRejectedEvent,
+} from "../rules/rejected-event-facts.ts";
+import { beginningOfRow } from "../rules/user-rows.ts";
 import {
   integer,
   nullable,
@@ -16,18 +28,6 @@ import {
   type Work,
   word,
 } from "../sql.ts";
-import type { RejectedEvent } from "../inbox.ts";
-import {
-  bytesOfRow,
-  type CountedRow,
-  factsOf,
-  type RejectedEventLimits,
-  type RejectedEventRow,
-  refuseFull,
-  rowWithoutAccount,
-  type StoredRejectedEvent,
-} from "../rules/rejected-event-facts.ts";
-import { beginningOfRow } from "../rules/user-rows.ts";
 
 interface Batch {
   readonly number: number;

@@ -12,7 +12,6 @@ import {
   storeLocks,
 } from "../dialect.ts";
 import type { Engine, InboxWriter } from "../engine.ts";
-import { count, type Fragment, integer, part, RowOf, run, select, text, type Work } from "../sql.ts";
 import type { DayCount, InboxRows } from "../inbox.ts";
 import { RejectedEventEntries, type RejectedEventEntry } from "../rules/rejected-event-entries.ts";
 import {
@@ -29,6 +28,7 @@ import {
   type WhoseRejectedEvents,
   withinBytes,
 } from "../rules/rejected-event-facts.ts";
+import { count, type Fragment, integer, part, RowOf, run, select, text, type Work } from "../sql.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
 import { isThere } from "./organization-rows.ts";
 import { isOfAccounts, lockRejectedEvents, storedRow, takeRows } from "./rejected-event-rows.ts";

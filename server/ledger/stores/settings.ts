@@ -17,9 +17,9 @@ import {
 } from "../../../contract/settings.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import type { Engine } from "../engine.ts";
-import { count, integer, Json, RowOf, run, select, text, type Work } from "../sql.ts";
 import { changedTargets, targetsOfStored } from "../rules/churn-targets.ts";
 import { healthProblem, weightsOfStored } from "../rules/health-weights.ts";
+import { count, integer, Json, RowOf, run, select, text, type Work } from "../sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
 /** A version of the settings, and its change. */

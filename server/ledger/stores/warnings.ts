@@ -14,10 +14,10 @@ import {
   texts,
 } from "../dialect.ts";
 import { deleteInParts, type Engine, inParts } from "../engine.ts";
-import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "../sql.ts";
 import { personKinds } from "../rules/held-events.ts";
 import { personText } from "../rules/person-text.ts";
 import { tombstoneOf } from "../rules/user-rows.ts";
+import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "../sql.ts";
 import { isThere } from "./organization-rows.ts";
 
 /** The ingestion warnings about items that were dropped or could not be attached, and about links that were

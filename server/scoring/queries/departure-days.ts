@@ -1,8 +1,8 @@
 /** The days on which anybody left by a declared churn target. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { daysWithoutDepartures } from "../scores/departures-stopped.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
+import { daysWithoutDepartures } from "../scores/departures-stopped.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type Query, read } from "./query.ts";

@@ -2,11 +2,11 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { startOfData } from "../scores/data-start.ts";
-import { outagesOf } from "../scores/outages.ts";
 import { readDataDays } from "../queries/data-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
+import { startOfData } from "../scores/data-start.ts";
 import { joinedSpans, type Outages } from "../scores/observed-days.ts";
+import { outagesOf } from "../scores/outages.ts";
 import { scoringSettings, settingsKey } from "../scores/settings.ts";
 
 export interface ScoredOrganization {

@@ -1,7 +1,7 @@
 /** Weekly trainings that failed: the last model serves, and they are tried again after an hour. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { Retries } from "../../process/retries.ts";
 import type { Logger } from "../../process/log.ts";
+import { Retries } from "../../process/retries.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 
 /** A training takes minutes. */

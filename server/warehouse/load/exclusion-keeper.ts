@@ -5,9 +5,9 @@
  */
 import type { FrozenBatch } from "../../ledger/inbox.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/log.ts";
 import { Retries } from "../../process/retries.ts";
 import type { Time } from "../../process/time.ts";
-import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
 import { organizationsOf } from "./loaded-days.ts";

@@ -8,9 +8,9 @@
  * and are retried too.
  */
 import type { FrozenBatch, Inbox } from "../../ledger/inbox.ts";
+import type { Logger } from "../../process/log.ts";
 import { messageOf } from "../../process/message-of.ts";
 import type { Intervals, Time } from "../../process/time.ts";
-import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { insertBatch } from "./insert-batch.ts";
 

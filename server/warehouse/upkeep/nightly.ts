@@ -6,8 +6,8 @@ import { Zone } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { CheckResult } from "../../ledger/stores/checks.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { Time } from "../../process/time.ts";
 import type { Logger } from "../../process/log.ts";
+import type { Time } from "../../process/time.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;

@@ -2,10 +2,10 @@
 
 import type { ErasedAccounts } from "../../../ledger/erasures.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import type { SourceWatch } from "../../../scoring/run/source-watch.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
+import type { SourceWatch } from "../../../scoring/run/source-watch.ts";
 import type { SeenOwners } from "../moments/seen-owners.ts";
 import type { RuleDecisions } from "../store/decision-store.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "../store/decisions.ts";

@@ -17,8 +17,7 @@ import {
   type Work,
   word,
 } from "../../../ledger/sql.ts";
-import type { EntityNumbers } from "../../../ledger/stores/entity-rows.ts";
-import { keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
+import { type EntityNumbers, keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import {
   type AlertKey,

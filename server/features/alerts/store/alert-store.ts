@@ -22,8 +22,8 @@ import {
   type Work,
   word,
 } from "../../../ledger/sql.ts";
-import type { EntitiesByNumber } from "../../../ledger/stores/entity-rows.ts";
 import {
+  type EntitiesByNumber,
   type EntityOfRow,
   type EntityRef,
   entityColumns,

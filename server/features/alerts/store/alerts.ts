@@ -8,13 +8,13 @@ import type {
 } from "../../../../contract/alerts/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { AuditNote } from "../../../ledger/audit.ts";
-import type { RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import {
   type EntityNumbers,
   type EntityRef,
   type NamedEntity,
   type NamedPerson,
   numberOf,
+  type RuleEntity,
 } from "../../../ledger/stores/entity-rows.ts";
 
 /** The entity of an alert. */

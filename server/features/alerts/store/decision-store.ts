@@ -19,8 +19,13 @@ import {
   type Work,
   word,
 } from "../../../ledger/sql.ts";
-import type { EntityInMessages, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
-import { type EntitiesByNumber, existing, findNamed } from "../../../ledger/stores/entity-rows.ts";
+import {
+  type EntitiesByNumber,
+  type EntityInMessages,
+  existing,
+  findNamed,
+  type RuleEntity,
+} from "../../../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import { addDeliveries, gather, type NewDelivery } from "../../../sending/delivery-store.ts";
 import {
@@ -34,15 +39,18 @@ import {
   findUnsent,
 } from "./alert-rows.ts";
 import { deleteStates, entityOfNumbers, isForgotten, keepStates } from "./alert-states.ts";
-import type { AlertsInMessages, AlertsOfCap, OpenMoment, UnsentAlert } from "./decisions.ts";
 import {
+  type AlertsInMessages,
+  type AlertsOfCap,
   chunkAlerts,
   chunkRefused,
   type DecisionChunk,
   type DrawnChunk,
   type EntityStateRow,
   keyOfAlert,
+  type OpenMoment,
   type RuleToDecide,
+  type UnsentAlert,
   type Watermark,
 } from "./decisions.ts";
 import type { ArmsQuestion, HoldOut, KnownArms } from "./experiments.ts";
@@ -103,8 +111,8 @@ export function ruleDecisions(engine: Engine) {
     toDecide: (organization: number): Promise<readonly RuleToDecide[]> =>
       engine.snapshot(toDecide(organization)),
 
-    /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher numbers;
-     * -1 for all */
+    /** The states of a rule, in the order of the entities' numbers. @param afterNumber only of higher
+     * numbers; -1 for all */
     states: (
       organization: number,
       rule: number,
@@ -132,11 +140,8 @@ export function ruleDecisions(engine: Engine) {
 
     /** The controls of a rule on a day and later, and the entries of an experiment, among these users and
      * accounts. */
-    knownArms: (
-      organization: number,
-      of: ArmsQuestion,
-      among: EntitiesByNumber,
-    ): Promise<KnownArms> => engine.snapshot(findKnownArms(organization, of, among)),
+    knownArms: (organization: number, of: ArmsQuestion, among: EntitiesByNumber): Promise<KnownArms> =>
+      engine.snapshot(findKnownArms(organization, of, among)),
 
     /** How many of these alerts of a rule were in messages. */
     sentOn: (organization: number, rule: number, of: AlertsOfCap): Promise<number> =>
@@ -157,8 +162,8 @@ export function ruleDecisions(engine: Engine) {
     ): Promise<AlertsInMessages | undefined> =>
       engine.snapshot(findInMessages(organization, rule, alerts, today)),
 
-    /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher
-     * ids; 0 for all */
+    /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of
+     * higher ids; 0 for all */
     openMoments: (
       organization: number,
       rule: number,
@@ -166,8 +171,8 @@ export function ruleDecisions(engine: Engine) {
       limit: number,
     ): Promise<readonly OpenMoment[]> => engine.alone(findOpenMoments(organization, rule, after, limit)),
 
-    /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only
-     * their ends are told. */
+    /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`:
+     * only their ends are told. */
     toldOpen: (
       organization: number,
       rule: number,

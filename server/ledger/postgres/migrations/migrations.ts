@@ -3,6 +3,8 @@
  * edited. The node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
+import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
+import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
   lastingMessageIdsTable,
@@ -13,14 +15,12 @@ import {
   sourceSettingsTable,
   sourcesTables,
 } from "../../tables.ts";
-import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
-import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import type { Queries, Sql, Tx } from "../connect.ts";
-import { advisoryLocks } from "../locks.ts";
-import { inTransaction } from "../transaction.ts";
 import { erasedAccountNames, erasedNamesTable } from "../erased-names.ts";
 import { liveItemsTable } from "../live-items.ts";
+import { advisoryLocks } from "../locks.ts";
 import { nodeTables } from "../nodes.ts";
+import { inTransaction } from "../transaction.ts";
 import { messageIdKinds } from "../write/message-ids.ts";
 import { addEmailKeys } from "./email-keys.ts";
 import { heldEventTables } from "./held-event-tables.ts";

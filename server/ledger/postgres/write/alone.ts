@@ -1,8 +1,8 @@
 /** Begins an erasure or a deletion: in one commit, while no other transaction writes rows. */
 import type { Sql, Tx } from "../connect.ts";
-import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../transaction.ts";
 import { countWaiting, type Position } from "../inbox-counts.ts";
 import { inboxPatienceMs, lockInbox } from "../inbox-segments.ts";
+import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../transaction.ts";
 import { lockOrganizations } from "./organization-locks.ts";
 
 /** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such

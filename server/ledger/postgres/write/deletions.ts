@@ -4,10 +4,10 @@ import type { Engine } from "../../engine.ts";
 import type { Deletion } from "../../erasures.ts";
 import { DeletionStore, markDeleted } from "../../stores/deletion-store.ts";
 import type { Sql } from "../connect.ts";
-import { runOn } from "../store-engine.ts";
 import { newestInboxId } from "../inbox-counts.ts";
 import { dropErased } from "../inbox-erasing.ts";
 import { sealWritten } from "../inbox-segments.ts";
+import { runOn } from "../store-engine.ts";
 import { whileNoneWrites } from "./alone.ts";
 
 export class PostgresDeletions extends DeletionStore {

@@ -6,15 +6,15 @@
  */
 
 import type { Engine } from "../../engine.ts";
-import { part } from "../../sql.ts";
 import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
+import { part } from "../../sql.ts";
 import { type Beginning, ErasureStore } from "../../stores/erasure-store.ts";
 import type { Sql } from "../connect.ts";
-import { runOn } from "../store-engine.ts";
 import { newestInboxId } from "../inbox-counts.ts";
 import { countErasedRows, dropErased } from "../inbox-erasing.ts";
 import { sealWritten } from "../inbox-segments.ts";
+import { runOn } from "../store-engine.ts";
 import { whileNoneWrites } from "./alone.ts";
 
 export class PostgresErasures extends ErasureStore {

@@ -8,6 +8,8 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
+import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
 import {
   accountsOfErasures,
   lastingMessageIdsTable,
@@ -18,10 +20,8 @@ import {
   sourcesTables,
   sqliteTypes,
 } from "../../tables.ts";
-import { type Feature, type FeatureStep, ofFeature, stepOf } from "../../feature.ts";
-import { bulkLoadTimes } from "../../stores/bulk-loads.ts";
-import { inTransaction } from "../sync-transaction.ts";
 import { messageIdKinds } from "../message-id-kinds.ts";
+import { inTransaction } from "../sync-transaction.ts";
 import { addEmailKeys } from "./email-keys.ts";
 import { accountErasures, erasures, organizationDeletions } from "./erasure-tables.ts";
 import { heldEventTables, personKinds } from "./held-event-tables.ts";

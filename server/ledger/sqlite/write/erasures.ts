@@ -5,13 +5,13 @@
  */
 import type { Database } from "bun:sqlite";
 import { texts } from "../../dialect.ts";
-import { part } from "../../sql.ts";
 import type { Erasure } from "../../erasures.ts";
 import type { Feature } from "../../feature.ts";
 import { RowsOf } from "../../rules/user-rows.ts";
+import { part } from "../../sql.ts";
 import { type Beginning, type Begun, ErasureStore } from "../../stores/erasure-store.ts";
-import { nextTurn } from "../small-steps.ts";
 import type { InboxTidy } from "../inbox-tidy.ts";
+import { nextTurn } from "../small-steps.ts";
 import type { Parts } from "./transact.ts";
 
 function prepareBodies(db: Database) {

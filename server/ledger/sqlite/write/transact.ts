@@ -12,12 +12,12 @@ import type { EventLabel } from "../../rules/held-events.ts";
 import type { LastingId, MessageIdHash } from "../../rules/message-id-hash.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import type { Message, Stored, Writes } from "../../transact.ts";
-import type { SqliteEngine } from "../store-engine.ts";
-import { inTransaction } from "../sync-transaction.ts";
-import type { WriteAheadLog } from "../write-ahead-log.ts";
 import type { SqliteInbox } from "../inbox.ts";
 import type { Journal } from "../journal.ts";
 import { bytesOf } from "../message-ids.ts";
+import type { SqliteEngine } from "../store-engine.ts";
+import { inTransaction } from "../sync-transaction.ts";
+import type { WriteAheadLog } from "../write-ahead-log.ts";
 import type { Counts } from "./counts.ts";
 import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
 
