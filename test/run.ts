@@ -5,7 +5,8 @@
  *
  * - `--reached [--fifth=N] [--until=SECONDS]`: the long files that the change reaches, and a fifth of the
  *   others (test/runner/proved.ts), as CI runs them. No file begins after `--until` (seconds since 1970).
- * - `--record`: everything long, and test/proved.json written anew.
+ * - `--record`: brings test/proved.json up to this commit: runs what a change since its commit reaches, and
+ *   keeps what passed also when the run is ended.
  * - `--slowest`: the processor time by folder and the slowest files. `--update-timings`: test/timings.json
  *   written anew.
  * - `--at-once=N`: how many files run at once.
@@ -21,10 +22,10 @@ import { killRunningFiles } from "./file-process.ts";
 import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { type Counted, printFailures, printSlowest } from "./printed-results.ts";
 import { prepareProgram } from "./program.ts";
-import { isCounting } from "./runner/counting.ts";
+import { isCounting, toldIn } from "./runner/counting.ts";
 import { countingCopy } from "./runner/counting-copy.ts";
 import { watchMachine } from "./runner/machine.ts";
-import { chooseReached, cleanCommit, type Proof, writeRecord } from "./runner/proved.ts";
+import { chooseReached, cleanCommit, readProofs, runsDue, writeRecord } from "./runner/proved.ts";
 import { Runner } from "./runner/runner.ts";
 import { unstableFile } from "./runner/unstable.ts";
 import { chosenRuns, isOfPages, listTestFiles, type Run, withSharedProcesses } from "./runs.ts";
@@ -33,8 +34,6 @@ import { root } from "./tidy/source-files.ts";
 
 /** Milliseconds of each file in an earlier run. The slowest files begin first. */
 const timingsFile = join(import.meta.dir, "timings.json");
-/** What the copy that counts leaves for the project itself. */
-const proofsIn = (folder: string) => join(folder, ".counting/proofs.json");
 
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
@@ -80,7 +79,6 @@ async function main(): Promise<number> {
     ...(options.until !== undefined && { untilMs: Number(options.until) * 1_000 }),
   });
   for (const counted of await Promise.all([checked, runner.run(runs, others)])) add(total, counted);
-  if (options.record) writeFileSync(proofsIn(root), JSON.stringify(runner.proofs));
   if (options.slowest) printSlowest(runner.measured);
   if (options["update-timings"]) writeTimings(timings, files);
   if (count === 0 && !options.reached) {
@@ -103,6 +101,10 @@ async function demonstrate(): Promise<void> {
 /** The runs, and others that may be left when the time is over. */
 function choose(files: readonly string[]): { readonly runs: Run[]; readonly others: Run[] } {
   const chosen = chosenRuns(files, options.long, words);
+  if (isCounting && options.record) {
+    const due: readonly string[] = JSON.parse(readFileSync(toldIn(root).due, "utf8"));
+    return { runs: chosen.filter(({ name }) => due.includes(name)), others: [] };
+  }
   if (!options.reached) return { runs: isCounting ? chosen : withSharedProcesses(chosen), others: [] };
   const { reached, others, why } = chooseReached(
     chosen,
@@ -114,12 +116,20 @@ function choose(files: readonly string[]): { readonly runs: Run[]; readonly othe
   return { runs: withSharedProcesses(reached), others: withSharedProcesses(others) };
 }
 
-/** Runs everything long in a copy that counts, and writes down what it proved. */
+/** Runs in a copy that counts what the record does not prove yet, and adds what passed. */
 async function record(): Promise<number> {
-  if (!options.long || options.reached || words.length > 0) throw new Error("--record runs everything long");
+  if (!options.long || options.reached || words.length > 0)
+    throw new Error("--record chooses its runs itself");
   const commit = cleanCommit();
+  const runs = chosenRuns(listTestFiles(), true, []);
+  const due = runsDue(runs);
+  if (due.length === 0) {
+    console.log("the record proves all of this commit");
+    return 0;
+  }
   const copy = countingCopy();
   try {
+    writeFileSync(toldIn(copy.path).due, JSON.stringify(due.map(({ name }) => name)));
     const child = Bun.spawn([process.execPath, "test/run.ts", ...process.argv.slice(2)], {
       cwd: copy.path,
       stdio: ["ignore", "inherit", "inherit"],
@@ -127,10 +137,10 @@ async function record(): Promise<number> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
       process.on(signal, () => child.kill(signal));
     const exitCode = await child.exited;
-    if (exitCode !== 0) return 1;
-    const proofs: readonly Proof[] = JSON.parse(readFileSync(proofsIn(copy.path), "utf8"));
-    writeRecord(commit, proofs);
-    return 0;
+    const proofs = readProofs(toldIn(copy.path).proofs);
+    writeRecord(commit, runs, due, proofs);
+    console.log(`${proofs.length} of ${due.length} runs are proved; ${runs.length - due.length} were before`);
+    return exitCode;
   } finally {
     copy.remove();
   }

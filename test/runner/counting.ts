@@ -12,6 +12,14 @@ export const countingFolder = ".counting";
 const folder = join(root, countingFolder);
 const filesList = join(folder, "files.json");
 
+/** What the project and its copy tell each other. */
+export const toldIn = (copy: string) => ({
+  /** The names of the runs that the copy has to run. */
+  due: join(copy, countingFolder, "due.json"),
+  /** What each run proved, a line each, written as soon as it has passed. */
+  proofs: join(copy, countingFolder, "proofs.jsonl"),
+});
+
 /** Whether this is the copy that counts. */
 export const isCounting = existsSync(filesList);
 

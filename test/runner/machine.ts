@@ -12,8 +12,8 @@ interface Jiffies {
 /** Between two looks at the free memory. */
 const lookEveryMs = 5_000;
 
-/** @returns tells in one line what was used since, taken by other machines on the same hardware, and left
- * idle, and the least free memory; undefined where the system is not Linux */
+/** @returns tells in one line how much of the processor was used since, taken by other machines on the same
+ * hardware, or waited for the disk, and the least free memory; undefined where the system is not Linux */
 export function watchMachine(): () => string | undefined {
   if (!existsSync("/proc/stat")) return () => undefined;
   const before = jiffies();
@@ -22,6 +22,7 @@ export function watchMachine(): () => string | undefined {
   const looking = setInterval(() => {
     leastFree = Math.min(leastFree, freeMegabytes());
   }, lookEveryMs);
+  looking.unref();
   return () => {
     clearInterval(looking);
     const now = jiffies();

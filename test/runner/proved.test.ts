@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { listTestFiles, type Run } from "../runs.ts";
 import { listPaths } from "../tidy/source-files.ts";
 import { isCounted } from "./counting.ts";
-import { reachedBy, recordOf } from "./proved.ts";
+import { proofIn, reachedBy, recordOf } from "./proved.ts";
 import { nextRun, Runner } from "./runner.ts";
 import { whyRed } from "./unstable.ts";
 
@@ -41,6 +41,12 @@ describe("the runs that a change reaches", () => {
       "test/a.long.test.ts on PostgreSQL",
     ]);
     expect(reached("server/8.ts")).toEqual([]);
+  });
+
+  test("and a proof is read as it was written", () => {
+    const ran = ["server/b.ts", "server/7.ts"];
+    expect(proofIn(record, "test/b.long.test.ts")).toEqual({ name: "test/b.long.test.ts", passed: 1, ran });
+    expect(proofIn(record, "test/c.long.test.ts")).toBeUndefined();
   });
 
   test("are a changed file of tests itself, on all its engines, and one that is new", () => {

@@ -1,7 +1,7 @@
 /**
- * What the last whole long run proved (test/proved.json): of each run of a file of tests how many tests
- * passed, and which files of the product it ran. `.ci/run` repeats the runs that a change reaches, and a
- * fifth of the others.
+ * What the long runs proved (test/proved.json): of each run of a file of tests how many tests passed, and
+ * which files of the product it ran. `.ci/run` repeats the runs that a change reaches, those without a proof,
+ * and a fifth of the others.
  *
  * A file counts as run when one of its functions ran (test/runner/counting.ts). What this does not see, such
  * as a changed constant of a file whose functions a test never calls, is left to the fifths: five commits
@@ -29,7 +29,6 @@ interface Record {
 /** What a run proved. */
 export interface Proof {
   readonly name: string;
-  readonly file: string;
   readonly passed: number;
   /** The files of the product that ran. */
   readonly ran: readonly string[];
@@ -57,6 +56,18 @@ export function chooseReached(
   const from = record?.commitBefore ?? record?.commit;
   const changed = from !== undefined && isAncestor(from) ? changedSince(from) : undefined;
   return reachedBy(changed, record, runs, fifth);
+}
+
+/** The runs that a record of this commit has to repeat: a change since the last record reaches them, or it
+ * does not know them. */
+export function runsDue(runs: readonly Run[]): readonly Run[] {
+  const record = existsSync(path) ? readRecord() : undefined;
+  return reachedBy(changedAfter(record), record, runs, -1).reached;
+}
+
+/** Files that differ from the commit of a record; undefined when it is not among those before this one. */
+function changedAfter(record: Record | undefined): readonly string[] | undefined {
+  return record !== undefined && isAncestor(record.commit) ? changedSince(record.commit) : undefined;
 }
 
 /** What `changed` reaches. @param changed files; undefined when they cannot be told */
@@ -121,7 +132,7 @@ function runsOf(file: string, record: Record, runs: readonly Run[]): string[] | 
   if (withoutReach.test(file)) return [];
   if (file.endsWith(".md")) return runs.filter((run) => names(run, basename(file))).map(({ name }) => name);
   if (record.files.includes(file)) return namesThatRan(file, record);
-  // Those that used it have changed, too.
+  // What used a file that has gone has changed, too.
   return canHaveUsers(file) && !existsSync(join(root, file)) ? [] : undefined;
 }
 
@@ -155,10 +166,15 @@ function usersOf(file: string): string[] {
 
 function namesThatRan(file: string, record: Record): string[] {
   const index = record.files.indexOf(file);
-  const hasRun = (ran: string) => ((Buffer.from(ran, "base64")[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
   return Object.entries(record.runs)
-    .filter(([, { ran }]) => hasRun(ran))
+    .filter(([, { ran }]) => ranBy(ran)(index))
     .map(([name]) => name);
+}
+
+/** Whether a run ran the file with an index. @param ran bits, in base64 */
+function ranBy(ran: string): (index: number) => boolean {
+  const bits = Buffer.from(ran, "base64");
+  return (index) => ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
 }
 
 /** Whether a file of tests names a document, which it then reads. */
@@ -166,19 +182,50 @@ function names(run: Run, document: string): boolean {
   return readFileSync(join(root, run.file), "utf8").includes(document);
 }
 
-/** Writes down what a whole run proved. @param commit that it ran on */
-export function writeRecord(commit: string, proofs: readonly Proof[]): void {
-  const commitBefore = existsSync(path) ? readRecord().commit : null;
+/** Adds to the record what runs proved. The proofs of those that were not due stay.
+ * @param commit that they ran on @param runs all that there are @param due that had to run
+ * @param proofs of those that passed */
+export function writeRecord(
+  commit: string,
+  runs: readonly Run[],
+  due: readonly Run[],
+  proofs: readonly Proof[],
+): void {
+  const last = existsSync(path) ? readRecord() : undefined;
   const files = knownFiles();
-  const withBrowser = proofs.map((proof) => ({
-    ...proof,
-    ran: [...proof.ran, ...browserFilesOf(proof.file, files)],
-  }));
-  writeFileSync(path, `${JSON.stringify(recordOf({ commit, commitBefore, files }, withBrowser), null, 1)}\n`);
+  const kept = runs.filter((run) => !due.includes(run)).flatMap(({ name }) => proofIn(last, name) ?? []);
+  const withBrowser = [...kept, ...proofs].flatMap((proof) => {
+    const file = runs.find(({ name }) => name === proof.name)?.file;
+    return file === undefined ? [] : { ...proof, ran: [...proof.ran, ...browserFilesOf(file, files)] };
+  });
+  const of = { commit, commitBefore: commitBefore(last), files };
+  writeFileSync(path, `${JSON.stringify(recordOf(of, withBrowser), null, 1)}\n`);
+}
+
+/** Where nothing changed since the last record, more of the same commit are proved. */
+function commitBefore(last: Record | undefined): string | null {
+  const changed = changedAfter(last) ?? [];
+  const isSame = last !== undefined && changed.every((file) => withoutReach.test(file));
+  return isSame ? last.commitBefore : (last?.commit ?? null);
+}
+
+/** What runs proved, as the copy wrote it down. */
+export function readProofs(file: string): readonly Proof[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Proof);
+}
+
+/** What a record says of a run; undefined when it does not know it. */
+export function proofIn(record: Record | undefined, name: string): Proof | undefined {
+  const known = record?.runs[name];
+  if (record === undefined || known === undefined) return undefined;
+  const hasRun = ranBy(known.ran);
+  return { name, passed: known.passed, ran: record.files.filter((_, index) => hasRun(index)) };
 }
 
 /** The record of some proofs. */
-export function recordOf(of: Omit<Record, "runs">, proofs: readonly Omit<Proof, "file">[]): Record {
+export function recordOf(of: Omit<Record, "runs">, proofs: readonly Proof[]): Record {
   const bits = (ran: readonly string[]) => {
     const set = Buffer.alloc(Math.ceil(of.files.length / 8));
     for (const file of ran) {
@@ -243,7 +290,7 @@ function isAncestor(commit: string): boolean {
   return Bun.spawnSync(["git", "merge-base", "--is-ancestor", commit, "HEAD"], { cwd: root }).success;
 }
 
-/** The commit that a whole run proves. @throws Error when files differ from it */
+/** The commit that a record proves. @throws Error when files differ from it */
 export function cleanCommit(): string {
   const changes = git("status", "--porcelain");
   if (changes !== "")

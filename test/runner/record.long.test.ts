@@ -1,12 +1,13 @@
 /** From a file of tests that starts a server to the change that CI repeats it for: what the copy counts is
  * what the server ran. */
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run as runProgram } from "../server.ts";
 import { listPaths } from "../tidy/source-files.ts";
+import { toldIn } from "./counting.ts";
 import { countingCopy } from "./counting-copy.ts";
-import { type Proof, reachedBy, recordOf } from "./proved.ts";
+import { reachedBy, readProofs, recordOf } from "./proved.ts";
 
 const file = "test/actions/moments-over-http.test.ts";
 const copy = countingCopy();
@@ -14,10 +15,11 @@ afterAll(() => copy.remove());
 
 test("a change of what a test's server ran repeats the test, and a change of anything else does not", async () => {
   const command = [process.execPath, join(copy.path, "test/run.ts"), "--record", "actions/moments-over"];
+  writeFileSync(toldIn(copy.path).due, JSON.stringify([file]));
   const { exitCode, stdout } = await runProgram(command);
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining("2 passed, 0 failed")]);
-  const proofs: readonly Proof[] = JSON.parse(readFileSync(join(copy.path, ".counting/proofs.json"), "utf8"));
-  expect(proofs).toMatchObject([{ name: file, file, passed: 2 }]);
+  const proofs = readProofs(toldIn(copy.path).proofs);
+  expect(proofs).toMatchObject([{ name: file, passed: 2 }]);
   const files = listPaths().filter((path) => path.startsWith("server/"));
   const record = recordOf({ commit: "c1", commitBefore: "c0", files }, proofs);
   const reached = (...changed: string[]) =>

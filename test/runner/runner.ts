@@ -6,7 +6,7 @@
  *
  * A file that fails runs once more, alone and with the same seed (test/runner/unstable.ts).
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testVariables } from "../engines.ts";
@@ -16,7 +16,7 @@ import { type Counted, failuresIn, type Measured, print } from "../printed-resul
 import { isOnDisk, type Run } from "../runs.ts";
 import { asksForShared, SharedServer } from "../shared-server.ts";
 import { root } from "../tidy/source-files.ts";
-import { countingEnvironment, isCounting, ranFiles } from "./counting.ts";
+import { countingEnvironment, isCounting, ranFiles, toldIn } from "./counting.ts";
 import type { Proof } from "./proved.ts";
 import { keepUnstable, maxUnstable, whyRed } from "./unstable.ts";
 
@@ -55,8 +55,6 @@ export class Runner {
   /** The failing tests, with the last lines that each printed. */
   readonly failures: string[] = [];
   readonly measured: Measured[] = [];
-  /** What each run proved, in the copy that counts. */
-  readonly proofs: Proof[] = [];
   readonly #options: RunnerOptions;
   /** One for each file that runs at once. */
   readonly #servers: SharedServer[];
@@ -192,8 +190,10 @@ export class Runner {
     return again.failed === 0 ? { failed, files: result.failedFiles, again } : undefined;
   }
 
-  #prove({ name, file }: Run, { passed, group }: Pick<FileResult, "passed" | "group">): void {
-    if (isCounting) this.proofs.push({ name, file, passed, ran: ranFiles(name, group) });
+  #prove({ name }: Run, { passed, group }: Pick<FileResult, "passed" | "group">): void {
+    if (!isCounting) return;
+    const proof: Proof = { name, passed, ran: ranFiles(name, group) };
+    appendFileSync(toldIn(root).proofs, `${JSON.stringify(proof)}\n`);
   }
 
   #isOver(): boolean {
