@@ -5,6 +5,7 @@
  */
 
 import { existsSync, readdirSync } from "node:fs";
+import { Option } from "commander";
 import { Refusal } from "../contract/refusal.ts";
 import { remoteLedger } from "../server/between/remote/shared-ledger.ts";
 import { refuseMoved } from "../server/cluster/moved.ts";
@@ -192,17 +193,23 @@ function namesOf(organizations: readonly Organization[]): string {
 }
 
 /** The option that names a command's organization. */
+export const organizationOption = new Option(
+  "--organization <name>",
+  "the organization; needed where there are several",
+);
+
+/** What that option gives. */
 export interface OfOrganization {
-  readonly organization: string;
+  readonly organization?: string;
 }
 
-/** Opens the installation and finds the organization of this name, for the time of `work`.
- * @throws Refusal as `withInstallation` and `organizationNamed` */
+/** Opens the installation and finds the organization, for the time of `work`.
+ * @throws Refusal as `withInstallation` and `organizationOf` */
 export function withOrganization<Result>(
-  name: string,
+  name: string | undefined,
   work: (installation: Installation, organization: Organization) => Promise<Result>,
 ): Promise<Result> {
   return withInstallation(async (installation) =>
-    work(installation, await organizationNamed(installation.ledger, name)),
+    work(installation, await organizationOf(installation.ledger, name)),
   );
 }

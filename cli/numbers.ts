@@ -11,13 +11,6 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** An id, as a list shows it in its first column. */
-export function readId(text: string): number {
-  const id = Number(text);
-  if (Number.isSafeInteger(id) && id >= 1) return id;
-  throw new InvalidArgumentError("Give the number in the first column of the list.");
-}
-
 /** Reads a date as days since 1970-01-01. @param form of its text, with the year, the month and the day */
 export function dateIn(form: RegExp): (text: string) => number {
   return (text) => {

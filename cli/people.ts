@@ -11,7 +11,7 @@ import { remote } from "../server/process/call.ts";
 import { socketPeer } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { PublicPort } from "../server/start/start-intake.ts";
-import { type Installation, organizationNamed } from "./installation.ts";
+import { type Installation, organizationOf } from "./installation.ts";
 import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";
 
@@ -30,8 +30,8 @@ export async function personWith(ledger: SharedLedger, email: string): Promise<P
 }
 
 /** The team member of an organization with this e-mail. @throws Refusal when there is none */
-export async function memberOf(ledger: SharedLedger, name: string, email: string) {
-  const { id: organization } = await organizationNamed(ledger, name);
+export async function memberOf(ledger: SharedLedger, of: string | undefined, email: string) {
+  const { id: organization, name } = await organizationOf(ledger, of);
   const found = (await ledger.members.list(organization)).find((member) => member.email === email);
   if (found !== undefined) return { id: found.id, organization };
   throw new Refusal(

@@ -17,14 +17,12 @@ const byHand: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   demo: async (time) => (await import("./commands/demo.ts")).demoCommand(time),
   destination: async () => (await import("./commands/destination.ts")).destinationCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
-  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
   export: async () => (await import("./commands/export.ts")).exportCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   key: async (time) => (await import("./commands/credential.ts")).keyCommand(time),
   member: async (time) => (await import("./commands/member.ts")).memberCommand(time),
   "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
   organization: async (time) => (await import("./commands/organization.ts")).organizationCommand(time),
-  outage: async (time) => (await import("./commands/outage.ts")).outageCommand(time),
   rebuild: async () => (await import("./commands/rebuild.ts")).rebuildCommand(),
   restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   score: async () => (await import("./commands/score.ts")).scoreCommand(),
@@ -37,7 +35,7 @@ const byHand: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
 const groups: Readonly<Record<string, string>> = {
   "Run:": "serve doctor score rebuild backup restore migrate-to backtest",
   "Data:":
-    "import export demo source webhook stripe warnings rejected-events health-check freshness exclusion outage erase",
+    "import export demo source webhook stripe warnings rejected-events health-check freshness exclusion outage erasure",
   "Customers:": "user account segment call-list win-back alert-rule alert task note digest view",
   "Settings:":
     "organization member invitation token key settings departures destination delivery audit-log api",

@@ -296,6 +296,22 @@ export const AuditLogAnswer = Type.Object({
   }),
 });
 
+export const ErasuresAnswer = Type.Object({
+  erasures: listOf("In the order in which they were asked for.", {
+    id,
+    kind: Type.Enum(["user", "account"]),
+    requestedAt: Field.instant("When it was asked for."),
+    erasedAt: nullable(Field.instant("When the last of the data was deleted."), {
+      description: "Null while data is deleted.",
+    }),
+    events: Field.count("Events of the user; of an account, events that lost it."),
+    versions: Field.count("Stored versions of the user or the account."),
+    rejectedEvents: Field.count("Rejected events that named the user or the account."),
+    inboxRows: Field.count("Rows that were received and not loaded yet."),
+    days: Field.count("Days whose figures were computed again."),
+  }),
+});
+
 /** How the deletion of an organization is asked for. */
 export const OrganizationDeletionParameters = closedObject({
   name: Field.text("The organization's name, to confirm."),

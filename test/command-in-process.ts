@@ -39,6 +39,7 @@ const ofIntake: ReadonlySet<string> = new Set([
   "note",
   "audit-log",
   "outage",
+  "erasure",
 ]);
 
 /** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the

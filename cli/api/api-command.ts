@@ -4,6 +4,7 @@ import { needsSession, type Route } from "../../contract/api/route.ts";
 import { routes } from "../../contract/api/routes.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { RouteTable } from "../../server/http/port/route-table.ts";
+import { organizationOption } from "../installation.ts";
 import { textOf } from "../text-of.ts";
 import { withApi } from "./ask.ts";
 
@@ -18,7 +19,7 @@ export function apiCommand(): Command {
     .description("Send a request to the JSON API, and print its answer as it is")
     .argument("<method>", "GET, POST, PUT, PATCH or DELETE")
     .argument("<path>", "the path with its parameters: /api/users?limit=5")
-    .option("--organization <name>", "the organization; needed where there are several")
+    .addOption(organizationOption)
     .option("--body <json>", "the body as JSON, @FILE, or @- for standard input")
     .action(async (given: string, path: string, { organization, body = "{}" }: Options) => {
       const method = given.toUpperCase();

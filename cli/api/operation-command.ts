@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { objectOf } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { messageOf } from "../../server/process/message-of.ts";
+import { organizationOption } from "../installation.ts";
 import { textOf } from "../text-of.ts";
 import { type Api, type Asked, askedOf, withApi } from "./ask.ts";
 import { type Field, fieldsOf, flagOf, jsonIn, optionsOf, valueIn } from "./fields.ts";
@@ -20,7 +21,7 @@ export function operationCommand(operation: Operation): Command {
   const fields = fieldsOf(route);
   const command = new Command(verb).summary(route.summary).description(`${route.summary}.`);
   for (const parameter of parameters) command.argument(`<${parameter === "id" ? "id|name" : parameter}>`);
-  command.option("--organization <name>", "the organization; needed where there are several");
+  command.addOption(organizationOption);
   for (const option of fields.flatMap(optionsOf)) command.addOption(option);
   if (route.body !== undefined) {
     command.option("--body <json>", "the whole body as JSON, @FILE, or @- for standard input");

@@ -15,7 +15,12 @@ import {
   secretPrefix,
 } from "../../server/ledger/stores/credentials.ts";
 import type { Time } from "../../server/process/time.ts";
-import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
+import {
+  type OfOrganization,
+  organizationOption,
+  withInstallation,
+  withOrganization,
+} from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -51,7 +56,6 @@ const keyKind: Kind = {
 export function tokenCommand(time: Time): Command {
   const creating = create<{ scope: TokenScope; joinsAccounts?: true }>(
     { ...tokenKind, time },
-    "the organization it writes to",
     ({ tokens }, wanted, { scope, joinsAccounts = false }) =>
       createProjectToken(tokens, { ...wanted, scope, joinsAccounts }, commandLine),
   );
@@ -74,7 +78,6 @@ export function tokenCommand(time: Time): Command {
 export function keyCommand(time: Time): Command {
   const creating = create<{ right: readonly ("erase" | "manage")[] }>(
     { ...keyKind, time },
-    "the organization it reads",
     ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
   creating.addOption(
@@ -98,7 +101,6 @@ function commandOf(kind: Kind, creating: Command, time: Time): Command {
 
 function create<More extends object>(
   { title, time }: Kind & { readonly time: Time },
-  whose: string,
   make: (
     ledger: SharedLedger,
     wanted: { readonly organization: number; readonly name: string; readonly nowMs: number },
@@ -107,7 +109,7 @@ function create<More extends object>(
 ): Command {
   return new Command("create")
     .description(`Create a ${title} and print it, this once`)
-    .requiredOption("--organization <name>", whose)
+    .addOption(organizationOption)
     .option("--name <name>", "its purpose", readCredentialName, "unnamed")
     .action((options: OfOrganization & { readonly name: string } & More) =>
       withOrganization(options.organization, async ({ ledger }, { id }) => {
@@ -128,7 +130,7 @@ function readCredentialName(name: string): string {
 function list({ word, title, prefix, store, moreColumns }: Kind): Command {
   return new Command("list")
     .description(`List the ${title}s of an organization; their secrets are never shown`)
-    .requiredOption("--organization <name>", "the organization")
+    .addOption(organizationOption)
     .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, organization) => {
         const credentials = await ledger[store].list(organization.id);

@@ -9,7 +9,7 @@ import type { AnalysisService } from "../../server/warehouse/analysis.ts";
 import { type ExportFormat, exportFormats } from "../../server/warehouse/copies/export.ts";
 import { exportNames } from "../../server/warehouse/copies/work-export.ts";
 import { withAnalysis } from "../analysis.ts";
-import { type OfOrganization, organizationNamed } from "../installation.ts";
+import { type OfOrganization, organizationOf, organizationOption } from "../installation.ts";
 
 interface Options extends OfOrganization {
   readonly format: ExportFormat;
@@ -20,7 +20,7 @@ export function exportCommand(): Command {
   return new Command("export")
     .description("Write an organization's data to standard output, including everything acknowledged before")
     .addArgument(new Argument("<what>", "what to export").choices([...exportNames(features), "person"]))
-    .requiredOption("--organization <name>", "the organization")
+    .addOption(organizationOption)
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
     .option("--user <id>", "of person: the user about whom everything is written, as one JSON document")
     .action((what: string, options: Options) => {
@@ -29,7 +29,7 @@ export function exportCommand(): Command {
         throw new Refusal("export person needs --user, and nothing else takes it.");
       }
       return withAnalysis(async ({ ledger }, analysis) => {
-        const { id } = await organizationNamed(ledger, name);
+        const { id } = await organizationOf(ledger, name);
         try {
           await writeToStdout(bytesOf(analysis, what, id, options));
         } catch (error) {

@@ -18,7 +18,7 @@ import type { Row, RowSource } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
 import { openRows } from "../import/source.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { organizationOf, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { printLine } from "../print.ts";
 import { Progress } from "../progress.ts";
@@ -33,7 +33,7 @@ export function importCommand(): Command {
       .argument("<files...>", "their paths; .csv and .jsonl may be compressed as .gz"),
   ).action((paths: readonly string[], options: ImportOptions) =>
     withInstallation(async (installation) => {
-      const organization = await organizationNamed(installation.ledger, options.organization);
+      const organization = await organizationOf(installation.ledger, options.organization);
       const service = await importService(installation);
       const files = paths.map((path) => new ImportFile(path));
       const records: ImportRecord[] = [];

@@ -8,7 +8,12 @@ import { invite as makeInvitation, passwordLink } from "../../server/members/inv
 import type { Time } from "../../server/process/time.ts";
 import { invitationMail, passwordMail } from "../../server/sending/link-mails.ts";
 import { failureOfMail, type Mail, sendMail } from "../../server/sending/mail.ts";
-import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
+import {
+  type OfOrganization,
+  organizationOption,
+  withInstallation,
+  withOrganization,
+} from "../installation.ts";
 import { addressOf, memberOf, personWith, readEmail } from "../people.ts";
 import { oneLine } from "../print.ts";
 
@@ -25,14 +30,14 @@ function invite(time: Time): Command {
   return new Command("invite")
     .description("Invite a person and print the link, this once; it works for 7 days")
     .argument("<email>", "the person's e-mail", readEmail)
-    .requiredOption("--organization <name>", "the organization")
+    .addOption(organizationOption)
     .addOption(
       new Option("--role <role>", "owner does everything; member reads and manages; viewer reads")
         .choices(roles)
         .default("member"),
     )
-    .action((email: string, { organization: name, role }: OfOrganization & { role: Role }) =>
-      withOrganization(name, async (installation, { id }) => {
+    .action((email: string, { organization, role }: OfOrganization & { role: Role }) =>
+      withOrganization(organization, async (installation, { id, name }) => {
         const { ledger, config } = installation;
         const wanted = { organization: id, email, role };
         const address = await addressOf(installation);
@@ -48,7 +53,7 @@ function resetLink(time: Time): Command {
     .description("Print a link for setting a new password, this once; it works for 24 hours")
     .argument("<email>", "the member's e-mail", readEmail)
     .option("--organization <name>", "only if it is a member of this one")
-    .action((email: string, { organization: name }: Partial<OfOrganization>) =>
+    .action((email: string, { organization: name }: OfOrganization) =>
       withInstallation(async (installation) => {
         const { ledger, config } = installation;
         const person =
@@ -82,7 +87,7 @@ function remove(time: Time): Command {
   return new Command("remove")
     .description("Remove a member and revoke their read keys; never the last owner")
     .argument("<email>", "the person's e-mail", readEmail)
-    .requiredOption("--organization <name>", "the organization")
+    .addOption(organizationOption)
     .option("--keep-keys-for <email>", "an owner who takes over the member's read keys", readEmail)
     .action((email: string, { organization: name, keepKeysFor }: RemoveOptions) =>
       withInstallation(async ({ ledger }) => {

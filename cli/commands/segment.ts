@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { withApi } from "../api/ask.ts";
 import { idNamed } from "../api/names.ts";
+import { organizationOption } from "../installation.ts";
 
 interface Options {
   readonly organization?: string;
@@ -18,7 +19,7 @@ function exported(): Command {
   return new Command("export")
     .description("Write the users or accounts that are in a segment now as CSV")
     .argument("<id|name>")
-    .option("--organization <name>", "the organization; needed where there are several")
+    .addOption(organizationOption)
     .action((name: string, { organization }: Options) =>
       withApi(organization, async (api) => {
         const id = await idNamed(api, "segments", name);

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { type ExportTool, exportTools } from "../../server/sources/exports/exports.ts";
+import { organizationOption } from "../installation.ts";
 import { delimiterOf } from "./delimiter.ts";
 import type { ImportFile } from "./file.ts";
 import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
@@ -67,7 +68,7 @@ export function addReadingOptions(command: Command): Command {
 /** Adds the options to the command. */
 export function addImportOptions(command: Command): Command {
   return addReadingOptions(command)
-    .requiredOption("--organization <name>", "the organization")
+    .addOption(organizationOption)
     .addOption(
       new Option("--from <tool>", "the file is an export of this tool, whose columns are known").choices(
         exportTools,

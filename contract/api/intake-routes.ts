@@ -9,6 +9,7 @@ import * as members from "../members.ts";
 import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
 import { workRoutes } from "./notes-and-tasks.ts";
+import { outageRoutes } from "./outages.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
 import { viewRoutes } from "./saved-views.ts";
 
@@ -83,6 +84,10 @@ export const intakeRoutes = {
     query: members.AuditLogParameters,
     answer: members.AuditLogAnswer,
   }),
+  "GET /api/erasures": intakeRoute.own({
+    summary: "Erasures of users and accounts; the ids that were erased are not kept",
+    answer: members.ErasuresAnswer,
+  }),
   "GET /api/members": intakeRoute.read({
     summary: "Team members, and for owners the open invitations",
     answer: members.MembersAnswer,
@@ -145,6 +150,7 @@ export const intakeRoutes = {
   ...workRoutes,
   ...segmentRoutes,
   ...viewRoutes,
+  ...outageRoutes,
   ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({
     summary: "The recipient of an e-mail destination agrees, by the link in the first mail",

@@ -378,7 +378,7 @@ export const ModelAnswer = Type.Object({
     {
       from: Field.day("The first day of the outage."),
       to: Field.day("The last day of the outage."),
-      isDeclared: Field.boolean("Whether all of these days were declared by `rekindle outage add`."),
+      isDeclared: Field.boolean("Whether all of these days were declared by `POST /api/outages`."),
     },
   ),
   realised: listOf("What happened in each health band, from stored scores whose horizon is over.", {

@@ -7,6 +7,7 @@ import { ownDigestHandlers } from "./digest/own-digest.ts";
 import { liveHandlers } from "./live-view.ts";
 import { contactHandlers } from "./notes-and-tasks/contacts.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./notes-and-tasks/handlers.ts";
+import { outageHandlers } from "./outages.ts";
 import { viewHandlers } from "./saved-views/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { sourceSettingsHandlers } from "./source-settings/handlers.ts";
@@ -20,6 +21,7 @@ export const intakeHandlers: IntakeHandlers = {
   ...liveHandlers,
   ...noteHandlers,
   ...organizationHandlers,
+  ...outageHandlers,
   ...ownDigestHandlers,
   ...ownerHandlers,
   ...segmentHandlers,

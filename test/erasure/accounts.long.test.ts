@@ -104,7 +104,7 @@ describe("an erased account", () => {
     expect(receipt).toMatchObject({ accountId: "MARKER-id", members: 1, events: 0, versions: 1 });
     const again = await rekindle(server.dataDir, "erase", "account", "MARKER-id", "--organization", name);
     expect([again.exitCode, again.stdout]).toEqual([1, ""]);
-    const trail = await server.command("erase", "list", "--organization", name);
+    const trail = await server.command("erasure", "list", "--organization", name);
     expect(trail).toContain("account");
     expect(trail).not.toContain("MARKER");
 

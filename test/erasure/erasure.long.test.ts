@@ -84,7 +84,7 @@ describe("an erased user", () => {
     await expectError(await api(server, key, "/api/users/nobody", "DELETE"), "not_found");
     const again = await rekindleHere(server.dataDir, "erase", "user", "somebody", "--organization", "Twice");
     expect([again.exitCode, again.stdout]).toEqual([1, ""]);
-    const trail = await server.command("erase", "list", "--organization", "Twice");
+    const trail = await server.command("erasure", "list", "--organization", "Twice");
     expect(trail.trim().split("\n")).toHaveLength(2);
     expect(trail).not.toContain("somebody");
   });

@@ -58,7 +58,7 @@ async function expectErased(name: string, key: string, counts: readonly number[]
   expect(left.every(({ userId }) => userId === "bob")).toBe(true);
   expect(left).toHaveLength(300);
   expect(await server.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
-  const trail = (await server.command("erase", "list", "--organization", name)).trim().split("\n");
+  const trail = (await server.command("erasure", "list", "--organization", name)).trim().split("\n");
   const found = trail.flatMap((line) => /Z +(\d+) +1 +0 +\d+ +\d+$/.exec(line)?.[1] ?? []);
   expect(found.map(Number).toSorted((a, b) => a - b)).toEqual([...counts]);
 }

@@ -89,24 +89,24 @@ describe("declared outages", () => {
 
   test("leave their days out of the next scores, until they are removed", async () => {
     expect(await scoreOf("users/away")).toMatchObject({ state: "churned", daysWithoutData: 0 });
-    await outage("add", "--from", ago(30), "--to", ago(21));
+    await outage("create", "--from", ago(30), "--to", ago(21));
     await server.command("score", "--organization", name);
     expect(await scoreOf("users/away")).toMatchObject({ state: "active", daysWithoutData: 10 });
     const listed = await outage("list");
     expect(listed).toContain(`${ago(30)}  ${ago(21)}`);
     const id = /^(\d+) /m.exec(listed)?.[1] ?? "";
-    await outage("remove", id);
+    await outage("delete", id);
     await server.command("score", "--organization", name);
     expect(await scoreOf("users/away")).toMatchObject({ state: "churned", daysWithoutData: 0 });
     expect(await outage("list")).not.toContain(ago(30));
   });
 
   test.each([
-    ["add", ["--from", ago(5), "--to", ago(6)], "An outage ends on its first day or later"],
-    ["add", ["--from", ago(5), "--to", ago(-3)], "has not come yet"],
-    ["add", ["--from", "yesterday", "--to", ago(1)], "Give a date, such as"],
-    ["add", ["--from", "2026-02-30", "--to", "2026-03-01"], "Give a date, such as"],
-    ["remove", ["99"], "There is no declared outage with the id 99"],
+    ["create", ["--from", ago(5), "--to", ago(6)], "An outage ends on its first day or later"],
+    ["create", ["--from", ago(5), "--to", ago(-3)], "has not come yet"],
+    ["create", ["--from", "yesterday", "--to", ago(1)], "send a date such as"],
+    ["create", ["--from", "2026-02-30", "--to", "2026-03-01"], "send a date such as"],
+    ["delete", ["99"], "outage"],
   ] as const)("outage %s %p is refused", async (action, parameters, message) => {
     await expect(outage(action, ...parameters)).rejects.toThrow(message);
   });

@@ -208,7 +208,7 @@ describe("every command has help:", () => {
     "demo",
     "export",
     "revenue",
-    "erase",
+    "erasure",
     "rebuild",
     "backup",
     "restore",
@@ -217,10 +217,10 @@ describe("every command has help:", () => {
   const below = ["organization create", "organization list", "token create", "token list", "token revoke"];
   const others = [
     "key create",
-    "erase list",
+    "erasure list",
     "member invite",
-    "outage add",
-    "outage remove",
+    "outage create",
+    "outage delete",
     "segment export",
   ];
 

@@ -3,10 +3,12 @@
 import { limits } from "../../../contract/limits.ts";
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { instant, instantOrNull } from "../../calendar/instant.ts";
 import type { Place } from "../../http/api/gate.ts";
 import type { IntakeHandlers } from "../../http/api/intake-api.ts";
 import { idIn } from "../../http/api/request.ts";
 import { personActor } from "../../ledger/audit.ts";
+import type { Erasure } from "../../ledger/erasures.ts";
 import { loginEmail } from "../../ledger/stores/logins.ts";
 import { invite, membersOf } from "../../members/invitations.ts";
 import {
@@ -90,6 +92,10 @@ export const organizationHandlers = {
     return {};
   },
 
+  "GET /api/erasures": async ({ ledger, place }) => ({
+    answer: { erasures: (await ledger.erasures.list(place.organization.id)).map(erasureAnswer) },
+  }),
+
   "POST /api/invitations": async ({ ledger, outbox, place, body, address, nowMs }) => {
     const { organization, actor } = place;
     const wanted = { organization: organization.id, ...body };
@@ -139,3 +145,18 @@ export const organizationHandlers = {
     return {};
   },
 } satisfies Partial<IntakeHandlers>;
+
+function erasureAnswer({ id, account, requestedAtMs, erasedAtMs, ...erasure }: Erasure) {
+  const { events, versions, rejectedEvents, inboxRows, days } = erasure;
+  return {
+    id,
+    kind: account > 0 ? ("account" as const) : ("user" as const),
+    requestedAt: instant(requestedAtMs),
+    erasedAt: instantOrNull(erasedAtMs),
+    events,
+    versions,
+    rejectedEvents,
+    inboxRows,
+    days,
+  };
+}

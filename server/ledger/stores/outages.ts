@@ -56,11 +56,6 @@ function tooManyOutages(): Refusal {
   );
 }
 
-/** The error for an unknown outage. */
-function noOutage(id: number): Refusal {
-  return new Refusal(`There is no declared outage with the id ${id}: rekindle outage list shows them.`);
-}
-
 /** Days since 1970-01-01 in the organization's timezone, both included. */
 export interface OutageDays {
   readonly fromDay: number;
@@ -106,14 +101,15 @@ export function outageStore(engine: Engine) {
       });
     },
 
-    /** @throws Refusal when the organization has no outage with this id. */
+    /** @returns whether the organization had an outage with this id */
     remove: (organization: number, id: number, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockOrganization(organization);
         const [removed] = yield* returning(storedOutage)`
           DELETE FROM declared_outages WHERE organization = ${organization} AND id = ${id}`;
-        if (removed === undefined) throw noOutage(id);
+        if (removed === undefined) return false;
         yield* audit.note(organization, outageRemovedNote(removed), by, nowMs);
+        return true;
       }),
   };
 }
