@@ -86,6 +86,7 @@ export const intakeRoutes = {
   }),
   "GET /api/erasures": intakeRoute.own({
     summary: "Erasures of users and accounts; the ids that were erased are not kept",
+    command: "erasure list",
     answer: members.ErasuresAnswer,
   }),
   "GET /api/members": intakeRoute.read({

@@ -6,7 +6,7 @@
  *
  * A file that fails runs once more, alone and with the same seed (test/runner/unstable.ts).
  */
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testVariables } from "../engines.ts";
@@ -124,8 +124,8 @@ export class Runner {
 
   async #runFile(run: Run, shared: SharedServer): Promise<FileResult> {
     const serverBefore = shared.cpuSeconds();
-    const folder = join(this.#reports, `${run.file} ${run.nodes}`.replaceAll(/[/ ]/g, "-"));
-    mkdirSync(folder);
+    // One for each time: a database is named after the folder of its test.
+    const folder = mkdtempSync(join(this.#reports, `${run.file} ${run.nodes} `.replaceAll(/[/ ]/g, "-")));
     try {
       const env = await this.#environmentFor(run, folder, shared);
       const own = await runFile([run.file, ...(run.beside ?? [])], folder, this.#limitsOf(run), env);

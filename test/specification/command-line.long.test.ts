@@ -183,7 +183,6 @@ describe("a command that cannot be read is refused with what to give:", () => {
     ["organization create X --timezone Mars/Base", ["Europe/Paris"]],
     ["organization create", ["name"]],
     ["token revoke first", ["token list"]],
-    ["token list", ["--organization"]],
     ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
     ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
     ["demo --users 5", ["whole number from 10"]],
