@@ -27,7 +27,15 @@ export interface ClusterHits extends Hits {
  * method 10).
  */
 export function newcombe(a: Sample, b: Sample): Interval {
-  const [first, second] = [shareInterval(a), shareInterval(b)];
+  return ofDifference(a, shareInterval(a), b, shareInterval(b));
+}
+
+/** The same with another quantile than that of 95 %. */
+export function newcombeAt(z: number, a: Hits, b: Hits): Interval {
+  return ofDifference(a, wilson(a.hits, a.count, z), b, wilson(b.hits, b.count, z));
+}
+
+function ofDifference(a: Hits, first: Interval, b: Hits, second: Interval): Interval {
   const [p, q] = [shareOf(a), shareOf(b)];
   return {
     low: p - q - Math.hypot(p - first.low, second.high - q),
