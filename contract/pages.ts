@@ -18,6 +18,7 @@ export const pages = {
   segments: "/o/$organization/segments",
   alerts: "/o/$organization/alerts",
   tasks: "/o/$organization/tasks",
+  results: "/o/$organization/results",
   winBack: "/o/$organization/win-back",
   retention: "/o/$organization/retention",
   revenue: "/o/$organization/revenue",

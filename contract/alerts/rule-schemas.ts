@@ -3,7 +3,15 @@ import Type, { type TProperties } from "typebox";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
 import { RuleConditionBody, RuleScopeBody } from "./rule-condition.ts";
-import { alertArms, alertClosings, alertStates, alertVerdicts, ruleLimits, ruleTimes } from "./rules.ts";
+import {
+  alertArms,
+  alertClosings,
+  alertStates,
+  alertVerdicts,
+  ruleLimits,
+  ruleTimes,
+  workOutcomes,
+} from "./rules.ts";
 
 const days = (most: number) =>
   Type.Integer({ minimum: 1, maximum: most, "x-send": `a whole number from 1 to ${most}` });
@@ -157,6 +165,9 @@ const alertFields = {
   verdict: nullable(Type.Enum([...alertVerdicts]), {
     description: "What a team member said about the alert. Null without a verdict.",
   }),
+  outcome: nullable(Type.Enum([...workOutcomes]), {
+    description: "What came of the work on a handled alert. Null while nobody said it.",
+  }),
   verdictBy: nullable(Person, {
     description: "The team member who gave the verdict. Null if it was not a team member.",
   }),
@@ -199,27 +210,43 @@ const verdict = nullable(Type.Enum([...alertVerdicts]), {
   "x-send": `one of ${alertVerdicts.join(", ")}, or null`,
 });
 
-export const CallChangeBody = closedObject(
-  { snoozedUntil: Type.Optional(snoozedUntil), verdict: Type.Optional(verdict) },
-  { minProperties: 1, "x-send": "a JSON object with at least one of snoozedUntil, verdict" },
+const outcome = nullable(
+  Type.Enum([...workOutcomes], {
+    description: "What came of the work. With it the alert or the call is handled.",
+  }),
+  { "x-send": `one of ${workOutcomes.join(", ")}, or null` },
+);
+const note = nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: ruleLimits.alertNoteCharacters,
+    pattern: "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$",
+  }),
+  { "x-send": `1 to ${ruleLimits.alertNoteCharacters} characters, or null` },
 );
 
-const sent = "a JSON object with at least one of assignee, snoozedUntil, verdict, note";
+export const CallChangeBody = closedObject(
+  {
+    snoozedUntil: Type.Optional(snoozedUntil),
+    verdict: Type.Optional(verdict),
+    outcome: Type.Optional(outcome),
+    note: Type.Optional(note),
+  },
+  {
+    minProperties: 1,
+    "x-send":
+      "a JSON object with at least one of snoozedUntil, verdict, outcome; a note goes with an outcome",
+  },
+);
+
+const sent = "a JSON object with at least one of assignee, snoozedUntil, verdict, outcome, note";
 export const AlertChangeBody = closedObject(
   {
     assignee: Type.Optional(nullable(id, { "x-send": "the id of a team member, or null" })),
     snoozedUntil: Type.Optional(snoozedUntil),
     verdict: Type.Optional(verdict),
-    note: Type.Optional(
-      nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: ruleLimits.alertNoteCharacters,
-          pattern: "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$",
-        }),
-        { "x-send": `1 to ${ruleLimits.alertNoteCharacters} characters, or null` },
-      ),
-    ),
+    outcome: Type.Optional(outcome),
+    note: Type.Optional(note),
   },
   { minProperties: 1, "x-send": sent },
 );

@@ -130,6 +130,10 @@ export type AlertClosing = (typeof alertClosings)[number];
 export const alertVerdicts = ["handled", "notUseful"] as const;
 export type AlertVerdict = (typeof alertVerdicts)[number];
 
+/** What came of the work on an alert or a call that is handled. */
+export const workOutcomes = ["saved", "lost", "noAnswer", "wrongAlarm", "other"] as const;
+export type WorkOutcome = (typeof workOutcomes)[number];
+
 /** A rule that a page offers. Nothing is on before it is saved. */
 export interface RuleTemplate {
   readonly key: string;

@@ -15,6 +15,7 @@ import * as lists from "./lists.ts";
 import { ContactsAnswer, ContactsParameters } from "./notes-and-tasks.ts";
 import * as overview from "./overview.ts";
 import { EverythingAnswer } from "./person.ts";
+import { ResultsAnswer, ResultsParameters } from "./results.ts";
 import * as retention from "./retention.ts";
 import { analysisRoute, figure } from "./route.ts";
 import * as scores from "./scores.ts";
@@ -25,6 +26,13 @@ export const analysisRoutes = {
   ...segmentFigures,
   ...alertFigures,
   ...digestFigures,
+  "GET /api/results": figure({
+    summary:
+      "For whom something was done in a period, what, by whom, what was at stake, and how they stand now",
+    query: ResultsParameters,
+    answer: ResultsAnswer,
+    table: "customers",
+  }),
   "GET /api/freshness": figure({
     summary:
       "How fresh figures are: what is loaded, what is still being computed, and which sources are silent",

@@ -1,5 +1,6 @@
 /** The digest, as JSON Schema. */
 import Type from "typebox";
+import { OutcomeCounts } from "../api/results.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { callClasses } from "../call-list.ts";
 import { destinationStates } from "../destinations/destinations.ts";
@@ -83,6 +84,17 @@ export const DigestAnswer = Type.Object({
       churned: Field.count("Alerts that closed because the user or account churned."),
     },
     { description: `The alerts of the ${digestLimits.alertDays} days before.` },
+  ),
+  done: Type.Object(
+    {
+      customers: Field.count("Accounts, or users without one, for whom something was done."),
+      mrrThen: Field.expectedMoney("Their MRR on the day of the first touch, in minor units."),
+      mrrNow: Field.expectedMoney("Their MRR now, in minor units."),
+      paying: Field.count("Those that paid on the day of the first touch."),
+      stillPaying: Field.count("Those of them that pay now."),
+      outcomes: OutcomeCounts,
+    },
+    { description: "What was done in the last 7 days, as /api/results has it." },
   ),
   precision: Type.Object(
     {

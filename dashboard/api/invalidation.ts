@@ -21,6 +21,7 @@ const readsOfAlerts = [
   "/api/alert-rules/figures",
   "/api/audit-log",
   "/api/call-list",
+  "/api/results",
   "/api/week-summary",
 ] as const;
 const changesOfAlerts = {
@@ -52,6 +53,7 @@ const readsOfTasks = [
   "/api/accounts/:accountId/tasks",
   "/api/tasks",
   "/api/call-list",
+  "/api/results",
   "/api/users/:userId/timeline",
   "/api/accounts/:accountId/timeline",
   "/api/audit-log",

@@ -34,6 +34,7 @@ type Main =
   | "segments"
   | "alerts"
   | "tasks"
+  | "results"
   | "retention"
   | "revenue"
   | "events"
@@ -55,6 +56,7 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
     entry("segments", "Saved filters over users or accounts"),
     entry("alerts", "Users and accounts that a rule found, by money"),
     entry("tasks", "Tasks of the team for users and accounts"),
+    entry("results", "What was done last week, and what came of it"),
     {
       to: pages.winBack,
       label: "Win-back",

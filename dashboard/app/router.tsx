@@ -135,6 +135,7 @@ const routeTree = root.addChildren([
     figuresPage(pages.segments, () => import("../pages/segments/page.tsx")),
     organizationPage(pages.alerts, () => import("../pages/alerts/page.tsx")),
     organizationPage(pages.tasks, () => import("../pages/tasks/page.tsx")),
+    figuresPage(pages.results, () => import("../pages/tasks/results.tsx")),
     figuresPage(pages.winBack, () => import("../pages/entity/win-back.tsx")),
     figuresPage(pages.retention, () => import("../pages/retention/page.tsx")),
     figuresPage(pages.revenue, () => import("../pages/revenue/page.tsx")),

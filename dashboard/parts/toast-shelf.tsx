@@ -3,7 +3,7 @@ import { Toast } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
 import { errorSentence } from "../text/error-sentences.ts";
-import { IconButton } from "./form/button.tsx";
+import { Button, IconButton } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
 
 const shownMs = 6_000;
@@ -12,6 +12,7 @@ export interface Message {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
+  readonly undo?: () => void;
 }
 
 export default function ToastShelf({
@@ -23,7 +24,7 @@ export default function ToastShelf({
 }): ReactElement {
   return (
     <Toast.Provider duration={shownMs} label="Message">
-      {messages.map(({ id, text, isBad }) => (
+      {messages.map(({ id, text, isBad, undo }) => (
         <Toast.Root
           key={id}
           type={isBad ? "foreground" : "background"}
@@ -40,6 +41,13 @@ export default function ToastShelf({
           <Toast.Description className="min-w-0 grow py-px [overflow-wrap:anywhere]">
             {isBad ? errorSentence(text) : text}
           </Toast.Description>
+          {undo !== undefined && (
+            <Toast.Action asChild altText="Undo">
+              <Button isSmall onClick={undo}>
+                Undo
+              </Button>
+            </Toast.Action>
+          )}
           <Toast.Close asChild>
             <IconButton label="Dismiss" icon="close" isSmall className="-my-0.5" />
           </Toast.Close>

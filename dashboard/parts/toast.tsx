@@ -14,7 +14,8 @@ import type { Message } from "./toast-shelf.tsx";
 const ToastShelf = lazy(() => import("./toast-shelf.tsx"));
 
 interface Tell {
-  (text: string): void;
+  /** @param undo takes back what was done, by a button beside the text */
+  (text: string, undo?: () => void): void;
   /** Shows the server's error message. */
   readonly failed: (error: Error) => void;
 }
@@ -32,12 +33,15 @@ let nextId = 1;
 /** Shows the messages. */
 export function ToastProvider({ children }: { children: ReactNode }): ReactElement {
   const [messages, setMessages] = useState<readonly Message[]>([]);
-  const add = useCallback((text: string, isBad: boolean) => {
+  const add = useCallback((text: string, isBad: boolean, undo?: () => void) => {
     const id = nextId++;
-    setMessages((before) => [...before, { id, text, isBad }].slice(-maxMessages));
+    const message = { id, text, isBad, ...(undo !== undefined && { undo }) };
+    setMessages((before) => [...before, message].slice(-maxMessages));
   }, []);
   const [tell] = useState<Tell>(() =>
-    Object.assign((text: string) => add(text, false), { failed: (error: Error) => add(error.message, true) }),
+    Object.assign((text: string, undo?: () => void) => add(text, false, undo), {
+      failed: (error: Error) => add(error.message, true),
+    }),
   );
   const remove = (id: number) => setMessages((before) => before.filter((message) => message.id !== id));
   return (

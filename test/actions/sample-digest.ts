@@ -1,4 +1,5 @@
 /** A digest for tests, and what it is about. */
+import { totalsOf } from "../../server/features/results/totals.ts";
 import { alertsOfWeek, type Digest } from "../../server/features/digest/digest.ts";
 
 /** A Monday, in days since 1970-01-01. */
@@ -44,6 +45,7 @@ export const quiet: Digest = {
   insideBySettings: 0,
   top: [],
   alerts: alertsOfWeek([]),
+  done: totalsOf([]),
   changes: [],
   precision: { mature: 0, churned: 0, rate: null, interval: null },
   data: { silent: [], stoppedSince: null, rejectedEvents: 0 },

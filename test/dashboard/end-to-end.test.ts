@@ -160,6 +160,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/segments": "Segments",
   "/o/$organization/alerts": "Alerts",
   "/o/$organization/tasks": "Tasks",
+  "/o/$organization/results": "Results",
   "/o/$organization/win-back": "Win-back",
   "/o/$organization/retention": "Retention",
   "/o/$organization/revenue": "Revenue",

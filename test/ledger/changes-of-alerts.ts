@@ -20,6 +20,8 @@ export const alerts: Kinds["alerts"] = {
   withIds: read,
   ofEntity: read,
   workedOn: read,
+  verdicts: read,
+  openBetween: read,
   all: read,
   fired: read,
   firedByDay: read,

@@ -153,6 +153,7 @@ const tasks: Kinds["tasks"] = {
   entities: read,
   ofEntity: read,
   openOf: read,
+  doneSince: read,
   all: read,
   ...changesOf(rowStores.tasks),
 };
@@ -212,7 +213,7 @@ const kinds: Kinds = {
     rejectedEvents: read,
     auditEntries: read,
   },
-  alertsAboutUser: { states: read, calls: read, entries: read },
+  alertsAboutUser: { states: read, calls: read, verdicts: read, entries: read },
   deliveries,
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },

@@ -13,6 +13,7 @@ import { type Money, moneyIn } from "../../text/money.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { AlertDialog } from "./alert-form.tsx";
 import { type Alert, closingText, figuresOf, verdictText, weightText } from "./alert-words.ts";
+import { type Handling, OutcomeDialog } from "./outcome-dialog.tsx";
 
 type Rule = Reads["/api/alert-rules"]["answer"]["rules"][number];
 
@@ -122,10 +123,15 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
   const [isEditing, setEditing] = useState(false);
   const tell = useTell();
   const change = useChange("PATCH /api/alerts/:id");
-  const judge = (to: Alert["verdict"], done: string) =>
+  const [isAsking, setAsking] = useState(false);
+  const takeBack = () => change.mutate({ path: { id }, body: { verdict: null } }, { onError: tell.failed });
+  const judge = (body: Handling | { readonly verdict: Alert["verdict"] }, done: string) =>
     change.mutate(
-      { path: { id }, body: { verdict: to } },
-      { onSuccess: () => tell(done), onError: tell.failed },
+      { path: { id }, body },
+      {
+        onSuccess: () => (body.verdict === null ? tell(done) : tell(done, takeBack)),
+        onError: tell.failed,
+      },
     );
   return (
     <div className="flex shrink-0 flex-wrap gap-1.5">
@@ -135,7 +141,7 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
             isSmall
             disabled={change.isPending}
             aria-label={`Handled: ${label}`}
-            onClick={() => judge("handled", "The alert is handled.")}
+            onClick={() => setAsking(true)}
           >
             Handled
           </Button>
@@ -143,7 +149,7 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
             isSmall
             disabled={change.isPending}
             aria-label={`Not useful: ${label}`}
-            onClick={() => judge("notUseful", "The alert is marked as not useful.")}
+            onClick={() => judge({ verdict: "notUseful" }, "The alert is marked as not useful.")}
           >
             Not useful
           </Button>
@@ -153,7 +159,7 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
           isSmall
           disabled={change.isPending}
           aria-label={`Reopen: ${label}`}
-          onClick={() => judge(null, "The alert has no verdict any more.")}
+          onClick={() => judge({ verdict: null }, "The alert has no verdict any more.")}
         >
           Reopen
         </Button>
@@ -162,6 +168,12 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
         Change
       </Button>
       <AlertDialog alert={alert} isOpen={isEditing} onClose={() => setEditing(false)} />
+      <OutcomeDialog
+        name={label}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onHandled={(handling) => judge(handling, "The alert is handled.")}
+      />
     </div>
   );
 }

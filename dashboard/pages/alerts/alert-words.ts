@@ -1,7 +1,17 @@
 /** The figures of an alert as text. */
+import type { WorkOutcome } from "../../../contract/alerts/rules.ts";
 import type { Reads } from "../../api/paths.ts";
 import { counted, numbers } from "../../text/format.ts";
 import type { Money } from "../../text/money.ts";
+
+/** The outcomes of handled work in words. */
+export const outcomeWords: Readonly<Record<WorkOutcome, string>> = {
+  saved: "Saved",
+  lost: "Lost",
+  noAnswer: "No answer",
+  wrongAlarm: "Wrong alarm",
+  other: "Other",
+};
 
 /** An alert as the API answers it. */
 export type Alert = Reads["/api/alerts"]["answer"]["alerts"][number];
@@ -87,9 +97,11 @@ export function closingText({ closedWhy }: Alert): string | undefined {
 }
 
 /** The verdict and its author. Undefined without one. */
-export function verdictText({ verdict, verdictBy }: Alert): string | undefined {
+export function verdictText({ verdict, outcome, verdictBy }: Alert): string | undefined {
   if (verdict === null) return undefined;
-  return verdictBy === null ? verdicts[verdict] : `${verdicts[verdict]}, by ${verdictBy.name}`;
+  const said =
+    outcome === null ? verdicts[verdict] : `${verdicts[verdict]}: ${outcomeWords[outcome].toLowerCase()}`;
+  return verdictBy === null ? said : `${said}, by ${verdictBy.name}`;
 }
 
 /** The place of a page of alerts among all of them. */

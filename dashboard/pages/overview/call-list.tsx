@@ -16,6 +16,7 @@ import { useToday } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { counted, dayPlus, dayText, nothing } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
+import { type Handling, OutcomeDialog } from "../alerts/outcome-dialog.tsx";
 import { ContactForm } from "../tasks/contact-form.tsx";
 import { useMemberChoices } from "../tasks/members.ts";
 import { TaskDialog } from "../tasks/task-form.tsx";
@@ -232,7 +233,7 @@ interface ActionsProps {
 function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
   const { kind, name } = row;
   const entity = { kind, id: idOf(row) };
-  const [dialog, setDialog] = useState<"task" | "contact" | "snooze">();
+  const [dialog, setDialog] = useState<"task" | "contact" | "snooze" | "handled">();
   const change = useCallChange();
   const setAside = (body: CallBody, back: CallBody, text: string) => {
     change(entity, alerts, body);
@@ -244,6 +245,7 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
       <Menu trigger={<IconButton label={`Actions for ${name}`} icon="more" />}>
         <MenuItem onSelect={() => setDialog("task")}>Add task</MenuItem>
         <MenuItem onSelect={() => setDialog("contact")}>Log contact</MenuItem>
+        <MenuItem onSelect={() => setDialog("handled")}>Handled</MenuItem>
         <MenuItem onSelect={() => setDialog("snooze")}>Snooze</MenuItem>
         <MenuItem
           onSelect={() =>
@@ -257,6 +259,12 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
       <Dialog isOpen={dialog === "contact"} onClose={close} title={`Log contact: ${name}`}>
         <ContactForm entity={entity} onDone={close} />
       </Dialog>
+      <OutcomeDialog
+        name={name}
+        isOpen={dialog === "handled"}
+        onClose={close}
+        onHandled={(handling) => setAside(handling, { verdict: null }, `${name} is handled.`)}
+      />
       <Dialog isOpen={dialog === "snooze"} onClose={close} title={`Snooze ${name}`}>
         <SnoozeForm
           onSnooze={(snoozedUntil) => {
@@ -273,7 +281,7 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
   );
 }
 
-type CallBody = { readonly verdict: Alert["verdict"] } | { readonly snoozedUntil: string | null };
+type CallBody = Handling | { readonly verdict: Alert["verdict"] } | { readonly snoozedUntil: string | null };
 type Entity = { readonly kind: Row["kind"]; readonly id: string };
 
 /** What was done last on the card, and how it is taken back. */

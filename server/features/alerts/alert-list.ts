@@ -161,7 +161,7 @@ function assigneeOf(
 /** The answer about an alert. */
 export function alertAnswer(alert: Alert) {
   const { id, rule, version, entity, before, after, risk, expectedLoss, arm, isSent, closedWhy } = alert;
-  const { assignee, verdict, verdictBy, note } = alert;
+  const { assignee, verdict, outcome, verdictBy, note } = alert;
   const [entityId, entityLabel] =
     entity.kind === "source" ? [entity.source, entity.source] : [entity.id, entity.label];
   return {
@@ -185,6 +185,7 @@ export function alertAnswer(alert: Alert) {
     assignee,
     snoozedUntil: dayOrNull(alert.snoozedUntil),
     verdict,
+    outcome,
     verdictBy,
     verdictAt: instantOrNull(alert.verdictAtMs),
     note,

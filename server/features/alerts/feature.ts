@@ -18,6 +18,7 @@ import {
   callsSetAsideTable,
   deletedRules,
 } from "./store/tables.ts";
+import { verdictTable } from "./store/verdicts.ts";
 
 declare module "../../ledger/feature.ts" {
   interface FeatureStores {
@@ -42,6 +43,7 @@ export const alerts: Feature = {
     { name: "alert_rule_days" },
     { name: "alert_states" },
     { name: "alerts", encoded: ["event_id", "reasons", "note"] },
+    { name: "verdicts", encoded: ["note"] },
     { name: "hold_out_secrets" },
     { name: "hold_out_experiments", encoded: ["deleted_rule"] },
     { name: "hold_out_entries" },
@@ -57,6 +59,7 @@ export const alerts: Feature = {
     controlsOfErasedUsers,
     () => alertsOnceAVersion,
     callsSetAsideTable,
+    verdictTable,
   ],
   stores: (engine) => ({
     alertRules: alertRuleStore(engine),

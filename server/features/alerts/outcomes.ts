@@ -93,12 +93,13 @@ interface EndRow {
   readonly churnDay: number;
 }
 
-/** How alerts ended, by number and day of the alert. */
-async function endsOf(
+/** Whether entities had churned a horizon after a day, by `${number} ${day}`. Those without a score on the last
+ * day of it are left out. @throws WarehouseError */
+export async function endsOf(
   warehouse: Warehouse,
   { organization: { id: organization }, horizonDays }: OutcomeQuestion,
   kind: EntityKind,
-  mature: readonly MatureAlert[],
+  mature: readonly Pick<MatureAlert, "number" | "day">[],
 ): Promise<ReadonlyMap<string, Pick<AlertOutcome, "hasChurned" | "leadDays">>> {
   const days = mature.map(({ day }) => day);
   const [fromDay, toDay] = [Math.min(...days), Math.max(...days) + horizonDays];

@@ -58,12 +58,10 @@ export const alertRuleHandlers = {
   },
 
   "PATCH /api/alerts/:id": async ({ ledger, place: { organization, actor }, path, body, nowMs }) => {
-    const { assignee, snoozedUntil, verdict, note } = body;
+    const { snoozedUntil, ...others } = body;
     const wanted: AlertChange = {
-      ...(assignee !== undefined && { assignee }),
+      ...others,
       ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
-      ...(verdict !== undefined && { verdict }),
-      ...(note !== undefined && { note }),
     };
     const today = todayOf(organization, nowMs);
     const id = idIn(path.id, "alert");
@@ -162,10 +160,10 @@ async function setCallAside(
   { ledger, place, body, nowMs }: Pick<Called, "ledger" | "place" | "body" | "nowMs">,
   entity: EntityRef,
 ) {
-  const { snoozedUntil, verdict } = body;
+  const { snoozedUntil, ...others } = body;
   const change = {
+    ...others,
     ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
-    ...(verdict !== undefined && { verdict }),
   };
   const { organization, actor } = place;
   if (!(await ledger.alerts.setCallAside(organization.id, entity, change, actor, nowMs))) {

@@ -1,6 +1,7 @@
 /** The digest as a message. It has ids and names of users and accounts, and no e-mail address. Pure. */
 
 import { createHash } from "node:crypto";
+import { type WorkOutcome, workOutcomes } from "../../../contract/alerts/rules.ts";
 import { counted } from "../../../contract/counted.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { formatDay } from "../../calendar/days.ts";
@@ -109,6 +110,7 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
       link: `${pages}/${one.kind}s/${encodeURIComponent(one.id)}`,
     })),
     ...alertLines(digest).map((text) => about("Alerts", text, "alerts")),
+    ...doneLines(digest).map((text) => about("Done", text, "results")),
     ...changes.map((text) => about("Changed", cutText(text, textCharacters), "settings")),
     ...dataLines(digest).map((text) => about("Data", text, "sources")),
   ];
@@ -146,6 +148,31 @@ function alertLines({ alerts, precision }: Digest): readonly string[] {
         ]),
   ];
 }
+
+/** 12 customers were worked on in 7 days, with $4,300 MRR then and $4,100 now: 9 of 10 still pay. 3 saved. */
+function doneLines({ done, currency }: Digest): readonly string[] {
+  const { customers, paying, stillPaying, mrrThen, mrrNow, outcomes } = done;
+  if (customers === 0) return [];
+  const amounts =
+    currency === "" || paying === 0
+      ? ""
+      : `, with ${amountText(mrrThen, currency)} MRR then and ${amountText(mrrNow, currency)} now: ${stillPaying} of ${paying} still pay`;
+  const said = workOutcomes.flatMap((name) =>
+    outcomes[name] > 0 ? [`${outcomes[name]} ${outcomeWords[name]}`] : [],
+  );
+  const were = customers === 1 ? "was" : "were";
+  return [
+    `${counted(customers, "customer")} ${were} worked on in the last 7 days${amounts}.${said.length === 0 ? "" : ` ${said.join(", ")}.`}`,
+  ];
+}
+
+const outcomeWords = {
+  saved: "saved",
+  lost: "lost",
+  noAnswer: "without an answer",
+  wrongAlarm: "wrong alarms",
+  other: "with another outcome",
+} as const satisfies Record<WorkOutcome, string>;
 
 function dataLines({ data: { silent, stoppedSince, rejectedEvents } }: Digest): readonly string[] {
   return [

@@ -21,6 +21,8 @@ import { newestRun } from "../../scoring/run/status.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { mrrReader } from "../alerts/rules/mrr.ts";
 import { modelSentences } from "../destinations/notices.ts";
+import { readResults } from "../results/results.ts";
+import { totalsOf } from "../results/totals.ts";
 import {
   alertsOfWeek,
   type Digest,
@@ -81,9 +83,10 @@ export async function readDigest(
   const since = now === undefined || before === undefined || before.day >= now.day ? undefined : before;
   const { settings } = await ledger.settings.get(id);
   const { fromMs, toMs } = digestSpan(period, zone, day);
-  const [moves, top, fired, data, insideBySettings] = await Promise.all([
+  const [moves, top, results, fired, data, insideBySettings] = await Promise.all([
     movesOf(ground, since),
     topOf(ground),
+    readResults(parts, organization, { days: digestLimits.alertDays }),
     ledger.alerts.fired(id, {
       fromDay: day - precisionDays - settings.churnHorizonDays,
       toDay: day,
@@ -106,6 +109,7 @@ export async function readDigest(
     ...top,
     insideBySettings,
     alerts: alertsOfWeek(ofWeek),
+    done: totalsOf(results.customers),
     precision: await livePrecision(
       warehouse,
       {

@@ -6,6 +6,7 @@ import type { CallRow } from "../../analytics/call-list.ts";
 import { keyOfEntity, type NamedEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Precision } from "../alerts/rules/preview-figures.ts";
+import type { Totals } from "../results/totals.ts";
 import type { FiredRecord } from "../alerts/store/alerts.ts";
 
 /** A user or an account that is named. */
@@ -79,21 +80,23 @@ export interface Digest {
   /** The first rows of the call list. */
   readonly top: readonly DigestCall[];
   readonly alerts: AlertsOfWeek;
+  /** What was done in the last 7 days. */
+  readonly done: Totals;
   readonly precision: Precision;
   /** Settings and models that changed since the last digest, as sentences. */
   readonly changes: readonly string[];
   readonly data: DigestData;
 }
 
-/** Whether a digest has news: a move, an alert without a verdict or a task, a change, or missing data. The
- * call list and the precision alone are no news. */
+/** Whether a digest has news: a move, an alert or work of the week, a change, or missing data. The call list
+ * and the precision alone are no news. */
 export function hasNews(digest: Digest): boolean {
-  const { entered, left, movedBySettings, insideBySettings, alerts, changes, data, period } = digest;
+  const { entered, left, movedBySettings, insideBySettings, alerts, done, changes, data, period } = digest;
   return (
     entered.total + left.total + movedBySettings + insideBySettings + changes.length + data.silent.length >
       0 ||
     data.stoppedSince !== null ||
-    (period === "weekly" && alerts.fired > 0)
+    (period === "weekly" && alerts.fired + done.customers > 0)
   );
 }
 

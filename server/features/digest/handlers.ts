@@ -10,7 +10,7 @@ import { readDigest } from "./digest-reader.ts";
 export const digestHandlers = {
   "GET /api/digest": async (context) => {
     const digest = await readDigest(context, context.organization, context.query.period, today(context));
-    const { entered, left, top, precision, changes, data, alerts } = digest;
+    const { entered, left, top, precision, changes, data, alerts, done } = digest;
     const { period, kind, currency, movedBySettings, insideBySettings } = digest;
     return {
       period,
@@ -28,6 +28,7 @@ export const digestHandlers = {
       left: { total: left.total, named: left.named.map(entityAnswer) },
       top: top.map(entityAnswer),
       alerts: { ...alerts },
+      done: { ...done, outcomes: { ...done.outcomes } },
       changes: [...changes],
       precision: { ...precision, interval: precision.interval === null ? null : { ...precision.interval } },
       data: {

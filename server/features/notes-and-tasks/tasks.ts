@@ -71,6 +71,12 @@ export interface NewTask {
 
 export type TaskChange = Partial<NewTask & { readonly isDone: boolean }>;
 
+/** A task that was done, and by whom. */
+export interface DoneTask extends EntityNumbers, Pick<Task, "id" | "title"> {
+  readonly person: NamedPerson | null;
+  readonly atMs: number;
+}
+
 /** An open task of a user or an account. */
 export interface OpenTask extends EntityNumbers, Pick<Task, "title" | "dueDay"> {}
 
@@ -149,6 +155,15 @@ const openRow = new RowOf<OpenTask>({
   title: text(),
   dueDay: nullable(integer()),
 });
+const doneRow = new RowOf<Omit<DoneTask, "person"> & Pick<TaskRow, "doerId" | "doer">>({
+  id: integer("tasks.id"),
+  user: integer("user_number"),
+  account: integer("account_number"),
+  title: text(),
+  doerId: nullable(integer("people.id")),
+  doer: nullable(text("people.name")),
+  atMs: integer("done_at_ms"),
+});
 const joined = part`FROM tasks ${entityOf("tasks")}
   LEFT JOIN people AS assigned ON assigned.id = tasks.assignee
   LEFT JOIN people AS creators ON creators.id = tasks.created_by
@@ -199,6 +214,18 @@ function taskLists(engine: Engine) {
       engine.alone(select(openRow)`
         FROM tasks WHERE ${isAmongEach("tasks", organization, among)} AND done_at_ms IS NULL
         ORDER BY due_day IS NULL, due_day, id`),
+
+    /** Tasks that were done since an instant, in the order of their ids. @param after only of higher ids */
+    doneSince: (organization: number, sinceMs: number, after: number, limit: number) =>
+      engine.alone(
+        (function* (): Work<readonly DoneTask[]> {
+          const rows = yield* select(doneRow)`
+            FROM tasks LEFT JOIN people ON people.id = tasks.done_by
+            WHERE tasks.organization = ${organization} AND done_at_ms >= ${sinceMs} AND tasks.id > ${after}
+            ORDER BY tasks.id LIMIT ${limit}`;
+          return rows.map(({ doerId, doer, ...row }) => ({ ...row, person: namedPerson(doerId, doer) }));
+        })(),
+      ),
 
     /** As with notes. */
     all: (organization: number, after: number, limit: number) =>

@@ -1,5 +1,5 @@
 /** What a control group shows: how many entries it needs, what can be said before they are there, and what
- * then. Shares are of entries that left. See `../shared/actions.md` for how the words were chosen. */
+ * then. Shares are of entries that left. */
 import { type Hits, newcombeAt } from "./difference.ts";
 import { type Interval, normalQuantile975 } from "./wilson.ts";
 

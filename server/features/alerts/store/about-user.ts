@@ -4,10 +4,12 @@ import { dayOrNull } from "../../../calendar/days.ts";
 import { instant } from "../../../calendar/instant.ts";
 import type { Engine } from "../../../ledger/engine.ts";
 import type { ExportedUser, Feature, SharedFeatureStores } from "../../../ledger/feature.ts";
-import { flag, integer, nullable, RowOf, real, select, text, word } from "../../../ledger/sql.ts";
+import { flag, integer, nullable, part, RowOf, real, select, text, word } from "../../../ledger/sql.ts";
+import { nameOf } from "../../../ledger/stores/entity-rows.ts";
 import { callRow, type PersonCall } from "./alert-store.ts";
 import type { EntityStateRow } from "./decisions.ts";
 import { alertLine } from "./exported-alerts.ts";
+import { findVerdicts, type GivenVerdict } from "./verdicts.ts";
 import { isKept } from "./which-alerts.ts";
 
 /** An alert rule, by its number and name. */
@@ -62,6 +64,14 @@ export function aboutUserStore(engine: Engine) {
       engine.alone(select(callRow)`
         FROM calls_set_aside WHERE organization = ${organization} AND user_number = ${user} AND account_number = 0`),
 
+    /** The verdicts about a user and the user's alerts, the oldest first. */
+    verdicts: (organization: number, user: number): Promise<readonly GivenVerdict[]> =>
+      engine.alone(
+        findVerdicts(part`
+          WHERE verdicts.organization = ${organization} AND user_number = ${user} AND account_number = 0
+          ORDER BY verdicts.id`),
+      ),
+
     /** The entries of a user into hold-outs, the oldest first. */
     entries: (organization: number, user: number): Promise<readonly PersonHoldOutEntry[]> =>
       engine.alone(entriesOf(organization, user)),
@@ -108,10 +118,24 @@ export const aboutUser: NonNullable<Feature["aboutUser"]> = {
 
   async *calls({ alertsAboutUser }: SharedFeatureStores, { organization, user }: ExportedUser) {
     const calls = await alertsAboutUser.calls(organization, user);
-    yield calls.map(({ snoozedUntil, verdict, verdictAtMs }) => ({
+    yield calls.map(({ snoozedUntil, verdict, outcome, verdictAtMs }) => ({
       snoozedUntil: dayOrNull(snoozedUntil),
       verdict,
+      outcome,
       verdictAt: verdictAtMs === null ? null : instant(verdictAtMs),
+    }));
+  },
+
+  async *verdicts({ alertsAboutUser }: SharedFeatureStores, { organization, user }: ExportedUser) {
+    const verdicts = await alertsAboutUser.verdicts(organization, user);
+    yield verdicts.map(({ alert, rule, verdict, outcome, note, person, by, atMs }) => ({
+      alertId: alert,
+      rule: rule?.name ?? null,
+      verdict,
+      outcome,
+      note,
+      by: nameOf(person) ?? by,
+      at: instant(atMs),
     }));
   },
 

@@ -31,6 +31,7 @@ import {
   type UnsentAlert,
 } from "./decisions.ts";
 import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
+import { deleteVerdictsOf, tidyVerdicts } from "./verdicts.ts";
 import { isKept } from "./which-alerts.ts";
 
 interface OfRule {
@@ -267,6 +268,7 @@ export function* closeAlerts(rule: number, closed: readonly ClosedAlert[], nowMs
  * hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
   yield* forgetEntriesOf(organization, entity);
+  yield* deleteVerdictsOf(organization, entity);
   for (const table of ["calls_set_aside", "alerts", "alert_states"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}
@@ -277,6 +279,7 @@ export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Wo
 /** Deletes alerts that are older than they are kept. */
 export async function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
   await tidyEntries(engine, nowMs);
+  await tidyVerdicts(engine, nowMs);
   const uptoMs = nowMs - ruleLimits.keptDays * 86_400_000;
   await engine.alone(run`DELETE FROM alert_rule_days WHERE decided_at_ms < ${uptoMs}`);
   await deleteInParts(

@@ -49,9 +49,12 @@ import {
   callNote,
   type FiredQuestion,
   type FiredRecord,
+  type OpenSpan,
   type WorkOnCall,
+  wordsOf,
 } from "./alerts.ts";
 import { findControls } from "./hold-outs.ts";
+import { findVerdicts, type GivenVerdict, keepVerdict } from "./verdicts.ts";
 import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 
 interface AlertRow
@@ -92,6 +95,7 @@ const alertRow = new RowOf<AlertRow>({
   assigneeName: nullable(text("assigned.name")),
   snoozedUntil: nullable(integer()),
   verdict: nullable(word()),
+  outcome: nullable(word("alerts.outcome")),
   judgeId: nullable(integer("judges.id")),
   judge: nullable(text("judges.name")),
   verdictAtMs: nullable(integer()),
@@ -164,6 +168,42 @@ export function alertStore(engine: Engine) {
           UNION ALL SELECT user_number, account_number, snoozed_until, verdict_at_ms FROM calls_set_aside
           WHERE ${isAmongEach("calls_set_aside", organization, among)}
             AND (verdict_at_ms >= ${sinceMs} OR (verdict IS NULL AND snoozed_until > ${today}))) AS worked`),
+
+    /** Verdicts about users and accounts since an instant, in the order of their ids.
+     * @param after only of higher ids */
+    verdicts: (
+      organization: number,
+      sinceMs: number,
+      after: number,
+      limit: number,
+    ): Promise<readonly GivenVerdict[]> =>
+      engine.alone(
+        findVerdicts(part`
+          WHERE verdicts.organization = ${organization} AND verdicts.id > ${after} AND said_at_ms >= ${sinceMs}
+            AND user_number + account_number > 0
+          ORDER BY verdicts.id LIMIT ${limit}`),
+      ),
+
+    /** The alerts of some users and accounts that were open at some time between two instants. Those of
+     * controls are left out. @param today in the organization's timezone */
+    openBetween: (
+      organization: number,
+      among: EntitiesByNumber,
+      { fromMs, toMs, today }: { readonly fromMs: number; readonly toMs: number; readonly today: number },
+    ): Promise<readonly OpenSpan[]> =>
+      engine.alone(
+        (function* () {
+          const rows = yield* select(spanRow)`
+            FROM alerts JOIN alert_rules ON alert_rules.id = alerts.rule
+            WHERE ${isAmongEach("alerts", organization, among)} AND ${isNamed(organization, today)}
+              AND fired_at_ms < ${toMs} AND (closed_at_ms IS NULL OR closed_at_ms >= ${fromMs})
+            ORDER BY alerts.id`;
+          return rows.map(({ ruleId, ruleName, ...row }) => ({
+            ...row,
+            rule: { id: ruleId, name: ruleName },
+          }));
+        })(),
+      ),
 
     /** Sets the row of a user or an account on the call list aside, whether or not there is an alert.
      * @returns false when there is no such user or account */
@@ -245,6 +285,14 @@ const weightRow = new RowOf<AlertWeight>({
   risk: nullable(real()),
 });
 const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
+const spanRow = new RowOf<Omit<OpenSpan, "rule"> & { readonly ruleId: number; readonly ruleName: string }>({
+  user: integer("user_number"),
+  account: integer("account_number"),
+  ruleId: integer("alert_rules.id"),
+  ruleName: text("alert_rules.name"),
+  firedAtMs: integer("fired_at_ms"),
+  closedAtMs: nullable(integer("closed_at_ms")),
+});
 const workRow = new RowOf<WorkOnCall>({
   user: integer("user_number"),
   account: integer("account_number"),
@@ -384,35 +432,37 @@ function* changeAlert(
     assignee: row.assigneeId,
     snoozedUntil: row.snoozedUntil,
     verdict: row.verdict,
+    outcome: row.outcome,
     note: row.note,
   };
-  const after = { ...before, ...change };
+  const after = Object.assign({}, before, change, wordsOf(change, row));
   const names = Object.keys(before) as (keyof typeof before)[];
   const fields = names.filter((name) => before[name] !== after[name]);
   if (fields.length === 0) return alertOf(row);
   if (fields.includes("assignee")) yield* refuseStranger(organization, after.assignee);
+  // Another outcome leaves the time at which it was handled.
   const judged = part`verdict_by = ${after.verdict === null ? null : (by.person?.id ?? null)},
     verdict_at_ms = ${after.verdict === null ? null : nowMs},`;
   yield* run`
     UPDATE alerts SET ${fields.includes("verdict") ? judged : part``} assignee = ${after.assignee},
-      snoozed_until = ${after.snoozedUntil}, verdict = ${after.verdict}, note = ${after.note}
+      snoozed_until = ${after.snoozedUntil}, verdict = ${after.verdict}, outcome = ${after.outcome}, note = ${after.note}
     WHERE id = ${id}`;
   const numbers = { user: row.userNumber, account: row.accountNumber };
+  if (fields.includes("verdict") || fields.includes("outcome"))
+    yield* keepVerdict(organization, { ...numbers, alert: id, rule: row.ruleId }, after, by, nowMs);
   yield* audit.note(organization, alertNote(id, numbers, fields), by, nowMs);
   const [changed] = yield* findAlerts(where);
   return changed;
 }
 
 /** What team members said about the user's row of the call list. */
-export interface PersonCall extends Required<CallChange> {
-  /** Null without a verdict. */
-  readonly verdictAtMs: number | null;
-}
+export interface PersonCall extends Pick<Alert, "snoozedUntil" | "verdict" | "outcome" | "verdictAtMs"> {}
 
 /** A row of `calls_set_aside`. */
 export const callRow = new RowOf<PersonCall>({
   snoozedUntil: nullable(integer()),
   verdict: nullable(word()),
+  outcome: nullable(word()),
   verdictAtMs: nullable(integer()),
 });
 
@@ -429,17 +479,24 @@ function* setCallAside(
   const { user, account } = numbers;
   const where = part`WHERE organization = ${organization} AND user_number = ${user} AND account_number = ${account}`;
   const [stored] = yield* select(callRow)`FROM calls_set_aside ${where}`;
-  const { verdictAtMs, ...before } = stored ?? { snoozedUntil: null, verdict: null, verdictAtMs: null };
-  const after = { ...before, ...change };
-  const fields = (["snoozedUntil", "verdict"] as const).filter((name) => before[name] !== after[name]);
+  const before = stored ?? { snoozedUntil: null, verdict: null, outcome: null, verdictAtMs: null };
+  const { snoozedUntil = before.snoozedUntil, note = null } = change;
+  const after = { snoozedUntil, ...wordsOf(change, before) };
+  const names = ["snoozedUntil", "verdict", "outcome"] as const;
+  // A call that is handled once more, after a horizon, has the same verdict at another time.
+  const isSaid = (change.verdict ?? null) !== null || (change.outcome ?? null) !== null;
+  const fields = names.filter((name) => before[name] !== after[name] || (name === "verdict" && isSaid));
   if (fields.length === 0) return true;
-  const judgedAtMs = fields.includes("verdict") ? (after.verdict === null ? null : nowMs) : verdictAtMs;
+  const isJudged = fields.includes("verdict") || fields.includes("outcome");
+  const judgedAtMs = after.verdict === null ? null : fields.includes("verdict") ? nowMs : before.verdictAtMs;
   yield* run`DELETE FROM calls_set_aside ${where}`;
   if (after.snoozedUntil !== null || after.verdict !== null) {
     yield* run`
-      INSERT INTO calls_set_aside (organization, user_number, account_number, snoozed_until, verdict, verdict_at_ms)
-      VALUES (${organization}, ${user}, ${account}, ${after.snoozedUntil}, ${after.verdict}, ${judgedAtMs})`;
+      INSERT INTO calls_set_aside (organization, user_number, account_number, snoozed_until, verdict, outcome, verdict_at_ms)
+      VALUES (${organization}, ${user}, ${account}, ${after.snoozedUntil}, ${after.verdict}, ${after.outcome}, ${judgedAtMs})`;
   }
+  if (isJudged)
+    yield* keepVerdict(organization, { ...numbers, alert: null, rule: null }, { ...after, note }, by, nowMs);
   yield* audit.note(organization, callNote(numbers, fields), by, nowMs);
   return true;
 }
@@ -460,7 +517,7 @@ export function* findAlerts(which: Fragment): Work<readonly Alert[]> {
 
 function alertOf(row: AlertRow): Alert {
   const { id, version, firedDay, firedAtMs, before, after, risk, expectedLoss, arm, controlUntil } = row;
-  const { isSent, closedDay, closedWhy, snoozedUntil, verdict, verdictAtMs, note, source } = row;
+  const { isSent, closedDay, closedWhy, snoozedUntil, verdict, outcome, verdictAtMs, note, source } = row;
   return {
     id,
     rule: { id: row.ruleId, name: row.ruleName },
@@ -481,6 +538,7 @@ function alertOf(row: AlertRow): Alert {
     closedWhy,
     snoozedUntil,
     verdict,
+    outcome,
     verdictAtMs,
     note,
     assignee: namedPerson(row.assigneeId, row.assigneeName),

@@ -5,7 +5,9 @@ import type {
   AlertReason,
   AlertState,
   AlertVerdict,
+  WorkOutcome,
 } from "../../../../contract/alerts/rules.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { AuditNote } from "../../../ledger/audit.ts";
 import {
@@ -45,6 +47,8 @@ export interface Alert {
   /** The first day on which it is open again. */
   readonly snoozedUntil: number | null;
   readonly verdict: AlertVerdict | null;
+  /** Of a handled alert. */
+  readonly outcome: WorkOutcome | null;
   readonly verdictBy: NamedPerson | null;
   readonly verdictAtMs: number | null;
   readonly note: string | null;
@@ -84,16 +88,36 @@ function highestFirst(a: number | null, b: number | null): number {
  * or else a snooze. */
 export interface WorkOnCall extends EntityNumbers, Pick<Alert, "verdictAtMs" | "snoozedUntil"> {}
 
-/** A row of the call list is snoozed, judged, or with null put back. */
-export type CallChange = Pick<AlertChange, "snoozedUntil" | "verdict">;
+/** A row of the call list is snoozed, judged, or with null put back. The note goes with a verdict. */
+export type CallChange = Pick<AlertChange, "snoozedUntil" | "verdict" | "outcome" | "note">;
 
 export type AlertChange = Partial<{
   /** The person's id. */
   readonly assignee: number | null;
   readonly snoozedUntil: number | null;
   readonly verdict: AlertVerdict | null;
+  readonly outcome: WorkOutcome | null;
   readonly note: string | null;
 }>;
+
+/** The words of a change: what came of the work says that it is handled, and only of handled work something
+ * came.
+ * @throws Refusal when an outcome comes with another verdict */
+export function wordsOf({ verdict, outcome }: AlertChange, before: Pick<Alert, "verdict" | "outcome">) {
+  if (outcome != null && verdict !== undefined && verdict !== "handled")
+    throw new Refusal("outcome and verdict are not valid together: an outcome is of handled work.");
+  const said = outcome != null ? "handled" : verdict === undefined ? before.verdict : verdict;
+  const known = outcome === undefined ? before.outcome : outcome;
+  return { verdict: said, outcome: said === "handled" ? known : null };
+}
+
+/** An alert that was open at a time, as Results says why somebody was called. */
+export interface OpenSpan extends EntityNumbers {
+  readonly rule: { readonly id: number; readonly name: string };
+  readonly firedAtMs: number;
+  /** Null while it is open. */
+  readonly closedAtMs: number | null;
+}
 
 /** The alerts of days, as figures about them need them. */
 export interface FiredQuestion {

@@ -26,6 +26,7 @@ const alertColumns = [
   "assignee",
   "snoozedUntil",
   "verdict",
+  "outcome",
   "verdictBy",
   "verdictAt",
   "note",
@@ -34,8 +35,18 @@ const alertColumns = [
 export function alertLine(alert: Alert): ExportedRow {
   const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } =
     alert;
-  const { arm, isSent, closedDay, closedWhy, assignee, snoozedUntil, verdict, verdictBy, verdictAtMs } =
-    alert;
+  const {
+    arm,
+    isSent,
+    closedDay,
+    closedWhy,
+    assignee,
+    snoozedUntil,
+    verdict,
+    outcome,
+    verdictBy,
+    verdictAtMs,
+  } = alert;
   const line = {
     ...(entity.kind === "source"
       ? { id, userId: null, accountId: null, source: entity.source }
@@ -57,6 +68,7 @@ export function alertLine(alert: Alert): ExportedRow {
     assignee: nameOf(assignee),
     snoozedUntil: dayOrNull(snoozedUntil),
     verdict,
+    outcome,
     verdictBy: nameOf(verdictBy),
     verdictAt: verdictAtMs === null ? null : instant(verdictAtMs),
     note: alert.note,

@@ -110,6 +110,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   bulkLoadTimes("bigint"),
   ofFeature("alerts", 9),
   ofFeature("sending", 4),
+  ofFeature("alerts", 10),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -271,6 +271,7 @@ const migrations: readonly Migration[] = [
   bulkLoadTimes("INTEGER"),
   ofFeature("alerts", 9),
   ofFeature("sending", 4),
+  ofFeature("alerts", 10),
 ];
 
 /** The number of migrations of this code. */

@@ -1,0 +1,109 @@
+/** Results, as JSON Schema: for whom something was done, what, by whom, and how they stand now. */
+import Type from "typebox";
+import { workOutcomes } from "../alerts/rules.ts";
+import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+
+/** The days of each period. They end today. */
+export const resultDays = { week: 7, fourWeeks: 28, quarter: 91 } as const;
+export type ResultPeriod = keyof typeof resultDays;
+export const resultPeriods = Object.keys(resultDays) as ResultPeriod[];
+
+/** What counts as done for a customer. `message`: of a rule's later step. */
+export const touchKinds = ["contact", "task", "handled", "message"] as const;
+export type TouchKind = (typeof touchKinds)[number];
+
+/** Days whose use is compared: before the first touch, and from it on. */
+export const usageDays = 28;
+
+export const ResultsParameters = closedObject({
+  period: Parameter.Enum(resultPeriods, {
+    default: "week",
+    description: "week: the last 7 days, today among them. fourWeeks: 28 days. quarter: 91 days.",
+  }),
+  member: Type.Optional(
+    Type.String({
+      pattern: "^(me|[0-9]{1,15})$",
+      "x-send": "me, or the id of a team member",
+      description: "Only customers for whom this team member did something; me: the signed-in team member.",
+    }),
+  ),
+  rule: Type.Optional(
+    Type.Integer({ minimum: 1, description: "Only customers with an open alert of this rule at the time." }),
+  ),
+  segment: inSegment("entities"),
+});
+
+const Person = Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() });
+const Rule = Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() });
+const outcome = nullable(Type.Enum([...workOutcomes]), {
+  description: "What a team member said came of it. Null while nobody said it.",
+});
+
+const sums = {
+  customers: Field.count("Accounts, or users without one, for whom something was done. Each counts once."),
+  mrrThen: Field.money("The sum of `mrrThen`, in minor units of the reporting currency."),
+  mrrNow: Field.money("The sum of `mrrNow`."),
+};
+
+export const OutcomeCounts = Type.Object(
+  {
+    saved: Type.Integer({ minimum: 0 }),
+    lost: Type.Integer({ minimum: 0 }),
+    noAnswer: Type.Integer({ minimum: 0 }),
+    wrongAlarm: Type.Integer({ minimum: 0 }),
+    other: Type.Integer({ minimum: 0 }),
+  },
+  { description: "Customers by outcome. Those without one are in none of them." },
+);
+
+export const ResultsAnswer = Type.Object({
+  from: Field.day("The first day of the period, in the organization's timezone."),
+  to: Field.day("The last day: today."),
+  reportingCurrency: nullable(Type.String(), {
+    description: "The currency of all amounts. Null without subscriptions.",
+  }),
+  totals: Type.Object({
+    ...sums,
+    paying: Field.count("Customers that paid on the day of the first touch."),
+    stillPaying: Field.count("Those of them that pay now."),
+    outcomes: OutcomeCounts,
+  }),
+  members: listOf("By team member. A customer of two members counts for each of them.", {
+    member: Person,
+    ...sums,
+  }),
+  rules: listOf("By rule. A customer of two rules counts for each of them.", { rule: Rule, ...sums }),
+  hint: objectOrNull(
+    "How many of the customers whose churn horizon is over were predicted to churn, and how many did. It is a hint and no proof: those for whom something was done were chosen. Null without such customers.",
+    {
+      customers: Field.count("Customers with a churn risk before the first touch, whose horizon is over."),
+      predicted: Field.number("The sum of their churn risks on the day before the first touch."),
+      low: Field.number("The end of the 95 % interval of `predicted`."),
+      high: Field.number("The other end."),
+      churned: Field.count("How many of them had churned at the end of the horizon."),
+    },
+  ),
+  customers: listOf("The highest MRR first, then the latest touch.", {
+    kind: Type.Enum(["user", "account"]),
+    id: Field.text("userId or accountId."),
+    label: Field.text("A name, else an e-mail address, else the id."),
+    touches: listOf("What was done, the oldest first.", {
+      what: Type.Enum([...touchKinds]),
+      at: Field.instant("When."),
+      person: nullable(Person, { description: "The team member. Null of anybody else." }),
+      by: Field.textOrNull("Who else did it, such as an application. Null of a team member."),
+      text: Field.textOrNull("The text of the contact, the task's title, or the note."),
+    }),
+    rules: Type.Array(Rule, { description: "Rules whose alert was open at a touch: why it was done." }),
+    outcome,
+    mrrThen: nullable(Field.money("MRR at the start of the day of the first touch. Null without revenue.")),
+    mrrNow: nullable(Field.money("MRR now. Null without revenue.")),
+    useDays: Field.integer(
+      `Days on either side of the first touch that use is counted on: up to ${usageDays}, as many as are over.`,
+    ),
+    useBefore: Field.count("Engagement events on the days before the first touch."),
+    useAfter: Field.count("Engagement events on as many days from it on."),
+    state: nullable(Field.text("The state of the newest score. Null without a score.")),
+    risk: nullable(Field.share("The churn risk now. Null without a churn risk.")),
+  }),
+});
