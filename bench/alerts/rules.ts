@@ -42,6 +42,7 @@ export async function addRules(
           destinations: [destination.id],
           holdOutShare: 0,
           exemptions: {},
+          steps: [],
           isPaused: false,
           includeCurrent: false,
         };

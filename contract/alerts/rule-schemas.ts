@@ -2,6 +2,7 @@
 import Type, { type TProperties } from "typebox";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
+import { workLimits } from "../notes-and-tasks.ts";
 import { RuleConditionBody, RuleScopeBody } from "./rule-condition.ts";
 import {
   alertArms,
@@ -10,6 +11,7 @@ import {
   alertVerdicts,
   ruleLimits,
   ruleTimes,
+  stepKinds,
   workOutcomes,
 } from "./rules.ts";
 
@@ -34,6 +36,52 @@ const exemptions = <Mrr extends TProperties>(mrr: Mrr) =>
       "x-send": "an object with segment, mrrAbove, both or none",
     },
   );
+
+const stepDays = Type.Integer({
+  minimum: 0,
+  maximum: ruleLimits.days,
+  description: "Days after the alert fired. 0: with the alert. A message has at least 1.",
+  "x-send": `a whole number from 0 to ${ruleLimits.days}`,
+});
+const stepFields = {
+  title: nullable(
+    Type.String({
+      ...nameRules,
+      maxLength: workLimits.taskTitleCharacters,
+      description: "The title of the task.",
+    }),
+    { "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character, or null` },
+  ),
+  dueDays: nullable(Type.Integer({ minimum: 0, maximum: ruleLimits.days }), {
+    description: "Days from the step to the due day of the task. Null: no due day.",
+    "x-send": `a whole number from 0 to ${ruleLimits.days}, or null`,
+  }),
+  assignee: nullable(id, {
+    description: "The team member who gets the task. Null: the assignee of the alert, at first the owner.",
+    "x-send": "the id of a team member, or null",
+  }),
+};
+const stepKind = Type.Enum([...stepKinds], {
+  description: "task: a task for the user or account. message: one more message to the rule's destinations.",
+  "x-send": `one of ${stepKinds.join(", ")}`,
+});
+const stepsText =
+  "What happens while an alert is open, also later. Alerts of a control group have no steps.";
+const StepsBody = Type.Array(
+  closedObject({
+    kind: stepKind,
+    afterDays: stepDays,
+    title: Type.Optional(stepFields.title),
+    dueDays: Type.Optional(stepFields.dueDays),
+    assignee: Type.Optional(stepFields.assignee),
+  }),
+  {
+    maxItems: ruleLimits.steps,
+    description: stepsText,
+    "x-send": `a list of at most ${ruleLimits.steps} steps`,
+  },
+);
+const StepsAnswer = listOf(stepsText, { kind: stepKind, afterDays: stepDays, ...stepFields });
 
 const settings = {
   name,
@@ -95,12 +143,14 @@ export const AlertRuleBody = closedObject({
       ),
     }),
   ),
+  steps: Type.Optional(StepsBody),
   includeCurrent: Type.Optional(settings.includeCurrent),
 });
 
 const ruleFields = {
   id,
   ...settings,
+  steps: StepsAnswer,
   isPaused: Field.boolean("A paused rule makes no alerts."),
   version: Field.integer(
     "Grows with each change of condition or scope. Open alerts keep the version that they fired with.",

@@ -18,6 +18,9 @@ export const ruleLimits = {
   maxHoldOutShare: 0.9,
   alertNoteCharacters: 1_000,
   reasons: 5,
+  /** Tasks among them. */
+  steps: 10,
+  tasks: 5,
   /** Alerts are kept so long after they fired. */
   keptDays: 730,
 } as const;
@@ -80,6 +83,22 @@ export interface RuleExemptions {
   readonly mrrAbove?: number;
 }
 
+export const stepKinds = ["task", "message"] as const;
+
+/** What happens so many days after an alert fired, if it is still open. */
+export interface RuleStep {
+  /** `message`: one more to the rule's destinations. */
+  readonly kind: (typeof stepKinds)[number];
+  /** 0: with the alert. A message has at least 1. */
+  readonly afterDays: number;
+  /** Of a task. Null of a message, as the two that follow. */
+  readonly title: string | null;
+  /** Days from the step to the task's due day. Null: any day. */
+  readonly dueDays: number | null;
+  /** The id of a team member. Null: whoever looks after the alert, at first the owner of the account. */
+  readonly assignee: number | null;
+}
+
 /** When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get
  * messages at once. */
 export const ruleTimes = ["08:00", "at once"] as const;
@@ -100,6 +119,7 @@ export interface AlertRuleSettings {
   /** The share of alerts that is held back as a control group. 0: no control group. */
   readonly holdOutShare: number;
   readonly exemptions: RuleExemptions;
+  readonly steps: readonly RuleStep[];
   readonly isPaused: boolean;
   /** Whether entities that are inside when the rule is saved fire. It counts when the rule is made or gets a
    * new version. */

@@ -3,6 +3,7 @@
 
 import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
+import { runRuleSteps } from "../features/alerts/run-steps.ts";
 import { Notifier } from "../features/destinations/notifier.ts";
 import { OrganizationReader } from "../features/destinations/organization-now.ts";
 import { readDigest } from "../features/digest/digest-reader.ts";
@@ -94,6 +95,7 @@ export class BackgroundJobs {
     const jobs = [
       { name: "nightly decision", run: () => decider.decideDays() },
       { name: "moments", run: () => decider.decideMoments(), followsLoads: true },
+      { name: "steps of rules", run: () => runRuleSteps(parts), followsLoads: true },
       { name: "segments", run: () => this.#segments.run() },
       { name: "digest", run: () => digester.run() },
       { name: "notices", run: () => notifier.run() },

@@ -43,6 +43,8 @@ export interface AboutAlerts {
   readonly total: number;
   /** The most alerts that are named. */
   readonly cap: number;
+  /** Of a rule's later step: the days after which the alerts are still open. */
+  readonly openForDays?: number;
 }
 
 /** A delivery that is due and has no body yet, or none any more because of an erasure. */

@@ -20,6 +20,7 @@ export const alertRule: AlertRuleSettings = {
   destinations: [],
   holdOutShare: 0,
   exemptions: {},
+  steps: [],
   isPaused: false,
   includeCurrent: true,
 };

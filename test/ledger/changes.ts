@@ -206,6 +206,7 @@ const kinds: Kinds = {
   alertRules,
   alerts,
   ruleDecisions,
+  ruleSteps: { due: read, messagesSince: read, run: service },
   segments,
   workTimeline: { entries: read },
   personData: {

@@ -32,7 +32,24 @@ export interface Draft extends Fields {
   readonly holdOut: string;
   /** Null exempts no MRR. Without an MRR a hold-out that begins has the default. */
   readonly exemptions: NonNullable<Body["exemptions"]>;
+  readonly steps: readonly DraftStep[];
   readonly includeCurrent: boolean;
+}
+
+/** A step while it is edited. */
+export interface DraftStep {
+  readonly kind: "task" | "message";
+  readonly afterDays: string;
+  readonly title: string;
+  /** Empty: no due day. */
+  readonly dueDays: string;
+  /** The id of a team member. Empty: the owner. */
+  readonly assignee: string;
+}
+
+/** A new step: a task with the alert, or a message a week later. */
+export function blankStep(kind: DraftStep["kind"]): DraftStep {
+  return { kind, afterDays: kind === "task" ? "0" : "7", title: "", dueDays: "", assignee: "" };
 }
 
 const initial: Fields = {
@@ -60,6 +77,7 @@ export const blank: Draft = {
   destinations: [],
   holdOut: "0",
   exemptions: {},
+  steps: [],
   includeCurrent: false,
 };
 
@@ -95,6 +113,13 @@ export function ofRule(rule: Rule): Draft {
     destinations,
     holdOut: String(Math.round(1_000 * holdOutShare) / 10),
     includeCurrent: false,
+    steps: rule.steps.map(({ kind, afterDays, title, dueDays, assignee }) => ({
+      kind,
+      afterDays: String(afterDays),
+      title: title ?? "",
+      dueDays: dueDays === null ? "" : String(dueDays),
+      assignee: assignee === null ? "" : String(assignee),
+    })),
     exemptions: { ...(holdOutShare > 0 && { mrrAbove: null }), ...rule.exemptions },
   };
 }
@@ -144,7 +169,19 @@ export function bodyOf(draft: Draft): Body {
     destinations: [...destinations],
     exemptions,
     holdOutShare: Number(holdOut) / 100,
+    steps: hasScope(draft) ? draft.steps.map(sentStep) : [],
     includeCurrent: includeCurrent && !isMoment(draft),
+  };
+}
+
+function sentStep({ kind, afterDays, title, dueDays, assignee }: DraftStep) {
+  if (kind === "message") return { kind, afterDays: Number(afterDays) };
+  return {
+    kind,
+    afterDays: Number(afterDays),
+    title: title.trim(),
+    dueDays: dueDays === "" ? null : Number(dueDays),
+    assignee: assignee === "" ? null : Number(assignee),
   };
 }
 

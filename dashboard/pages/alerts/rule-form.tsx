@@ -20,6 +20,7 @@ import {
   type Rule,
 } from "./draft.ts";
 import { MessageFields } from "./message-fields.tsx";
+import { StepFields } from "./step-fields.tsx";
 import { previewSentences } from "./words.ts";
 
 interface FormProps {
@@ -61,6 +62,7 @@ export function RuleForm({ rule, onDone }: FormProps): ReactElement {
       />
       <ConditionFields draft={draft} onChange={set} />
       <MessageFields draft={draft} onChange={set} isFirst={rule === undefined || isNewVersion} />
+      <StepFields draft={draft} onChange={set} />
       {isNewVersion && (
         <Notice>
           Saving makes version {numbers.count(rule.version + 1)}, because the condition or the scope is

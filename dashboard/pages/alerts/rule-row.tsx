@@ -69,10 +69,22 @@ function Facts({ rule }: RowProps): ReactElement {
         </li>
         <li>{decidedThrough === null ? "not decided yet" : `decided through ${dayText(decidedThrough)}`}</li>
         <li>version {numbers.count(version)}</li>
+        {rule.steps.length > 0 && <li>{stepsText(rule)}</li>}
         {rule.holdOutShare > 0 && <HoldOut rule={rule} names={names} />}
       </ul>
     </div>
   );
+}
+
+/** 2 tasks, 1 message */
+function stepsText({ steps }: Rule): string {
+  const tasks = steps.filter(({ kind }) => kind === "task").length;
+  const messages = steps.length - tasks;
+  const parts = [
+    ...(tasks > 0 ? [counted(tasks, "task")] : []),
+    ...(messages > 0 ? [counted(messages, "later message")] : []),
+  ];
+  return parts.join(", ");
 }
 
 function HoldOut({ rule, names }: RowProps & { names: ReadonlyMap<number, string> }): ReactElement {

@@ -2,6 +2,7 @@
  * asks for them. Pure. */
 import { createHash } from "node:crypto";
 import type { AlertReason } from "../../../contract/alerts/rules.ts";
+import { counted } from "../../../contract/counted.ts";
 import { destinationLimits } from "../../../contract/destinations/destinations.ts";
 import { senderTitles } from "../../../contract/digest/sender-titles.ts";
 import { formatDay } from "../../calendar/days.ts";
@@ -32,6 +33,8 @@ export interface MessageGround {
   readonly pages: string;
   /** When the message was decided. */
   readonly decidedAtMs: number;
+  /** Of a later step: the days after which the alerts are still open. */
+  readonly openForDays?: number | undefined;
 }
 
 /** The body of a message about one alert, which fired or closed: for a webhook. */
@@ -45,6 +48,7 @@ export function alertBody(ground: MessageGround, type: AlertMessageType, alert: 
     rule: { id: rule.id, name: rule.name, version: alert.version },
     entity,
     ...values,
+    ...(ground.openForDays !== undefined && { openForDays: ground.openForDays }),
     link: linkOf(ground, alert.entity) ?? `${ground.pages}/overview`,
   });
 }
@@ -61,7 +65,7 @@ export function runBody(ground: MessageGround, alerts: readonly MessageAlert[], 
     }),
   );
   return bodyOf(ground, "alert.fired", {
-    text: runText(rule.name, total, rows.length),
+    text: runText(rule.name, total, rows.length, ground.openForDays),
     rule: { id: rule.id, name: rule.name },
     total,
     rows,
@@ -69,9 +73,10 @@ export function runBody(ground: MessageGround, alerts: readonly MessageAlert[], 
   });
 }
 
-function runText(rule: string, total: number, rows: number): string {
+function runText(rule: string, total: number, rows: number, openForDays: number | undefined): string {
   const left = total - rows;
-  const fired = `${rule}: ${total} ${total === 1 ? "alert" : "alerts"} fired.`;
+  const stillOpen = `${total === 1 ? "is" : "are"} still open after ${counted(openForDays ?? 0, "day")}`;
+  const fired = `${rule}: ${counted(total, "alert")} ${openForDays === undefined ? "fired" : stillOpen}.`;
   if (rows === 0) return `${fired} ${total === 1 ? "It is" : "All are"} in the inbox.`;
   const most = rows === 1 ? "The most important is" : `The ${rows} most important are`;
   const more = left > 0 ? ` ${most} below, ${left} more ${left === 1 ? "is" : "are"} in the inbox.` : "";

@@ -7,6 +7,7 @@ import { type RuleDecisions, ruleDecisions, takeOverRules } from "./store/decisi
 import { exportedAlerts } from "./store/exported-alerts.ts";
 import { controlsOfErasedUsers, holdOutTables } from "./store/hold-out-tables.ts";
 import { finishRuleDeletions } from "./store/rule-deletions.ts";
+import { type RuleSteps, ruleSteps, stepTables } from "./store/rule-steps.ts";
 import { type AlertRuleStore, alertRuleStore } from "./store/rule-store.ts";
 import {
   alertRuleDays,
@@ -24,6 +25,7 @@ declare module "../../ledger/feature.ts" {
   interface FeatureStores {
     readonly alertRules: AlertRuleStore;
     readonly ruleDecisions: RuleDecisions;
+    readonly ruleSteps: RuleSteps;
     readonly alerts: AlertStore;
     readonly alertsAboutUser: AboutUserStore;
   }
@@ -44,6 +46,8 @@ export const alerts: Feature = {
     { name: "alert_states" },
     { name: "alerts", encoded: ["event_id", "reasons", "note"] },
     { name: "verdicts", encoded: ["note"] },
+    { name: "alert_steps" },
+    { name: "alert_rule_steps" },
     { name: "hold_out_secrets" },
     { name: "hold_out_experiments", encoded: ["deleted_rule"] },
     { name: "hold_out_entries" },
@@ -60,10 +64,12 @@ export const alerts: Feature = {
     () => alertsOnceAVersion,
     callsSetAsideTable,
     verdictTable,
+    stepTables,
   ],
   stores: (engine) => ({
     alertRules: alertRuleStore(engine),
     ruleDecisions: ruleDecisions(engine),
+    ruleSteps: ruleSteps(engine),
     alerts: alertStore(engine),
     alertsAboutUser: aboutUserStore(engine),
   }),

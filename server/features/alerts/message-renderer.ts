@@ -111,11 +111,16 @@ function renderedOf(
   delivery: UnrenderedDelivery,
 ): RenderedDelivery {
   const { id, type, about, createdAtMs: decidedAtMs, kind, sendsEmails: hasEmails } = delivery;
-  const found = about.alerts.flatMap((one) => alerts.get(one) ?? []).toSorted(byImportance);
+  // What a later step says is open may have closed since.
+  const isSaid = ({ closedDay }: MessageAlert) => about.openForDays === undefined || closedDay === null;
+  const found = about.alerts
+    .flatMap((one) => alerts.get(one) ?? [])
+    .filter(isSaid)
+    .toSorted(byImportance);
   const left = about.total - (about.alerts.length - found.length);
   if (left === 0) return canceled(delivery);
   const named = found.slice(0, Math.min(about.cap, ruleLimits.messageRows));
-  const said = { ...ground, hasEmails, decidedAtMs };
+  const said = { ...ground, hasEmails, decidedAtMs, openForDays: about.openForDays };
   const [only] = kind === "webhook" ? named : [];
   const body = only === undefined ? runBody(said, named, left) : alertBody(said, type, only);
   return { id, about, body, entities: named.map(({ entity }) => entity) };

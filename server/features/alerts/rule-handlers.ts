@@ -1,6 +1,12 @@
 /** Alert rules and changes of alerts. The right to read shows rules. Changes need the right to manage. */
 import { conditionOf, type SentCondition, whyNotCondition } from "../../../contract/alerts/rule-condition.ts";
-import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/alerts/rules.ts";
+import {
+  type AlertRuleSettings,
+  isMoment,
+  type RuleCondition,
+  type RuleStep,
+  ruleLimits,
+} from "../../../contract/alerts/rules.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
@@ -17,8 +23,9 @@ import type { AlertChange } from "./store/alerts.ts";
 import type { AlertRule } from "./store/rules.ts";
 
 type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
-  Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions">> & {
+  Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions" | "steps">> & {
     readonly condition: SentCondition;
+    readonly steps?: readonly SentStep[];
     readonly exemptions?: { readonly segment?: number; readonly mrrAbove?: number | null };
   };
 
@@ -137,16 +144,37 @@ function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
     when: body.when ?? "08:00",
     destinations: body.destinations ?? [],
     holdOutShare: body.holdOutShare ?? 0,
+    steps: stepsOf(body.steps ?? [], condition),
     // A moment has no present state: older events are passed over.
     includeCurrent: !isMoment(condition) && (body.includeCurrent ?? false),
   };
 }
 
+type SentStep = Pick<RuleStep, "kind" | "afterDays"> & Partial<RuleStep>;
+
+/** @throws ApiError for a step that has no meaning */
+function stepsOf(sent: readonly SentStep[], condition: RuleCondition): readonly RuleStep[] {
+  if (sent.length > 0 && condition.kind === "sourceSilent") throw invalidSteps("a source has none");
+  if (sent.filter(({ kind }) => kind === "task").length > ruleLimits.tasks)
+    throw invalidSteps(`send at most ${ruleLimits.tasks} tasks`);
+  return sent.map(({ kind, afterDays, title = null, dueDays = null, assignee = null }) => {
+    if (kind === "task" && title === null) throw invalidSteps("a task has a title");
+    if (kind === "message" && (afterDays === 0 || (title ?? dueDays ?? assignee) !== null))
+      throw invalidSteps("a message has only afterDays, of at least 1");
+    return { kind, afterDays, title: title?.trim() ?? null, dueDays, assignee };
+  });
+}
+
+function invalidSteps(why: string): ApiError {
+  return new ApiError("validation_error", `steps is not valid: ${why}.`);
+}
+
 function ruleAnswer(rule: AlertRule) {
-  const { experiment: _, decidedThrough, createdAtMs, updatedAtMs, destinations, ...shown } = rule;
+  const { experiment: _, decidedThrough, createdAtMs, updatedAtMs, destinations, steps, ...shown } = rule;
   return {
     ...shown,
     destinations: [...destinations],
+    steps: steps.map((step) => ({ ...step })),
     decidedThrough: decidedThrough === null ? null : formatDay(decidedThrough),
     createdAt: instant(createdAtMs),
     updatedAt: instant(updatedAtMs),

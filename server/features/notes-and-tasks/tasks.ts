@@ -4,10 +4,12 @@ import { type TaskList, workLimits } from "../../../contract/notes-and-tasks.ts"
 import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import type { AuditLog } from "../../ledger/audit-log.ts";
 import type { Engine } from "../../ledger/engine.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
   count,
+  exists,
   type Fragment,
   integer,
   nullable,
@@ -114,11 +116,22 @@ function taskNote(
 
 const verbs = { "task.created": "Added", "task.changed": "Changed", "task.deleted": "Deleted" } as const;
 
+interface TaskCounts {
+  readonly ofEntity: number;
+  /** Of the organization. */
+  readonly open: number;
+}
+
+function hasTooMany({ ofEntity, open }: TaskCounts): boolean {
+  return ofEntity >= workLimits.tasksPerEntity || open >= workLimits.openTasksPerOrganization;
+}
+
 /** @throws Refusal when there are as many tasks as there may be */
-function refuseTooManyTasks(ofEntity: number, open: number): void {
+function refuseTooManyTasks(counts: TaskCounts): void {
   const { tasksPerEntity, openTasksPerOrganization } = workLimits;
-  if (ofEntity >= tasksPerEntity) throw tooManyOfThem(`${tasksPerEntity} tasks here`);
-  if (open >= openTasksPerOrganization) throw tooManyOfThem(`${openTasksPerOrganization} open tasks`);
+  if (!hasTooMany(counts)) return;
+  const isOfEntity = counts.ofEntity >= tasksPerEntity;
+  throw tooManyOfThem(isOfEntity ? `${tasksPerEntity} tasks here` : `${openTasksPerOrganization} open tasks`);
 }
 
 interface TaskRow
@@ -243,7 +256,7 @@ function taskChanges(engine: Engine) {
     add: (
       organization: number,
       entity: EntityRef,
-      { title, dueDay, assignee }: NewTask,
+      task: NewTask,
       by: Actor,
       nowMs: number,
     ) =>
@@ -251,14 +264,9 @@ function taskChanges(engine: Engine) {
         yield* lockKnownOrganization(organization);
         const numbers = yield* lockEntity(organization, entity);
         if (numbers === undefined) return undefined;
-        yield* refuseMore(organization, numbers);
-        yield* refuseStranger(organization, assignee);
-        const { id } = yield* returningOne(idRow)`
-          INSERT INTO tasks (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, title,
-            due_day, assignee)
-          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
-            ${title}, ${dueDay}, ${assignee})`;
-        yield* audit.note(organization, taskNote("task.created", id, numbers), by, nowMs);
+        refuseTooManyTasks(yield* countTasks(organization, numbers));
+        yield* refuseStranger(organization, task.assignee);
+        const id = yield* addTask(audit, organization, numbers, task, by, nowMs);
         return (yield* findRow(organization, id))?.task;
       }),
 
@@ -273,7 +281,7 @@ function taskChanges(engine: Engine) {
         if (fields.length === 0) return before.task;
         if (fields.includes("assignee")) yield* refuseStranger(organization, change.assignee ?? null);
         if (change.isDone === false && fields.includes("done")) {
-          yield* refuseMore(organization, before.numbers, true);
+          refuseTooManyTasks(yield* countTasks(organization, before.numbers, true));
         }
         yield* write(before.task, change, by, nowMs);
         yield* audit.note(organization, taskNote("task.changed", id, before.numbers, fields), by, nowMs);
@@ -291,6 +299,47 @@ function taskChanges(engine: Engine) {
         return true;
       }),
   };
+}
+
+/** Adds a task in the transaction of a store. @returns its id */
+function* addTask(
+  audit: AuditLog,
+  organization: number,
+  numbers: EntityNumbers,
+  { title, dueDay, assignee }: NewTask,
+  by: Actor,
+  nowMs: number,
+): Work<number> {
+  const { id } = yield* returningOne(idRow)`
+    INSERT INTO tasks (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, title,
+      due_day, assignee)
+    VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
+      ${title}, ${dueDay}, ${assignee})`;
+  yield* audit.note(organization, taskNote("task.created", id, numbers), by, nowMs);
+  return id;
+}
+
+/** Adds the tasks of an alert rule's step, all or none. Who is no team member any more gets none.
+ * @returns false when there are too many tasks */
+export function* addTasksOfRule(
+  audit: AuditLog,
+  organization: number,
+  numbers: EntityNumbers,
+  tasks: readonly NewTask[],
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  const counts = yield* countTasks(organization, numbers);
+  if (hasTooMany({ ofEntity: counts.ofEntity + tasks.length - 1, open: counts.open + tasks.length - 1 }))
+    return false;
+  for (const task of tasks) {
+    const isMember =
+      task.assignee !== null &&
+      (yield* exists`FROM memberships WHERE organization = ${organization} AND person = ${task.assignee}`);
+    const assignee = isMember ? task.assignee : null;
+    yield* addTask(audit, organization, numbers, { ...task, assignee }, by, nowMs);
+  }
+  return true;
 }
 
 function isAsked({ list, today, assignee }: TaskFilter): Fragment {
@@ -369,12 +418,16 @@ function taskOf(row: TaskRow): Task {
 }
 
 /** @param isReopened the task is counted for its user or account already */
-function* refuseMore(organization: number, { user, account }: EntityNumbers, isReopened = false): Work<void> {
+function* countTasks(
+  organization: number,
+  { user, account }: EntityNumbers,
+  isReopened = false,
+): Work<TaskCounts> {
   const ofOrganization = part`FROM tasks WHERE organization = ${organization}`;
   const ofEntity = isReopened
     ? 0
     : yield* count`${ofOrganization} AND user_number = ${user} AND account_number = ${account}`;
-  refuseTooManyTasks(ofEntity, yield* count`${ofOrganization} AND done_at_ms IS NULL`);
+  return { ofEntity, open: yield* count`${ofOrganization} AND done_at_ms IS NULL` };
 }
 
 /** Leaves the open tasks of a person who is removed without an assignee. @returns how many there are */

@@ -25,7 +25,7 @@ import { readTouches, type Touch } from "./touches.ts";
 
 export interface ResultsParts {
   readonly warehouse: Warehouse;
-  readonly ledger: Pick<SharedLedger, "alerts" | "tasks" | "members" | "settings">;
+  readonly ledger: Pick<SharedLedger, "alerts" | "tasks" | "ruleSteps" | "members" | "settings">;
   readonly nowMs: () => number;
 }
 

@@ -1,4 +1,5 @@
-/** What was done for users and accounts: contacts, done tasks, and alerts and calls that were handled. */
+/** What was done for users and accounts: contacts, done tasks, messages of rules' later steps, and alerts and
+ * calls that were handled. */
 import type { WorkOutcome } from "../../../contract/alerts/rules.ts";
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import type { TouchKind } from "../../../contract/api/results.ts";
@@ -17,7 +18,7 @@ export interface Touch extends EntityNumbers {
   /** Who did it, if it was no team member. */
   readonly by: string | null;
   readonly text: string | null;
-  /** The rule of a handled alert. */
+  /** The rule of a handled alert, or of the step. */
   readonly rule: { readonly id: number; readonly name: string } | null;
   /** Of a handled alert or call. */
   readonly outcome: WorkOutcome | null;
@@ -25,7 +26,7 @@ export interface Touch extends EntityNumbers {
 
 export interface TouchParts {
   readonly warehouse: Warehouse;
-  readonly ledger: Pick<SharedLedger, "alerts" | "tasks" | "members">;
+  readonly ledger: Pick<SharedLedger, "alerts" | "tasks" | "ruleSteps" | "members">;
 }
 
 export interface TouchSpan {
@@ -47,10 +48,11 @@ export async function readTouches(
   organization: number,
   span: TouchSpan,
 ): Promise<readonly Touch[]> {
-  const { alerts, tasks } = parts.ledger;
-  const [contacts, done, verdicts] = await Promise.all([
+  const { alerts, tasks, ruleSteps } = parts.ledger;
+  const [contacts, done, messages, verdicts] = await Promise.all([
     contactsIn(parts, organization, span),
     allOf((after) => tasks.doneSince(organization, span.fromMs, after, rowsTogether)),
+    allOf((after) => ruleSteps.messagesSince(organization, span.fromMs, after, rowsTogether)),
     // A verdict from before the span may have been about the same call.
     allOf((after) => alerts.verdicts(organization, span.fromMs - span.againAfterMs, after, rowsTogether)),
   ]);
@@ -67,7 +69,20 @@ export async function readTouches(
       outcome: null,
     }),
   );
-  return [...contacts, ...ofTasks, ...handledTouches(verdicts, span.againAfterMs)]
+  const ofSteps = messages.map(
+    ({ user, account, rule, atMs }): Touch => ({
+      what: "message",
+      user,
+      account,
+      atMs,
+      person: null,
+      by: rule.name,
+      text: null,
+      rule,
+      outcome: null,
+    }),
+  );
+  return [...contacts, ...ofTasks, ...ofSteps, ...handledTouches(verdicts, span.againAfterMs)]
     .filter(({ atMs }) => atMs >= span.fromMs && atMs < span.toMs)
     .toSorted((a, b) => a.atMs - b.atMs);
 }

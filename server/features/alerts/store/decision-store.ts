@@ -223,7 +223,7 @@ function* toDecide(organization: number): Work<readonly RuleToDecide[]> {
   const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
   return rows.map((row) => {
     const { id: rule, name, version, experiment, createdAtMs, updatedAtMs, settings } = row;
-    const { includeCurrent: _, ...kept } = settings;
+    const { includeCurrent: _, steps: __, ...kept } = settings;
     const destinations = (pairs.get(rule) ?? []).map(({ destination }) => destination);
     return {
       version: {

@@ -21,9 +21,11 @@ import {
   text,
   type Work,
 } from "../../../ledger/sql.ts";
+import { refuseStranger } from "../../../ledger/stores/entity-rows.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import type { HoldOutExperiment } from "./experiments.ts";
 import { beginExperiment, findExperiments } from "./hold-outs.ts";
+import { type StoredStep, stepsIn, storedSteps } from "./rule-steps.ts";
 import { markRuleDeleted } from "./rule-deletions.ts";
 import {
   type AlertRule,
@@ -37,8 +39,10 @@ import {
 import { refuseForeignSegments } from "./segments-of-rules.ts";
 import { isKept, isNamed, isOpen } from "./which-alerts.ts";
 
-/** The settings that are one JSON document. */
-type StoredSettings = Omit<AlertRuleSettings, "name" | "isPaused" | "destinations">;
+/** The settings that are one JSON document. Rules of earlier versions have no steps. */
+type StoredSettings = Omit<AlertRuleSettings, "name" | "isPaused" | "destinations" | "steps"> & {
+  readonly steps?: readonly StoredStep[];
+};
 
 /** A rule as it is stored. */
 export interface RuleRow extends Omit<AlertRule, keyof AlertRuleSettings | "openAlerts"> {
@@ -95,10 +99,11 @@ export function alertRuleStore(engine: Engine) {
         refuseTooManyRules(yield* count`FROM alert_rules WHERE organization = ${organization} AND ${isKept}`);
         yield* refuseName(organization, settings.name);
         yield* refuseForeignSegments(organization, settings);
+        for (const { assignee } of settings.steps) yield* refuseStranger(organization, assignee);
         const { id } = yield* returningOne(idRow)`
           INSERT INTO alert_rules (organization, name, settings, is_paused, version, experiment, sequence, takes_over,
             created_at_ms, updated_at_ms)
-          VALUES (${organization}, ${settings.name}, ${storedSettings(settings)}, ${bit(settings.isPaused)}, 1, 1, 1,
+          VALUES (${organization}, ${settings.name}, ${storedSettings(settings, [], at(nowMs))}, ${bit(settings.isPaused)}, 1, 1, 1,
             ${bit(!settings.includeCurrent)}, ${nowMs}, ${nowMs})`;
         yield* addVersion(id, 1, settings, nowMs);
         yield* beginExperiment({ organization, rule: id, version: 1, experiment: 1 }, settings, null, nowMs);
@@ -153,7 +158,8 @@ function* changeRule(
   by: Actor,
   nowMs: number,
 ): Work<AlertRule | undefined> {
-  if ((yield* lockRule(organization, id)) === undefined) return undefined;
+  const locked = yield* lockRule(organization, id);
+  if (locked === undefined) return undefined;
   const before = yield* known(organization, id, today);
   const after: AlertRuleSettings = { ...settingsOf(before), ...change };
   const effects = effectsOf(settingsOf(before), after);
@@ -162,10 +168,13 @@ function* changeRule(
   if (effects.isNewVersion || effects.fields.includes("exemptions")) {
     yield* refuseForeignSegments(organization, after);
   }
+  if (effects.fields.includes("steps"))
+    for (const { assignee } of after.steps) yield* refuseStranger(organization, assignee);
+  const stored = storedSettings(after, locked.settings.steps ?? [], today);
   const version = before.version + (effects.isNewVersion ? 1 : 0);
   const anew = part`decided_through = NULL, part_day = NULL, part_number = NULL, takes_over = ${bit(effects.takesOver)},`;
   yield* run`
-    UPDATE alert_rules SET name = ${after.name}, settings = ${storedSettings(after)}, is_paused = ${bit(after.isPaused)},
+    UPDATE alert_rules SET name = ${after.name}, settings = ${stored}, is_paused = ${bit(after.isPaused)},
       version = ${version}, experiment = experiment + ${bit(effects.isNewExperiment)}, sequence = sequence + 1,
       ${effects.beginsAnew ? anew : part``} ${effects.losesCursor ? part`cursor = NULL,` : part``} updated_at_ms = ${nowMs}
     WHERE id = ${id}`;
@@ -240,6 +249,7 @@ function* findRules(
   return rows.map(({ settings, ...row }) => ({
     ...row,
     ...settings,
+    steps: stepsIn(settings.steps),
     destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination),
     openAlerts: open.find(({ rule }) => rule === row.id)?.open ?? 0,
   }));
@@ -269,7 +279,7 @@ function* known(organization: number, id: number, today: number): Work<AlertRule
 
 function settingsOf(rule: AlertRule): AlertRuleSettings {
   const { name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare } = rule;
-  const { exemptions, isPaused, includeCurrent } = rule;
+  const { exemptions, steps, isPaused, includeCurrent } = rule;
   return {
     name,
     scope,
@@ -280,13 +290,18 @@ function settingsOf(rule: AlertRule): AlertRuleSettings {
     destinations,
     holdOutShare,
     exemptions,
+    steps,
     isPaused,
     includeCurrent,
   };
 }
 
-function storedSettings({ name: _, isPaused: __, destinations: ___, ...settings }: AlertRuleSettings): Json {
-  return Json.of(settings satisfies StoredSettings);
+function storedSettings(
+  { name: _, isPaused: __, destinations: ___, steps, ...settings }: AlertRuleSettings,
+  before: readonly StoredStep[],
+  today: number,
+): Json {
+  return Json.of({ ...settings, steps: storedSteps(steps, before, today) } satisfies StoredSettings);
 }
 
 /** Both engines store booleans of these tables as 0 or 1. */

@@ -111,6 +111,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 9),
   ofFeature("sending", 4),
   ofFeature("alerts", 10),
+  ofFeature("alerts", 11),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

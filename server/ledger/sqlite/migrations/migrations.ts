@@ -272,6 +272,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 9),
   ofFeature("sending", 4),
   ofFeature("alerts", 10),
+  ofFeature("alerts", 11),
 ];
 
 /** The number of migrations of this code. */
