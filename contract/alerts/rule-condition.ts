@@ -32,7 +32,7 @@ export const RuleConditionBody = closedObject(
   {
     kind: Type.Enum([...stateConditions, ...moments], {
       description:
-        "What the rule waits for. `riskBand`: the risk band is `band` or higher. `healthBelow`: health is below `below`. `riskUp`: the churn risk rose by `by` within `days`. `healthDown`: health fell by `by` within `days`. `state`: the state is `state`. `inSegment`: a member of `segment`. `keyEventUnseen`: `event` happened before, but not in the last `days`. `usageDown`: use in 28 days is at least `percent` % lower than in the 28 days before. `sourceSilent`: `source` is silent, or any source. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: an alert each time it happens.",
+        "What the rule waits for. `riskBand`: the risk band is `band` or higher. `healthBelow`: health is below `below`. `riskUp`: the churn risk rose by `by` within `days`. `healthDown`: health fell by `by` within `days`. `state`: the state is `state`. `inSegment`: a member of `segment`. `keyEventUnseen`: `event` happened before, but not in the last `days`. `usageDown`: use in 28 days is at least `percent` % lower than in the 28 days before. `sourceSilent`: `source` is silent, or any source. `event`: an alert each time `event` happens. `paymentFailed`, `cancellationScheduled`, `lastOwnerRemoved`: an alert each time it happens.",
       "x-send": `one of ${[...stateConditions, ...moments].join(", ")}`,
     }),
     band: Type.Optional(Type.Enum(["medium", "high"], { "x-send": "medium or high" })),

@@ -54,10 +54,17 @@ export type StateCondition =
   | { readonly kind: "sourceSilent"; readonly source?: SenderName };
 
 /** Conditions that fire once per event and have no end. */
-export const moments = ["paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
+export const moments = ["event", "paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
 export type Moment = (typeof moments)[number];
 
-export type RuleCondition = StateCondition | { readonly kind: Moment };
+/** Conditions about an event. `event`: one of any name, such as `cancel_flow_opened`. */
+export type EventCondition =
+  | { readonly kind: "event"; readonly event: string }
+  | { readonly kind: "paymentFailed" | "cancellationScheduled" };
+
+export type MomentCondition = EventCondition | { readonly kind: "lastOwnerRemoved" };
+
+export type RuleCondition = StateCondition | MomentCondition;
 
 /** The fields of each kind of condition. `source` may be left out. */
 export const fieldsOfCondition = {
@@ -70,6 +77,7 @@ export const fieldsOfCondition = {
   keyEventUnseen: ["event", "days"],
   usageDown: ["percent"],
   sourceSilent: ["source"],
+  event: ["event"],
   paymentFailed: [],
   cancellationScheduled: [],
   lastOwnerRemoved: [],
@@ -127,7 +135,7 @@ export interface AlertRuleSettings {
 }
 
 /** Whether a condition fires once per event. */
-export function isMoment(condition: RuleCondition): condition is { readonly kind: Moment } {
+export function isMoment(condition: RuleCondition): condition is MomentCondition {
   return (moments as readonly string[]).includes(condition.kind);
 }
 
@@ -172,6 +180,12 @@ export const ruleTemplates: readonly RuleTemplate[] = [
     name: "Account enters high risk",
     scope: accounts,
     condition: { kind: "riskBand", band: "high" },
+  },
+  {
+    key: "cancel-flow",
+    name: "Cancel flow opened",
+    scope: accounts,
+    condition: { kind: "event", event: "cancel_flow_opened" },
   },
   { key: "payment-failed", name: "Payment failed", scope: accounts, condition: { kind: "paymentFailed" } },
   {

@@ -19,6 +19,7 @@ export const kindWords: Readonly<Record<Kind, string>> = {
   keyEventUnseen: "An event was not done for some days",
   usageDown: "Usage fell in 4 weeks",
   sourceSilent: "A source is silent",
+  event: "An event happens",
   paymentFailed: "A payment failed",
   cancellationScheduled: "A cancellation was scheduled",
   lastOwnerRemoved: "The last owner of an account was removed",
@@ -59,6 +60,7 @@ export function conditionText({ condition }: Pick<Rule, "condition">, names: Seg
     state: `State is ${state}`,
     keyEventUnseen: `${event} not done for ${counted(days, "day")}`,
     usageDown: `Usage fell by ${numbers.decimal(percent)}% in 4 weeks`,
+    event: `${event} happens`,
     ...(segment !== undefined && { inSegment: `Is in ${nameOf(segment, names)}` }),
     ...(source !== undefined && { sourceSilent: `The source ${sourceName(source)} is silent` }),
   };

@@ -1,4 +1,5 @@
 /** The alerts of moments that fire, and their chunks. */
+import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
@@ -7,7 +8,7 @@ import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts
 import { withinSegment } from "../rules/segments.ts";
 import { excludedAmong } from "../rules/standing.ts";
 import type { DecisionChunk, FiredAlert, RuleToDecide, Watermark } from "../store/decisions.ts";
-import type { MomentEvent } from "./billing-moments.ts";
+import type { MomentEvent } from "./moment-events.ts";
 
 /** The entities of a list that an alert may be about: in the rule's scope, and not excluded.
  * @throws WarehouseError */
@@ -49,6 +50,10 @@ const sentences: Readonly<Record<string, string>> = {
   lastOwnerRemoved: "No member is an owner of the account any more",
 };
 
+function sentenceOf(condition: RuleCondition): string {
+  return condition.kind === "event" ? `${condition.event} happened` : (sentences[condition.kind] ?? "");
+}
+
 /** The alerts of events, with the figures of their entities now. @throws WarehouseError */
 export async function firedBy(
   parts: DecisionParts,
@@ -79,7 +84,7 @@ export async function firedBy(
       eventId: id,
       before: null,
       after: null,
-      reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons],
+      reasons: [{ text: sentenceOf(condition) }, ...reasons],
       ...figuresOfFiring(entity),
     };
   });

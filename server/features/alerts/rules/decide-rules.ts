@@ -3,7 +3,7 @@ import { isMoment, type RuleCondition } from "../../../../contract/alerts/rules.
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { decideDays } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";
-import { decideBillingMoments } from "../moments/decide-billing.ts";
+import { decideEvents } from "../moments/decide-events.ts";
 import { decideOwners } from "../moments/decide-owners.ts";
 import type { RuleToDecide } from "../store/decisions.ts";
 import { decideSources } from "./decide-sources.ts";
@@ -55,9 +55,10 @@ async function decideNow(
     case "sourceSilent":
       await decideSources(parts, organization, rule, condition.source);
       return;
+    case "event":
     case "paymentFailed":
     case "cancellationScheduled": {
-      const watermark = await decideBillingMoments(parts, organization, rule, condition.kind);
+      const watermark = await decideEvents(parts, organization, rule, condition);
       const kind = rule.version.scope.kind === "users" ? "user" : "account";
       await closeMoments(parts, organization, { ...rule, watermark }, kind);
       return;

@@ -8,7 +8,7 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import { momentEvents } from "../moments/billing-moments.ts";
+import { momentEvents } from "../moments/moment-events.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, isOfRisk, lookbackOf } from "./conditions.ts";
 import {
@@ -239,6 +239,7 @@ function dailyConditionOf(condition: RuleCondition): DailyCondition {
       throw new Refusal(`${condition.kind} has no preview.`);
     // Its members are read when the scored days are known.
     case "inSegment":
+    case "event":
     case "paymentFailed":
     case "cancellationScheduled":
       return { kind: "never" };
@@ -253,12 +254,11 @@ async function momentsOf(
   { organization: { id, zone }, scope, condition, today }: PreviewQuestion,
   fromDay: number,
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  const { kind } = condition;
-  if (kind !== "paymentFailed" && kind !== "cancellationScheduled") return new Map();
+  if (!isMoment(condition) || condition.kind === "lastOwnerRemoved") return new Map();
   const events = await momentEvents(warehouse, {
     organization: id,
     kind: kindOf(scope),
-    moment: kind,
+    condition,
     fromMs: zone.startOfDay(fromDay),
     toMs: zone.startOfDay(today + 1),
   });

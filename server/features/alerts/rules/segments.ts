@@ -1,6 +1,6 @@
 /** The segments that a rule names, as the decision reads them: their members as of now. See
  * docs/decisions/0086. */
-import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
+import type { MomentCondition, RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { type EntitySet, numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
@@ -11,7 +11,7 @@ import type { Reading } from "./step.ts";
 /** The condition of a rule that is decided once a scored day, as it is saved. */
 export type DailyRuleCondition = Exclude<
   RuleCondition,
-  { readonly kind: "sourceSilent" | "paymentFailed" | "cancellationScheduled" | "lastOwnerRemoved" }
+  MomentCondition | { readonly kind: "sourceSilent" }
 >;
 
 /** The condition and the scope of a rule, with the members of their segments. */

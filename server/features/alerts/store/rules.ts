@@ -59,6 +59,7 @@ export function effectsOf(before: AlertRuleSettings, after: AlertRuleSettings): 
 
 /** Names what a condition is decided from: daily scores, the events of a moment, or a source. */
 function lookOf(condition: RuleCondition): string {
+  if (condition.kind === "event") return `event ${condition.event}`;
   if (isMoment(condition)) return condition.kind;
   return condition.kind === "sourceSilent" ? `source ${condition.source ?? ""}` : "days";
 }

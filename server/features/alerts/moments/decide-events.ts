@@ -1,11 +1,12 @@
-/** Decides rules about failed payments and scheduled cancellations. */
+/** Decides rules about events: of a chosen name, failed payments and scheduled cancellations. */
+import type { EventCondition } from "../../../../contract/alerts/rules.ts";
 import { isJsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { chunkAlerts, type RuleToDecide, type Watermark } from "../store/decisions.ts";
-import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
+import { momentEvents, receivedLate } from "./moment-events.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 
 /** Events that happened longer ago than this fire no alert, although they are loaded late. */
@@ -28,11 +29,11 @@ interface Cursor {
 /** Fires once for each new event that happened since the rule was saved or resumed and was received within
  * three days. A rule passes over earlier events after its ledger was restored, and after the clock was set
  * back: it does not know which events fired a year ago. @throws WarehouseError */
-export async function decideBillingMoments(
+export async function decideEvents(
   parts: DecisionParts,
   organization: Organization,
   { version, watermark }: RuleToDecide,
-  moment: BillingMoment,
+  condition: EventCondition,
 ): Promise<Watermark> {
   const nowMs = parts.nowMs();
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
@@ -43,7 +44,7 @@ export async function decideBillingMoments(
   const events = await momentEvents(parts.warehouse, {
     organization: organization.id,
     kind,
-    moment,
+    condition,
     ...span,
   });
   const seen = new Set([...(cursor?.seen ?? []), ...(cursor?.ahead?.seen ?? [])]);
@@ -52,7 +53,7 @@ export async function decideBillingMoments(
   const beganMs = isRestored ? nowMs : Math.min(cursor?.beganMs ?? version.updatedAtMs, nowMs);
   const fromMs = Math.max(nowMs - oldestMs, beganMs);
   const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= fromMs);
-  const late = await receivedLate(parts.warehouse, { organization: organization.id, moment }, news);
+  const late = await receivedLate(parts.warehouse, { organization: organization.id, condition }, news);
   const entities = news.map(({ entity }) => entity);
   const mayFire = await eligibleEntities(parts, organization, version, kind, entities);
   const fresh = news.filter(({ entity, id }) => mayFire.has(entity) && !late.has(id));

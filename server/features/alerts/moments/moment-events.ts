@@ -1,15 +1,17 @@
-/** Moments of billing: events that fire once each. */
+/** Events that fire once each: those of a chosen name, and of billing. */
+import type { EventCondition } from "../../../../contract/alerts/rules.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { tieBreak } from "../../../warehouse/schema/billing-tables.ts";
 
-/** The moments that are billing events. */
-export type BillingMoment = "paymentFailed" | "cancellationScheduled";
-
-const eventOf: Readonly<Record<BillingMoment, string>> = {
-  paymentFailed: "payment_failed",
-  cancellationScheduled: "cancellation_scheduled",
-};
+/** Billing events are kept in a table of their own when raw events are deleted. */
+function sourceOf(condition: EventCondition) {
+  const billing = { table: "billing_events", id: "tie_break" };
+  if (condition.kind === "event") return { table: "events", id: tieBreak, event: condition.event };
+  return condition.kind === "paymentFailed"
+    ? { ...billing, event: "payment_failed" }
+    : { ...billing, event: "cancellation_scheduled" };
+}
 
 export interface MomentEvent {
   readonly entity: number;
@@ -18,15 +20,15 @@ export interface MomentEvent {
   readonly id: string;
 }
 
-/** A billing event. */
-export interface BillingMomentEvent extends MomentEvent {
+/** An event of a user. */
+export interface UserMomentEvent extends MomentEvent {
   readonly ofUser: number;
 }
 
 export interface MomentsQuestion {
   readonly organization: number;
   readonly kind: EntityKind;
-  readonly moment: BillingMoment;
+  readonly condition: EventCondition;
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
@@ -36,15 +38,20 @@ export interface MomentsQuestion {
  * WarehouseError */
 export function momentEvents(
   warehouse: Warehouse,
-  { organization, kind, moment, fromMs, toMs }: MomentsQuestion,
-): Promise<BillingMomentEvent[]> {
-  return warehouse.rows<BillingMomentEvent>(
-    `SELECT ${kind} AS entity, min(toUnixTimestamp64Milli(time)) AS timeMs, tie_break AS id, any(user) AS ofUser
-     FROM billing_events
-     WHERE organization = {organization:UInt32} AND event = {event:String} AND ${kind} != 0
-       AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time < fromUnixTimestamp64Milli({toMs:Int64})
-     GROUP BY entity, id ORDER BY timeMs, id`,
-    { organization, event: eventOf[moment], fromMs, toMs },
+  { organization, kind, condition, fromMs, toMs }: MomentsQuestion,
+): Promise<UserMomentEvent[]> {
+  const { table, id, event } = sourceOf(condition);
+  return warehouse.rows<UserMomentEvent>(
+    `SELECT entity, timeMs, eventId AS id, ofUser
+     FROM (
+       SELECT ifNull(${kind}, 0) AS entity, min(toUnixTimestamp64Milli(time)) AS timeMs, ${id} AS eventId,
+         any(user) AS ofUser
+       FROM ${table}
+       WHERE organization = {organization:UInt32} AND event = {event:String} AND entity != 0
+         AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time < fromUnixTimestamp64Milli({toMs:Int64})
+       GROUP BY entity, eventId)
+     ORDER BY timeMs, id`,
+    { organization, event, fromMs, toMs },
   );
 }
 
@@ -56,8 +63,8 @@ const lateMs = 3 * 86_400_000;
  * WarehouseError */
 export async function receivedLate(
   warehouse: Warehouse,
-  { organization, moment }: Pick<MomentsQuestion, "organization" | "moment">,
-  events: readonly BillingMomentEvent[],
+  { organization, condition }: Pick<MomentsQuestion, "organization" | "condition">,
+  events: readonly UserMomentEvent[],
 ): Promise<ReadonlySet<string>> {
   if (events.length === 0) return new Set();
   const times = events.map(({ timeMs }) => timeMs);
@@ -69,7 +76,7 @@ export async function receivedLate(
      GROUP BY eventId HAVING min(toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(time)) > {lateMs:Int64}`,
     {
       organization,
-      event: eventOf[moment],
+      event: sourceOf(condition).event,
       lateMs,
       ids: events.map(({ id }) => id),
       users: [...new Set(events.map(({ ofUser }) => ofUser))],
