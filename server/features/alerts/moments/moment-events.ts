@@ -34,6 +34,10 @@ export interface MomentsQuestion {
   readonly toMs: number;
 }
 
+/** Events of a span. A rule about something that happens more often would make more alerts than anybody can
+ * look at: then the newest count. */
+const mostEvents = 5_000;
+
 /** The events of users, or of accounts, in a span of time, by time. A replayed event comes once. @throws
  * WarehouseError */
 export function momentEvents(
@@ -49,9 +53,9 @@ export function momentEvents(
        FROM ${table}
        WHERE organization = {organization:UInt32} AND event = {event:String} AND entity != 0
          AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time < fromUnixTimestamp64Milli({toMs:Int64})
-       GROUP BY entity, eventId)
+       GROUP BY entity, eventId ORDER BY timeMs DESC, eventId LIMIT {most:UInt32})
      ORDER BY timeMs, id`,
-    { organization, event, fromMs, toMs },
+    { organization, event, fromMs, toMs, most: mostEvents },
   );
 }
 
