@@ -28,6 +28,7 @@ import { peopleStoreContract } from "./contract-people.ts";
 import { personDataContract } from "./contract-person-data.ts";
 import { rowsContract } from "./contract-rows.ts";
 import { ruleDeletionsContract } from "./contract-rule-deletions.ts";
+import { ruleStepsContract } from "./contract-rule-steps.ts";
 import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -76,6 +77,7 @@ const storeParts = {
   ruleDeletions: ruleDeletionsContract,
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
+  ruleSteps: ruleStepsContract,
   holdOuts: holdOutsContract,
   personData: personDataContract,
   chunks: chunksContract,

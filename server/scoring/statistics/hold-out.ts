@@ -1,6 +1,6 @@
 /** What a control group shows: how many entries it needs, what can be said before they are there, and what
  * then. Shares are of entries that left. */
-import { type Hits, newcombeAt } from "./difference.ts";
+import { type Hits, newcombeAt, twoSided } from "./difference.ts";
 import { type Interval, normalQuantile975 } from "./wilson.ts";
 
 /** The 80th percentile of the standard normal distribution: the power of the plan. */
@@ -73,4 +73,16 @@ export function holdOutResult({ treated, control }: Arms, planned: number): Hold
   if (hasFew) return { verdict: "few", kept, isFinal };
   const verdict = kept.low > 0 ? "keeps" : kept.high < 0 ? "harms" : "open";
   return { verdict, kept, isFinal };
+}
+
+/** How likely the counts of the arms are, if the share was drawn as it says (Pearson's χ² with one degree of
+ * freedom). Below .001 something keeps entries from one arm. @param counts entries of each arm */
+export function sampleRatioProbability(
+  { treated, control }: { readonly treated: number; readonly control: number },
+  share: number,
+): number {
+  const all = treated + control;
+  if (all === 0) return 1;
+  const errors = (control - all * share) / Math.sqrt(all * share * (1 - share));
+  return twoSided(errors);
 }
