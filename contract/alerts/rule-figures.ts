@@ -24,6 +24,48 @@ const outcomes = (description: string) =>
     { description },
   );
 
+const arm = (description: string) =>
+  Type.Object(
+    {
+      entries: Field.count("Users or accounts that entered. An account counts once."),
+      mature: Field.count("Those whose outcome is known."),
+      left: Field.count("Those of them that left."),
+    },
+    { description },
+  );
+
+/** What a control group shows. */
+export const HoldOutResultFields = {
+  primary: Field.oneOf(
+    ["churned", "unpaid"],
+    "Who left, fixed when the experiment began. churned: churned within the churn horizon from the entry. unpaid: paid for no period that begins after the one of the entry, which is known 7 days after that one ends.",
+  ),
+  base: Field.share("The share of controls that was expected to leave."),
+  planned: Field.integer(
+    "Entries of both groups that show a saving of 30 % of them, with 80 % power. At this number the result is read once more, and is final.",
+  ),
+  arms: Type.Object({
+    treated: arm("With messages and steps."),
+    control: arm("The control group."),
+  }),
+  verdict: Field.oneOf(
+    ["few", "open", "keeps", "harms"],
+    "few: fewer than 5 of a group left or stayed. open: no difference can be seen. keeps: fewer of the treated left. harms: more of them left.",
+  ),
+  isFinal: Field.boolean("Whether the planned entries are there and all of their outcomes are known."),
+  kept: Type.Object(
+    { low: Field.number("Lower end."), high: Field.number("Upper end.") },
+    {
+      description:
+        "How many more of each entry the treatment keeps, with its interval (Newcombe): 95 % when it is final, wider before, so that it may be looked at every day.",
+    },
+  ),
+  contaminated: Field.count("Controls that were contacted within the horizon, or about which another rule fired."),
+  isRatioOff: Field.boolean("Whether the groups are of other sizes than drawn: then no result can be trusted."),
+  monthsLeft: nullable(Field.number("Months until the planned entries are there, at the pace so far.")),
+  sentence: Field.text("The result in a sentence."),
+};
+
 export const RuleFiguresAnswer = Type.Object({
   horizonDays: Field.integer("The churn horizon."),
   rules: listOf("By name.", {
@@ -60,6 +102,7 @@ export const RuleFiguresAnswer = Type.Object({
       ),
       treated: Field.count("Users or accounts whose alerts are sent. An account counts once."),
       controls: Field.count("Users or accounts in the control group: their alerts are not sent."),
+      result: objectOrNull("What it shows so far. Null before the first entry.", HoldOutResultFields),
     }),
   }),
 });

@@ -1,5 +1,6 @@
 /** Results, as JSON Schema: for whom something was done, what, by whom, and how they stand now. */
 import Type from "typebox";
+import { HoldOutResultFields } from "../alerts/rule-figures.ts";
 import { workOutcomes } from "../alerts/rules.ts";
 import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
@@ -82,6 +83,10 @@ export const ResultsAnswer = Type.Object({
       high: Field.number("The other end."),
       churned: Field.count("How many of them had churned at the end of the horizon."),
     },
+  ),
+  proof: listOf(
+    "What control groups of alert rules show, the rules of today and earlier ones. This is proof; the hint is none.",
+    { rule: Field.text("The rule's name."), since: Field.day("When the experiment began."), ...HoldOutResultFields },
   ),
   customers: listOf("The highest MRR first, then the latest touch.", {
     kind: Type.Enum(["user", "account"]),

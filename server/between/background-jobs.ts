@@ -1,6 +1,7 @@
 /** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
  * the node that leads. */
 
+import { holdOutSettler } from "../features/alerts/hold-out-outcomes.ts";
 import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
 import { runRuleSteps } from "../features/alerts/run-steps.ts";
@@ -96,6 +97,7 @@ export class BackgroundJobs {
       { name: "nightly decision", run: () => decider.decideDays() },
       { name: "moments", run: () => decider.decideMoments(), followsLoads: true },
       { name: "steps of rules", run: () => runRuleSteps(parts), followsLoads: true },
+      { name: "outcomes of control groups", run: holdOutSettler(parts) },
       { name: "segments", run: () => this.#segments.run() },
       { name: "digest", run: () => digester.run() },
       { name: "notices", run: () => notifier.run() },

@@ -143,6 +143,7 @@ test("an outcome is changed, taken back, and refused with another verdict; all o
   expect(await call("acme", { outcome: "lost" })).toBe(204);
   expect(await outcome()).toBe("lost");
   expect(await call("acme", { verdict: "notUseful", outcome: "saved" })).toBe(400);
+  expect(await call("acme", { note: "Alone." })).toBe(400);
   expect(await outcome()).toBe("lost");
   expect(await call("acme", { verdict: null })).toBe(204);
   const { customers } = await results();

@@ -16,6 +16,7 @@ import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { gatheredAlertsContract } from "./contract-gathered-alerts.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
+import { holdOutResultsContract } from "./contract-hold-out-results.ts";
 import { holdOutsContract } from "./contract-hold-outs.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
@@ -79,6 +80,7 @@ const storeParts = {
   waitingMessages: waitingMessagesContract,
   ruleSteps: ruleStepsContract,
   holdOuts: holdOutsContract,
+  holdOutResults: holdOutResultsContract,
   personData: personDataContract,
   chunks: chunksContract,
   audit: auditContract,

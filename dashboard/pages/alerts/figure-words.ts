@@ -37,7 +37,7 @@ function firedSentence({
 
 /** The hold-out of a rule in sentences. Alerts of controls count as fired, and not as open. */
 function holdOutSentences(
-  { since, controls, treated, horizonDays }: NonNullable<FiguresOfRule["holdOut"]>,
+  { since, controls, treated, horizonDays, result }: NonNullable<FiguresOfRule["holdOut"]>,
   usualHorizonDays: number,
 ): readonly string[] {
   const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
@@ -45,6 +45,7 @@ function holdOutSentences(
   const days = counted(horizonDays ?? usualHorizonDays, "day");
   return [
     drawn,
+    ...(result === null ? [] : [result.sentence]),
     `Alerts of controls count as fired. They are not among the open alerts before their churn horizon of ${days} is over.`,
   ];
 }

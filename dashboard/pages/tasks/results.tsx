@@ -109,7 +109,7 @@ function Content({ answer }: { answer: Answer }): ReactElement {
     <>
       <div className="grid gap-1 px-4 pb-3">
         <p>{totalsText(answer, money)}</p>
-        <p className="text-sm text-soft">{proofText(answer)}</p>
+        <Proof answer={answer} />
       </div>
       <DataTable
         label="Customers for whom something was done"
@@ -145,8 +145,22 @@ function totalsText({ totals }: Answer, money: Money | undefined): string {
   return `${counted(customers, "customer")}${ofMoney}.${ofOutcomes}`;
 }
 
-/** How far this is proof. */
-function proofText({ hint }: Answer): string {
+/** How far this is proof: the control groups of rules, else predicted against observed churn. */
+function Proof({ answer }: { answer: Answer }): ReactElement {
+  const { proof } = answer;
+  if (proof.length === 0) return <p className="text-sm text-soft">{hintText(answer)}</p>;
+  return (
+    <ul aria-label="Control groups" className="grid gap-0.5 text-sm">
+      {proof.map(({ rule, since, sentence, verdict }) => (
+        <li key={`${rule} ${since}`} className={verdict === "harms" ? "text-at-risk" : "text-soft"}>
+          <span className="font-medium text-ink">{rule}</span> since {dayText(since)}: {sentence}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function hintText({ hint }: Answer): string {
   if (hint === null) {
     return "No proof yet: nobody's churn horizon is over. A control group on an alert rule can prove that work helps.";
   }

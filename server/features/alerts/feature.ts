@@ -5,6 +5,7 @@ import { deleteAlertsOf, tidyAlerts } from "./store/alert-rows.ts";
 import { type AlertStore, alertStore, unassignAlertsOf } from "./store/alert-store.ts";
 import { type RuleDecisions, ruleDecisions, takeOverRules } from "./store/decision-store.ts";
 import { exportedAlerts } from "./store/exported-alerts.ts";
+import { type HoldOutResults, holdOutPlans, holdOutResults } from "./store/hold-out-results.ts";
 import { controlsOfErasedUsers, holdOutTables } from "./store/hold-out-tables.ts";
 import { finishRuleDeletions } from "./store/rule-deletions.ts";
 import { type RuleSteps, ruleSteps, stepTables } from "./store/rule-steps.ts";
@@ -26,6 +27,7 @@ declare module "../../ledger/feature.ts" {
     readonly alertRules: AlertRuleStore;
     readonly ruleDecisions: RuleDecisions;
     readonly ruleSteps: RuleSteps;
+    readonly holdOutResults: HoldOutResults;
     readonly alerts: AlertStore;
     readonly alertsAboutUser: AboutUserStore;
   }
@@ -65,11 +67,13 @@ export const alerts: Feature = {
     callsSetAsideTable,
     verdictTable,
     stepTables,
+    holdOutPlans,
   ],
   stores: (engine) => ({
     alertRules: alertRuleStore(engine),
     ruleDecisions: ruleDecisions(engine),
     ruleSteps: ruleSteps(engine),
+    holdOutResults: holdOutResults(engine),
     alerts: alertStore(engine),
     alertsAboutUser: aboutUserStore(engine),
   }),

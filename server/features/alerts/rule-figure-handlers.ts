@@ -7,6 +7,7 @@ import type { Zone } from "../../calendar/zone.ts";
 import { billingOf } from "../../figures/payers.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
+import type { HoldOutFigures } from "./hold-out-figures.ts";
 import { readRuleFigures } from "./rule-figures.ts";
 
 export const ruleFiguresHandlers = {
@@ -28,7 +29,7 @@ async function highestMrr(context: OrganizationContext, kind: EntityKind): Promi
 type Figures = Awaited<ReturnType<typeof readRuleFigures>>["rules"][number];
 
 function figuresAnswer(
-  { rule: { id, name }, fired, sinceDay, perWeek, weeks, experiment, ...figures }: Figures,
+  { rule: { id, name }, fired, sinceDay, perWeek, weeks, experiment, result, ...figures }: Figures,
   zone: Zone,
 ) {
   const { untouched, touched, baseRate } = figures;
@@ -42,7 +43,7 @@ function figuresAnswer(
     touched: outcomesAnswer(touched),
     weeks: weeks.map((week) => ({ monday: formatDay(week.monday), fired: week.fired })),
     baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
-    holdOut: experiment === undefined ? null : holdOutAnswer(experiment, zone),
+    holdOut: experiment === undefined ? null : holdOutAnswer(experiment, result, zone),
   };
 }
 
@@ -52,6 +53,7 @@ function outcomesAnswer({ interval, ...figures }: Figures["untouched"]) {
 
 function holdOutAnswer(
   { share, horizonDays, beganAtMs, entries }: NonNullable<Figures["experiment"]>,
+  result: Figures["result"],
   zone: Zone,
 ) {
   const count = (wanted: string) =>
@@ -62,5 +64,11 @@ function holdOutAnswer(
     since: formatDay(zone.dayOf(beganAtMs)),
     treated: count("treated"),
     controls: count("control"),
+    result: result === undefined ? null : resultAnswer(result),
   };
+}
+
+/** The result of a control group as the API answers it. */
+export function resultAnswer({ treated, control, kept, ...result }: HoldOutFigures) {
+  return { ...result, arms: { treated: { ...treated }, control: { ...control } }, kept: { ...kept } };
 }

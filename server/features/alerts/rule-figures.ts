@@ -6,6 +6,7 @@ import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { type HoldOutFigures, holdOutFigures } from "./hold-out-figures.ts";
 import { type AlertOutcome, outcomesOf } from "./outcomes.ts";
 import { type BaseRate, baseRateOf } from "./rules/base-rate.ts";
 import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "./rules/preview-figures.ts";
@@ -15,7 +16,7 @@ import type { AlertRule } from "./store/rules.ts";
 
 interface RuleFiguresParts {
   readonly warehouse: Warehouse;
-  readonly ledger: Pick<SharedLedger, "alertRules" | "alerts" | "settings">;
+  readonly ledger: Pick<SharedLedger, "alertRules" | "alerts" | "holdOutResults" | "settings">;
   readonly nowMs: () => number;
 }
 
@@ -41,6 +42,8 @@ export interface RuleFigures {
   readonly baseRate: BaseRate;
   /** The present experiment. Undefined without a hold-out. */
   readonly experiment: HoldOutExperiment | undefined;
+  /** What it shows. Undefined before it is planned. */
+  readonly result: HoldOutFigures | undefined;
 }
 
 /** How long daily scores are kept. */
@@ -56,9 +59,10 @@ export async function readRuleFigures(
   const zone = zoneOf(timezone);
   const today = zone.dayOf(nowMs());
   const horizonDays = (await ledger.settings.get(id)).settings.churnHorizonDays;
-  const [rules, experiments, firedByDay] = await Promise.all([
+  const [rules, experiments, resultOf, firedByDay] = await Promise.all([
     ledger.alertRules.list(id, today),
     ledger.alertRules.experiments(id),
+    resultsOfHoldOuts(ledger, id, nowMs()),
     ledger.alerts.firedByDay(id, today - pastDays, today),
   ]);
   const mature: FiredRecord[] = [];
@@ -76,6 +80,9 @@ export async function readRuleFigures(
       const own = outcomes.filter((one) => one.rule === rule.id);
       const fired = firedByDay.filter((one) => one.rule === rule.id);
       const kind = kindOf(rule);
+      const experiment = experiments.find(
+        (one) => one.rule === rule.id && one.experiment === rule.experiment,
+      );
       return {
         rule,
         weeks: weeksOf(fired, today),
@@ -83,9 +90,31 @@ export async function readRuleFigures(
         untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
         touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
         baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },
-        experiment: experiments.find((one) => one.rule === rule.id && one.experiment === rule.experiment),
+        experiment,
+        result: experiment && resultOf(experiment),
       };
     }),
+  };
+}
+
+/** The results of an organization's experiments. @returns that of one; undefined before it is planned */
+export async function resultsOfHoldOuts(
+  { holdOutResults }: Pick<SharedLedger, "holdOutResults">,
+  organization: number,
+  nowMs: number,
+): Promise<(experiment: HoldOutExperiment) => HoldOutFigures | undefined> {
+  const [arms, plans] = await Promise.all([
+    holdOutResults.arms(organization),
+    holdOutResults.plans(organization),
+  ]);
+  return ({ rule, experiment, share, beganAtMs }) => {
+    const isOwn = (one: { readonly rule: number; readonly experiment: number }) =>
+      one.rule === rule && one.experiment === experiment;
+    const plan = plans.find(isOwn);
+    if (plan === undefined || share === null) return undefined;
+    const { primary, base, planned } = plan;
+    const running = { share, runningMs: nowMs - beganAtMs };
+    return holdOutFigures(arms.filter(isOwn), { primary, base, planned }, running);
   };
 }
 

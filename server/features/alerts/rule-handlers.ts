@@ -193,6 +193,9 @@ async function setCallAside(
     ...others,
     ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
   };
+  // Where it would stand is the verdict.
+  if (body.note != null && body.verdict == null && body.outcome == null)
+    throw new ApiError("validation_error", "note is not valid alone: send it with verdict or outcome.");
   const { organization, actor } = place;
   if (!(await ledger.alerts.setCallAside(organization.id, entity, change, actor, nowMs))) {
     throw notFound(entity);

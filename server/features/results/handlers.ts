@@ -5,6 +5,8 @@ import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
 import { numbersOf } from "../../figures/segment-evaluation.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
+import { resultAnswer } from "../alerts/rule-figure-handlers.ts";
+import { resultsOfHoldOuts } from "../alerts/rule-figures.ts";
 import { readResults, type TouchedCustomer } from "./results.ts";
 import { sumsOf, totalsOf } from "./totals.ts";
 import type { Touch } from "./touches.ts";
@@ -29,6 +31,7 @@ export const resultsHandlers = {
       ),
       rules: sumsBy(customers, ({ rules }) => rules).map(([of, sums]) => ({ rule: of, ...sums })),
       hint: hint && { ...hint },
+      proof: await proofOf(context),
       customers: customers.map(customerAnswer),
     };
   },
@@ -39,6 +42,21 @@ function memberOf(member: string | undefined, actor: OrganizationContext["actor"
   if (member !== "me") return member === undefined ? undefined : Number(member);
   if (actor.person !== null) return actor.person.id;
   throw new ApiError("validation_error", "member is not valid: a read key has no `me`, so send an id.");
+}
+
+/** The results of all experiments that have begun, by rule. */
+async function proofOf({ ledger, organization, zone, nowMs }: OrganizationContext) {
+  const [rules, experiments, resultOf] = await Promise.all([
+    ledger.alertRules.list(organization.id, zone.dayOf(nowMs())),
+    ledger.alertRules.experiments(organization.id),
+    resultsOfHoldOuts(ledger, organization.id, nowMs()),
+  ]);
+  return experiments.flatMap((experiment) => {
+    const result = resultOf(experiment);
+    const name = experiment.deletedRule ?? rules.find(({ id }) => id === experiment.rule)?.name;
+    if (result === undefined || name === undefined) return [];
+    return [{ rule: name, since: formatDay(zone.dayOf(experiment.beganAtMs)), ...resultAnswer(result) }];
+  });
 }
 
 interface Named {

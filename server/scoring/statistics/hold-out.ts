@@ -61,10 +61,13 @@ export interface HoldOutResult {
 const fewest = 5;
 
 /** Reads an experiment. @param arms exactly the first `planned` entries for the final reading, else all
- * mature ones @param planned entries of the plan */
-export function holdOutResult({ treated, control }: Arms, planned: number): HoldOutResult {
+ * mature ones @param planned entries of the plan @param isFinal whether this is the reading at that number */
+export function holdOutResult(
+  { treated, control }: Arms,
+  planned: number,
+  isFinal = treated.count + control.count >= planned,
+): HoldOutResult {
   const count = treated.count + control.count;
-  const isFinal = count >= planned;
   const z = isFinal ? normalQuantile975 : quantileOfLooks(Math.max(1, count), planned);
   const kept = newcombeAt(z, control, treated);
   const hasFew = [treated, control].some(

@@ -112,6 +112,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("sending", 4),
   ofFeature("alerts", 10),
   ofFeature("alerts", 11),
+  ofFeature("alerts", 12),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

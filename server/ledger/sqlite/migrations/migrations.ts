@@ -273,6 +273,7 @@ const migrations: readonly Migration[] = [
   ofFeature("sending", 4),
   ofFeature("alerts", 10),
   ofFeature("alerts", 11),
+  ofFeature("alerts", 12),
 ];
 
 /** The number of migrations of this code. */
