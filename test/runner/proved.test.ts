@@ -67,8 +67,10 @@ describe("the runs that a change reaches", () => {
     "test/postgres.ts",
     ".ci/run",
     "cli/install.mjs",
-  ])("are all after a change of %s", (file) => {
-    expect(reached(file)).toEqual(names(runs));
+  ])("are all after a change of %s; further engines of a file may be left", (file) => {
+    const { reached: must, others } = reachedBy([file], record, runs, -1);
+    expect(names(must)).toEqual(["test/a.long.test.ts", "test/b.long.test.ts"]);
+    expect(names(others)).toEqual(["test/a.long.test.ts on PostgreSQL"]);
   });
 
   test.each([
@@ -93,8 +95,13 @@ describe("the runs that a change reaches", () => {
   });
 
   test("are all where no record is of a commit before", () => {
-    expect(names(reachedBy(undefined, record, runs, 0).reached)).toEqual(names(runs));
-    expect(names(reachedBy([], undefined, runs, 0).reached)).toEqual(names(runs));
+    const all = ({ reached: must, others }: ReturnType<typeof reachedBy>) =>
+      names([...must, ...others]).sort();
+    expect(all(reachedBy(undefined, record, runs, 0))).toEqual(names(runs).sort());
+    expect(all(reachedBy([], undefined, runs, 0))).toEqual(names(runs).sort());
+    // A file that runs only there is not left.
+    const alone = [run("test/c.long.test.ts on PostgreSQL")];
+    expect(names(reachedBy(undefined, record, alone, 0).reached)).toEqual(names(alone));
   });
 
   test("are none after a change of what no long test runs", () => {
