@@ -17,6 +17,7 @@ export type ApiErrorName = keyof typeof apiErrorStatus;
 /** Fixed messages. Other messages name a field, a user or a limit. */
 export const errorMessages = {
   invalidToken: "Missing or invalid Project Token.",
+  invalidArmToken: "Missing or invalid Project Token: POST /arm takes one with the scope arm.",
   invalidReadKey: "Missing or invalid read key.",
   userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
   accountNotFound: "Account not found. An account is made when a user is identified with it.",

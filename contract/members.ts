@@ -229,13 +229,14 @@ const credential = {
     },
   ),
 };
-/** `server` does all that the write API says. `browser` is for a token in a page, which is public. */
-export const tokenScopes = ["server", "browser"] as const;
+/** `server` does all that the write API says. `browser` is for a token in a page, which is public. `arm` asks for
+ * arms of control groups, and nothing else. */
+export const tokenScopes = ["server", "browser", "arm"] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 const scope = Type.Enum([...tokenScopes], {
   description:
     "`server`: may do everything in the write API. `browser`: for pages, may send track and identify. For an existing user it " +
-    "changes neither the e-mail address nor isAccountOwner nor the account; it never merges two identified users; webhooks refuse it.",
+    "changes neither the e-mail address nor isAccountOwner nor the account; it never merges two identified users; webhooks refuse it. `arm`: may ask POST /arm, and nothing else.",
   "x-send": `one of ${tokenScopes.join(", ")}`,
 });
 const joinsAccounts = Type.Boolean({

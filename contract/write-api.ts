@@ -9,7 +9,8 @@ import { limits } from "./limits.ts";
 import { nameRules } from "./names.ts";
 import { timestampAliases } from "./timestamp-aliases.ts";
 
-const identifier = (description: string) =>
+/** An id that the company gave. */
+export const identifier = (description: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: limits.identifierCharacters }), Type.Number()], {
     description,
     "x-send": `a non-empty string of at most ${limits.identifierCharacters} characters, or a number whose digits a string keeps exactly`,

@@ -134,6 +134,11 @@ export interface AlertRuleSettings {
   readonly includeCurrent: boolean;
 }
 
+/** Whether a condition is about an event, so that its arms can be asked for before the event is sent. */
+export function isAboutEvent(condition: RuleCondition): condition is EventCondition {
+  return isMoment(condition) && condition.kind !== "lastOwnerRemoved";
+}
+
 /** Whether a condition fires once per event. */
 export function isMoment(condition: RuleCondition): condition is MomentCondition {
   return (moments as readonly string[]).includes(condition.kind);

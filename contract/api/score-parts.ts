@@ -162,6 +162,14 @@ export const TrainedOn = Type.Object(
     retainedLabels: Field.count(
       "Users or accounts that stayed at one cut-off date or more. Each user or account counts once.",
     ),
+    controlGroups: objectOrNull(
+      "Outcomes of users or accounts in experiments with a control group: those who were treated are left out, and controls count for them. Null where there are none.",
+      {
+        treated: Field.count("Outcomes that were left out."),
+        control: Field.count("Outcomes of controls, each of which counts 1 ÷ share."),
+        exempt: Field.count("Outcomes of the exempt, which count once."),
+      },
+    ),
   },
   { description: "Outcomes to train on." },
 );

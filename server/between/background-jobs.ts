@@ -1,6 +1,8 @@
 /** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
  * the node that leads. */
 
+import { enteredReader } from "../features/alerts/entered.ts";
+import { listEntries } from "../features/alerts/entry-lists.ts";
 import { holdOutSettler } from "../features/alerts/hold-out-outcomes.ts";
 import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
@@ -78,7 +80,8 @@ export class BackgroundJobs {
     this.analysis = analysis;
     this.sources = new SourceWatch(ledger, nowMs);
     const { sources } = this;
-    this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs });
+    const readEntered = enteredReader(analysis.warehouse, ledger);
+    this.scoring = new Scoring({ host: analysis, ledger, sources, readEntered, log, nowMs });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, time });
     const { warehouse } = analysis;
     const parts = { ledger, warehouse, sources, address, nowMs, log };
@@ -98,6 +101,7 @@ export class BackgroundJobs {
       { name: "moments", run: () => decider.decideMoments(), followsLoads: true },
       { name: "steps of rules", run: () => runRuleSteps(parts), followsLoads: true },
       { name: "outcomes of control groups", run: holdOutSettler(parts) },
+      { name: "who may enter control groups", run: () => listEntries({ ...parts, segmentOf }) },
       { name: "segments", run: () => this.#segments.run() },
       { name: "digest", run: () => digester.run() },
       { name: "notices", run: () => notifier.run() },

@@ -111,7 +111,7 @@ function cardOf(
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     proof: proofAnswer(body),
-    trainedOn: { entities, churnedLabels, retainedLabels },
+    trainedOn: { entities, churnedLabels, retainedLabels, controlGroups: body.arms ?? null },
     parameters: { ...bgbb.parameters },
     isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,

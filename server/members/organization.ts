@@ -132,7 +132,7 @@ export async function readKeysOf(
   return {
     readKeys: keys.map((key) => ({
       ...credentialAnswer(key),
-      rights: key.rights.filter((right) => right !== "write" && right !== "browser" && right !== "join"),
+      rights: key.rights.filter((right) => right === "read" || right === "erase" || right === "manage"),
     })),
   };
 }

@@ -6,6 +6,7 @@ import type { Registry } from "prom-client";
 import { ledgerOperations } from "../between/remote/shared-ledger.ts";
 import { relayLive } from "../cluster/live-relay.ts";
 import type { Config } from "../config.ts";
+import { armHandler } from "../features/alerts/arm-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "../http/api/gateway.ts";
@@ -25,7 +26,7 @@ import { LiveView } from "../intake/live.ts";
 import { minFreeDiskBytes } from "../intake/room.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ClusterNode } from "../ledger/postgres/node.ts";
-import { secretPrefix } from "../ledger/stores/credentials.ts";
+import { type Right, secretPrefix } from "../ledger/stores/credentials.ts";
 import { itemsPerSecond, type Organization } from "../ledger/stores/organization-rows.ts";
 import { answerCall, operationsOf } from "../process/call.ts";
 import { type Peer, serveSocket } from "../process/control.ts";
@@ -102,6 +103,7 @@ export async function startIntake(
   addGauges(registry, intake, outbox, nowMs);
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
   const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
+  const counts = new AnswerCounts(registry);
   const http: HttpServer = startHttp(
     config,
     {
@@ -113,10 +115,22 @@ export async function startIntake(
       unknownTokens,
       nowMs,
       log,
-      counts: new AnswerCounts(registry),
+      counts,
     },
     {
       host,
+      ofFeatures: {
+        "POST /arm": armHandler({
+          ledger,
+          authorizer: authorizers.arms,
+          closedFor: (organization) => intake.closedFor(organization),
+          bodies,
+          unknownTokens,
+          counts,
+          nowMs,
+          log,
+        }),
+      },
       basePath: config.basePath,
       // Built at the first request, which takes 7 ms, and kept: 0.9 MB.
       openapi: once(() => JSON.stringify(openApiDocument(config.publicUrl))),
@@ -206,34 +220,35 @@ function addGauges(registry: Registry, intake: Intake, outbox: Outbox, nowMs: ()
   );
 }
 
-/** The authorizers of project tokens and of read keys. Neither looks up the other's secrets. */
+/** The authorizers of project tokens that write, of those that ask for arms, and of read keys. */
 function authorizersOf({ tokens, readKeys }: Ledger, isFresh?: () => boolean) {
   const ofToken = (organization: Organization) => ({
     requestsPerSecond: organization.requestsPerSecond,
     itemsPerSecond: itemsPerSecond(organization),
   });
   const ofKey = () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 });
-  const both = {
-    tokens: new Authorizer(tokens, { prefix: secretPrefix.token, limits: ofToken }, isFresh),
-    readKeys: new Authorizer(readKeys, { prefix: secretPrefix.readKey, limits: ofKey }, isFresh),
+  const mayAsk = (rights: readonly Right[]) => rights.includes("arm");
+  const token = { prefix: secretPrefix.token, limits: ofToken };
+  const readKey = { prefix: secretPrefix.readKey, takes: () => true, limits: ofKey };
+  const kinds = {
+    tokens: new Authorizer(tokens, { ...token, takes: (rights) => !mayAsk(rights) }, isFresh),
+    arms: new Authorizer(tokens, { ...token, takes: mayAsk }, isFresh),
+    readKeys: new Authorizer(readKeys, readKey, isFresh),
   };
+  const all = Object.values(kinds);
   return {
-    ...both,
+    ...kinds,
     forget: () => {
-      both.tokens.forget();
-      both.readKeys.forget();
+      for (const authorizer of all) authorizer.forget();
     },
     shareOver: (nodes: number) => {
-      both.tokens.shareOver(nodes);
-      both.readKeys.shareOver(nodes);
+      for (const authorizer of all) authorizer.shareOver(nodes);
     },
     lookedUp: async () => {
-      await both.tokens.lookedUp();
-      await both.readKeys.lookedUp();
+      for (const authorizer of all) await authorizer.lookedUp();
     },
     recordUse: async () => {
-      await both.tokens.recordUse();
-      await both.readKeys.recordUse();
+      for (const authorizer of all) await authorizer.recordUse();
     },
   };
 }

@@ -51,7 +51,7 @@ test("while the cache is not trusted, concurrent requests with one token share o
   const limits = () => ({ requestsPerSecond: 1, itemsPerSecond: 1 });
   const authorizer = new Authorizer(
     credentials as unknown as Credentials,
-    { prefix: secretPrefix.token, limits },
+    { prefix: secretPrefix.token, takes: () => true, limits },
     () => false,
   );
   const ask = () => authorizer.authorizeSecret(`${secretPrefix.token}abc`);

@@ -210,11 +210,13 @@ const kinds: Kinds = {
     open: read,
     due: read,
     arms: read,
+    entered: read,
     plans: read,
     plan: service,
     settle: service,
   },
   ruleSteps: { due: read, messagesSince: read, run: service },
+  askedArms: { ask: service, lists: read, list: service },
   segments,
   workTimeline: { entries: read },
   personData: {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe } from "bun:test";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { alertListsContract } from "./contract-alert-lists.ts";
 import { alertRulesContract } from "./contract-alert-rules.ts";
+import { askedArmsContract } from "./contract-asked-arms.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract, commitsContract } from "./contract-changes.ts";
 import { chunksContract } from "./contract-chunks.ts";
@@ -81,6 +82,7 @@ const storeParts = {
   ruleSteps: ruleStepsContract,
   holdOuts: holdOutsContract,
   holdOutResults: holdOutResultsContract,
+  askedArms: askedArmsContract,
   personData: personDataContract,
   chunks: chunksContract,
   audit: auditContract,

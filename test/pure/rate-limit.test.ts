@@ -97,6 +97,7 @@ test("a changed rate limit gives no fresh bucket, and keeps the last use", async
   };
   const authorizer = new Authorizer(credentials as unknown as Credentials, {
     prefix: secretPrefix.token,
+    takes: () => true,
     limits: () => ({ requestsPerSecond, itemsPerSecond: 10 * requestsPerSecond }),
   });
   const usage = async () => {

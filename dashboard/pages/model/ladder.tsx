@@ -18,6 +18,7 @@ import {
 
 export function LadderPanel({ card }: { card: Card }): ReactElement {
   const inUse = stepInUse(card);
+  const groups = card.trainedOn?.controlGroups ?? null;
   return (
     <Panel
       title="Models"
@@ -48,6 +49,13 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
           </li>
         ))}
       </ol>
+      {groups !== null && (
+        <p className="border-t border-line pt-3 text-sm text-soft">
+          Control groups: {numbers.count(groups.treated)} outcomes of treated {card.kind}s are left out, and{" "}
+          {numbers.count(groups.control)} of controls stand for them. {numbers.count(groups.exempt)} of the exempt
+          count as they are.
+        </p>
+      )}
     </Panel>
   );
 }

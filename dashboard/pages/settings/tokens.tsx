@@ -24,6 +24,7 @@ export default function TokenSettings(): ReactElement {
 const scopes = [
   { value: "server", label: "Server" },
   { value: "browser", label: "Browser" },
+  { value: "arm", label: "Control groups" },
 ] as const;
 /** Only an owner may create it. */
 const joining = { value: "joining", label: "Browser, may join accounts" } as const;
@@ -34,6 +35,7 @@ const scopeHelp: Readonly<Record<Use, string>> = {
   server: "For your backend, which keeps it secret. It can use the whole write API.",
   browser:
     "For web pages, where anyone can read the token. It cannot change the e-mail or account of an existing user.",
+  arm: "For your backend, to ask whether a user is in a control group before it shows an offer. It can do nothing else.",
   joining:
     "As Browser. A page may also put a user who signed up in the last 24 hours into an account that exists already.",
 };

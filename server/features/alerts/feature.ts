@@ -1,5 +1,6 @@
 /** Alert rules, their alerts and hold-outs, and what was said about rows of the call list. */
 import type { Feature } from "../../ledger/feature.ts";
+import { type AskedArms, askedArms, entryLists } from "./store/asked-arms.ts";
 import { type AboutUserStore, aboutUser, aboutUserStore } from "./store/about-user.ts";
 import { deleteAlertsOf, tidyAlerts } from "./store/alert-rows.ts";
 import { type AlertStore, alertStore, unassignAlertsOf } from "./store/alert-store.ts";
@@ -28,12 +29,14 @@ declare module "../../ledger/feature.ts" {
     readonly ruleDecisions: RuleDecisions;
     readonly ruleSteps: RuleSteps;
     readonly holdOutResults: HoldOutResults;
+    readonly askedArms: AskedArms;
     readonly alerts: AlertStore;
     readonly alertsAboutUser: AboutUserStore;
   }
   interface OwnCallsOfFeatures {
     readonly alertRules: "find";
     readonly alerts: "change";
+    readonly askedArms: "ask";
   }
 }
 
@@ -53,6 +56,7 @@ export const alerts: Feature = {
     { name: "hold_out_secrets" },
     { name: "hold_out_experiments", encoded: ["deleted_rule"] },
     { name: "hold_out_entries" },
+    { name: "hold_out_listed" },
   ],
   migrations: [
     alertTables,
@@ -68,12 +72,14 @@ export const alerts: Feature = {
     verdictTable,
     stepTables,
     holdOutPlans,
+    entryLists,
   ],
   stores: (engine) => ({
     alertRules: alertRuleStore(engine),
     ruleDecisions: ruleDecisions(engine),
     ruleSteps: ruleSteps(engine),
     holdOutResults: holdOutResults(engine),
+    askedArms: askedArms(engine),
     alerts: alertStore(engine),
     alertsAboutUser: aboutUserStore(engine),
   }),

@@ -1,6 +1,6 @@
 /** Finds out what came of the entries of experiments, once their outcome can be known. Daily scores are
  * thinned after 90 days, so outcomes are kept in the ledger. */
-import { isMoment, type RuleCondition } from "../../../contract/alerts/rules.ts";
+import { isAboutEvent, type RuleCondition } from "../../../contract/alerts/rules.ts";
 import { defaultSettings, type Settings } from "../../../contract/settings.ts";
 import { lastContacts } from "../../analytics/call-facts.ts";
 import { atPlace, hasPayers } from "../../analytics/revenue/payers-now.ts";
@@ -103,7 +103,7 @@ async function planned(
 ): Promise<ExperimentPlan> {
   const { condition, share } = experiment;
   const isOfPayment =
-    condition !== null && isMoment(condition) && condition.kind !== "lastOwnerRemoved";
+    condition !== null && isAboutEvent(condition);
   const pays =
     (await hasPayers(warehouse, organization.id, "account")) ||
     (await hasPayers(warehouse, organization.id, "user"));

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made from the very schemas that validate and the very table of routes. */
 import type { TSchema } from "typebox";
+import { ArmAnswer, ArmBody } from "../../../contract/arm.ts";
 import { type ErrorName, errorMessages, errorStatus } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { secureSessionCookie, sessionCookie, sessionHeader } from "../../../contract/members.ts";
@@ -30,7 +31,7 @@ const securitySchemes = {
     scheme: "bearer",
     bearerFormat: "Write Key",
     description:
-      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read. One of the scope `arm` can ask /arm alone.",
   },
   readKey: {
     type: "http",
@@ -84,6 +85,7 @@ export function openApiDocument(publicUrl: string): object {
         successBody: "BatchSuccess",
         success: "At least one item is stored, or was stored before.",
       }),
+      "/arm": armOperation(),
       ...sourceDocumentPaths(),
       ...apiPaths(),
     },
@@ -93,6 +95,8 @@ export function openApiDocument(publicUrl: string): object {
         Identify: IdentifyBody,
         Track: TrackBody,
         Batch: BatchBody,
+        Arm: ArmBody,
+        ArmAnswer,
         Success: SuccessBody,
         BatchSuccess: BatchSuccessBody,
         Error: ErrorBody,
@@ -124,6 +128,30 @@ const usualErrors = [
 const compression =
   "The body may be compressed, with `Content-Encoding: gzip` or `deflate`. Limits are for the decompressed body.";
 
+/** The arm of a control group, asked for by a company's server. */
+function armOperation(): object {
+  return {
+    post: {
+      operationId: "arm",
+      summary: "Ask for the arm of a user or an account",
+      description:
+        "Before your page shows an offer: is this user in the control group of the alert rule? The first request or the event of the rule, whichever comes first, is the entry, and the arm stays the same. Ask from your server, with a project token of the scope `arm`. Without an answer within a second show nothing, and send the event.",
+      requestBody: { required: true, content: json(reference("Arm")) },
+      responses: { 200: { description: "The arm.", content: json(reference("ArmAnswer")) }, ...errors(["not_found"]) },
+    },
+  };
+}
+
+/** The answers of errors, those of every operation among them. */
+function errors(more: readonly ErrorName[]): object {
+  return Object.fromEntries(
+    [...usualErrors, ...more].map((name) => [
+      errorStatus[name],
+      { description: `\`${name}\`: ${summaries[name]}`, content: json(reference("Error")) },
+    ]),
+  );
+}
+
 function operation({ body, successBody = "Success", success, more = [], ...about }: Operation): object {
   return {
     post: {
@@ -139,12 +167,7 @@ function operation({ body, successBody = "Success", success, more = [], ...about
       requestBody: { description: compression, required: true, content: json(reference(body)) },
       responses: {
         201: { description: success, content: json(reference(successBody)) },
-        ...Object.fromEntries(
-          [...usualErrors, ...more].map((name) => [
-            errorStatus[name],
-            { description: `\`${name}\`: ${summaries[name]}`, content: json(reference("Error")) },
-          ]),
-        ),
+        ...errors(more),
       },
     },
   };

@@ -51,9 +51,10 @@ const maxSecretCharacters = 100;
 /** Most secrets of one body that are looked up. Clients send one. */
 const maxSecretsOfBody = 8;
 
-/** One kind of credentials: the prefix of its secrets, and their limits. */
+/** One kind of credentials: the prefix of its secrets, which of them it takes, and their limits. */
 export interface Kind {
   readonly prefix: SecretPrefix;
+  readonly takes: (rights: readonly Right[]) => boolean;
   readonly limits: (organization: Organization) => SendingLimits;
 }
 
@@ -183,6 +184,7 @@ export class Authorizer {
     const found = await this.#credentials.find(hashSecret(secret));
     if (found === undefined) return undefined;
     const { credential, organization } = found;
+    if (!this.#kind.takes(credential.rights)) return undefined;
     const caller: Caller = {
       id: credential.id,
       label: { name: credential.name, lastFour: credential.lastFour },

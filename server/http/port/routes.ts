@@ -19,6 +19,8 @@ import { hasTwoHosts, type PageHost } from "./page-host.ts";
 export interface Pages {
   /** The names by which the pages are reached. */
   readonly host: PageHost;
+  /** Routes of features beside the write API and the JSON API. */
+  readonly ofFeatures: Record<string, Handler>;
   /** The path of PUBLIC_URL: empty or `/rekindle`. */
   readonly basePath: string;
   /** JSON. */
@@ -46,6 +48,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     // POST /batch is one of them: the write API and PostHog's clients share it.
     ...sourceRoutes(parts),
     ...posthogStartRoutes(),
+    ...pages.ofFeatures,
 
     "GET /": pages.host.page(
       () => new Response(null, { status: 302, headers: { Location: `${pages.basePath}/reference` } }),
@@ -157,7 +160,7 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
 }
 
 /** Our own clients know their paths. */
-const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track"]);
+const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track", "/arm"]);
 
 /** A source's path without extra slashes. */
 function sourcePath(path: string): string {

@@ -13,11 +13,11 @@ import { noMemberForSecret } from "../rules/member-notes.ts";
 import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../sql.ts";
 import { findOrganization, lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
-/** Every project token has `write` or `browser`: its scope. One for pages may have `join`: pages may give
+/** Every project token has `write`, `browser` or `arm`: its scope. One for pages may have `join`: pages may give
  * users accounts that exist. Every read key has `read`. With `erase` it may also erase users, with `manage`
  * it may change settings and rejected events. */
 export type Right = RightOfTokens | "read" | "erase" | "manage";
-export type RightOfTokens = "write" | "browser" | "join";
+export type RightOfTokens = "write" | "browser" | "join" | "arm";
 
 export interface Credential {
   readonly id: number;
@@ -63,7 +63,7 @@ export function createProjectToken(
   if (joinsAccounts && scope !== "browser")
     throw new Refusal("joinsAccounts belongs to the scope browser: a server may give any account.");
   const rights: readonly Right[] = [
-    scope === "browser" ? "browser" : "write",
+    scope === "server" ? "write" : scope,
     ...(joinsAccounts ? ["join" as const] : []),
   ];
   return create(tokens, secretPrefix.token, { ...wanted, rights }, by);
@@ -71,6 +71,7 @@ export function createProjectToken(
 
 /** The scope of a project token. */
 export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
+  if (rights.includes("arm")) return "arm";
   return rights.includes("write") ? "server" : "browser";
 }
 

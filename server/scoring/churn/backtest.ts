@@ -14,6 +14,7 @@ import { type ChurnModel, type RidgeKind, type Rung, riskScorer, silenceBy } fro
 import type { FeatureGroup } from "./columns.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
+import { repeated } from "./entered.ts";
 import { allRows, isJudged, judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import {
@@ -172,7 +173,7 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
   const rows = allRows(snapshot).map((row) => ({
     ...row,
     bgbbRisk: silence.on(row.features),
-    weight: row.label ? churnedWeight : retainedWeight,
+    weight: (row.weight ?? 1) * (row.label ? churnedWeight : retainedWeight),
   }));
   yield;
   return { fit, rows };
@@ -264,8 +265,9 @@ function* predictFold(
   horizonDays: number,
 ): Steps<FoldPredictions | null> {
   const training = trainingOf(fold, fits, horizonDays);
-  const hiatus = fitHiatus(fold.training.flatMap(({ rows }) => rows));
-  const { rows, cutoffDay } = fold.scoring;
+  const hiatus = fitHiatus(fold.training.flatMap((snapshot) => repeated(snapshot.rows)));
+  const { cutoffDay } = fold.scoring;
+  const rows = repeated(fold.scoring.rows);
   if (hiatus === null || !rows.some(isJudged)) return null;
   const predict = (riskOf: RiskOf) => predicted(rows, riskOf);
   const by = (model: ChurnModel) => {

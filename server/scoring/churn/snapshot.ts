@@ -7,6 +7,7 @@ import type { FeatureSettings, Features } from "../scores/features.ts";
 import type { ScoredFeatures } from "../scores/state.ts";
 import type { BgbbFit, CountedCell } from "./bgbb-fit.ts";
 import type { Outcome } from "./departures.ts";
+import { type ArmRows, repeated } from "./entered.ts";
 
 /** All entities as of a day, with traits, accounts and settings as they were on that day. */
 export interface Snapshot {
@@ -19,6 +20,8 @@ export interface Snapshot {
   readonly fit?: BgbbFit | undefined;
   /** Entities with a churn risk, and their outcomes. A sample, if there are too many. */
   readonly rows: readonly SnapshotRow[];
+  /** How many of the rows are of entities in experiments; left out where there are none. */
+  readonly arms?: ArmRows | undefined;
   /** More rows than the sample has, if `rows` are a sample. */
   readonly beside?: BesideSample;
 }
@@ -39,6 +42,8 @@ export interface SnapshotRow extends Outcome {
   readonly cluster: number;
   /** Whether its end is scheduled, with a target that is met by this end. */
   readonly isCanceling: boolean;
+  /** Of a control: how many rows it stands for. */
+  readonly weight?: number | undefined;
 }
 
 /** The rows on which models are trained: with the churned rows beside a sample. */
@@ -46,10 +51,10 @@ export function allRows({ rows, beside }: Snapshot): SnapshotRow[] {
   return [...rows, ...(beside?.churned ?? [])];
 }
 
-/** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and
+/** The rows by which models are judged, and which make up base rates, controls as often as they weigh. An end that is scheduled is known, and
  * not predicted: models are trained with such rows, and not judged by them. */
-export function judgedRows({ rows }: Pick<Snapshot, "rows">): SnapshotRow[] {
-  return rows.filter(isJudged);
+export function judgedRows({ rows }: Pick<Snapshot, "rows">): readonly SnapshotRow[] {
+  return repeated(rows.filter(isJudged));
 }
 
 /** Whether models are judged by a row. */

@@ -9,6 +9,7 @@ import type { Fold } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import { fitBgbb } from "../churn/bgbb-fit.ts";
 import type { FoldDays } from "../churn/folds.ts";
+import { type LabelWeights, noWeights } from "../churn/entered.ts";
 import type { BesideSample, Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
@@ -32,6 +33,8 @@ export interface SnapshotOptions {
   readonly everyone?: boolean;
   /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
   readonly userFits?: ReadonlyMap<number, BgbbParameters> | undefined;
+  /** What rows weigh. */
+  readonly weights?: LabelWeights;
   /** Called after every query with the finished share, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
@@ -56,6 +59,7 @@ export async function readSnapshots(
     everyone = false,
     onProgress,
     userFits,
+    weights = noWeights,
   }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
@@ -87,15 +91,25 @@ export async function readSnapshots(
     });
     const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
     const of = { cutoffDay, settings: population.settings };
+    const arms = { treated: 0, control: 0, exempt: 0 };
     const asRows = (found: readonly LabelledRow[]) =>
-      found.map((row) => snapshotRow(row, of, traits.get(row.entity) ?? noTraitFacts));
+      found.flatMap((row) => {
+        const { arm, weight } = weights.of(row.entity, cutoffDay);
+        if (arm !== null) arms[arm] += 1;
+        if (weight === 0) return [];
+        const taken = snapshotRow(row, of, traits.get(row.entity) ?? noTraitFacts);
+        return [weight === 1 ? taken : { ...taken, weight }];
+      });
+    const rows = asRows(sample.rows);
+    const churned = asRows(sample.churned);
     snapshots.set(cutoffDay, {
       cutoffDay,
       fit: await storedFit(warehouse, population, cutoffDay, cells),
       isDeclared: isDeclared(population.settings),
       cells,
-      rows: asRows(sample.rows),
-      ...(sample.weights && { beside: { churned: asRows(sample.churned), ...sample.weights } }),
+      rows,
+      ...(arms.treated + arms.control + arms.exempt > 0 && { arms }),
+      ...(sample.weights && { beside: { churned, ...sample.weights } }),
     });
     progress();
   }

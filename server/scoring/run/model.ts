@@ -11,6 +11,7 @@ import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, groupsOfModel, type Rung, silenceBy } from "../churn/churn-model.ts";
 import type { FeatureGroup } from "../churn/columns.ts";
 import { columnsIn, columnsOf, type Design, designFor } from "../churn/design.ts";
+import type { ArmRows, LabelWeights } from "../churn/entered.ts";
 import {
   calibrationDaysOf,
   foldsWithKnownOutcomes,
@@ -38,7 +39,7 @@ import { isDeclared } from "../scores/features.ts";
 import { modelKey } from "../scores/settings.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
-import { declaredKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { declaredKey, populationOf, type ScoredOrganization, weightsOf, withOutages } from "./population.ts";
 import { realisedChurn } from "./realised.ts";
 import type { RunBody, TrainedRungs } from "./record-bodies.ts";
 import { keepRecord, newestRecord, recordsOf } from "./records.ts";
@@ -55,6 +56,7 @@ export type ServingModel = Pick<
   | "observedBaseRate"
   | "noDeparturesFrom"
   | "bandFailures"
+  | "arms"
 > & {
   /** Entities seen in the window that are active or new. */
   readonly scored: number;
@@ -138,9 +140,9 @@ export async function modelUnder(
   { day, trainedDay, ...about }: Omit<OfDay, "trainings"> & { readonly trainedDay: number },
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
-  const { eventsFromDay = null } = organization;
+  const { eventsFromDay = null, readEntered } = organization;
   const asOfThen = populationOf(await withOutages(warehouse, organization, trainedDay), kind);
-  const training = { day: trainedDay, eventsFromDay, ...about };
+  const training = { day: trainedDay, eventsFromDay, readEntered, ...about };
   const trained = await train(warehouse, asOfThen, training, horizonDays);
   const population = populationOf(await withOutages(warehouse, organization, day), kind);
   const snapshot = await snapshotFor(warehouse, population, day);
@@ -183,6 +185,7 @@ async function servingModelOn(
     observedBaseRate: trained.observedBaseRate ?? null,
     noDeparturesFrom: trained.noDeparturesFrom ?? null,
     bandFailures: trained.bandFailures ?? 0,
+    arms: trained.arms,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
@@ -228,7 +231,8 @@ export interface OfDay {
   readonly trainings: Trainings;
 }
 
-type Training = Omit<OfDay, "trainings"> & Required<Pick<ScoredOrganization, "eventsFromDay">>;
+type Training = Omit<OfDay, "trainings"> &
+  Required<Pick<ScoredOrganization, "eventsFromDay" | "readEntered">>;
 
 interface Trained {
   readonly trained: TrainedRungs;
@@ -257,14 +261,14 @@ async function trainedModel(
     }
   }
   const declaredOutages = declaredKey(organization, day);
-  const { eventsFromDay = null } = organization;
+  const { eventsFromDay = null, readEntered } = organization;
   const { churnHorizonDays: horizonDays } = organization.settings;
   const trained = await trainings.attempt(
     { ...key, of: `${day} ${settings} ${declaredOutages}` },
     async () => {
       report("training and back-testing");
       const asOfThen = await withOutages(warehouse, organization, day);
-      const training = { ...ofDay, eventsFromDay };
+      const training = { ...ofDay, eventsFromDay, readEntered };
       const before = await incumbentBefore(warehouse, organization, kind, day);
       const proven = before?.passed === true ? before : undefined;
       const earlier = await newestRecord(warehouse, key, day - 1);
@@ -303,10 +307,11 @@ function untrained(horizonDays: number): TrainedRungs {
 async function train(
   warehouse: Warehouse,
   population: Population,
-  { day, firstDay, userFits, eventsFromDay }: Training,
+  { day, firstDay, userFits, eventsFromDay, readEntered }: Training,
   horizonDays: number,
   kept?: Incumbent,
 ): Promise<TrainedRungs> {
+  const { organization: id, kind } = population;
   const { outages = [], keyEvents } = population.settings;
   const stopped = await spansWithoutDepartures(warehouse, population, day);
   const lost = await daysWithUnknownChurn(warehouse, population, eventsFromDay);
@@ -321,9 +326,12 @@ async function train(
     ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays]),
     ...rateDays,
   ];
+  const span = { fromDay: Math.min(day, ...days), day, horizonDays };
+  const weights = await weightsOf({ id, readEntered }, kind, span);
   const snapshots = await readSnapshots(warehouse, population, days, {
     horizonDays,
     userFits,
+    weights,
     trainingDays: [...trainingDays, ...folds.flatMap((fold) => fold.trainingDays)],
   });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
@@ -369,7 +377,7 @@ async function train(
   for (const [index, { fit }] of fitted.entries()) {
     const cutoffDay = trainingDays[index] ?? day;
     if (!calibrationDays.includes(cutoffDay)) continue;
-    churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
+    churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays, weights })));
   }
   const input = { horizonDays, counts, bgbb, rows, design, churned, ridge: judged.ridge, kept: kept?.rung };
   return {
@@ -378,9 +386,18 @@ async function train(
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
+    arms: armsOf(trainingDays.map(at)),
     observedBaseRate: observedBaseRate(rateDays.map(at)),
     noDeparturesFrom: stopped.find(({ to }) => to === day)?.from ?? null,
   };
+}
+
+/** How many rows are of each arm; undefined where nobody was in an experiment. */
+function armsOf(snapshots: readonly Snapshot[]): ArmRows | undefined {
+  const found = snapshots.flatMap(({ arms }) => arms ?? []);
+  const sum = (arm: keyof ArmRows) => found.reduce((all, own) => all + own[arm], 0);
+  if (found.length === 0) return undefined;
+  return { treated: sum("treated"), control: sum("control"), exempt: sum("exempt") };
 }
 
 /** The groups of a model that served; undefined when a new model has no others. */
@@ -392,10 +409,20 @@ function otherGroups(design: Design, groups: readonly FeatureGroup[]): readonly 
 async function churnedAt(
   warehouse: Warehouse,
   population: Population,
-  { day, fit, horizonDays }: { readonly day: number; readonly fit: BgbbFit; readonly horizonDays: number },
+  {
+    day,
+    fit,
+    horizonDays,
+    weights,
+  }: {
+    readonly day: number;
+    readonly fit: BgbbFit;
+    readonly horizonDays: number;
+    readonly weights: LabelWeights;
+  },
 ): Promise<CountedLabels[]> {
   const snapshot = await snapshotFor(warehouse, population, day);
-  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, snapshot, horizonDays));
+  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, snapshot, horizonDays, weights));
   const silence = silenceBy(horizonDays, fit.parameters);
   return cells.map(({ count, returned, idleDays, ...cell }) => ({
     logOdds: bgbbLogOdds(silence.on({ cell, idleDays })),

@@ -2,6 +2,7 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
+import { LabelWeights, noWeights, type ReadEntered } from "../churn/entered.ts";
 import { readDataDays } from "../queries/data-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { startOfData } from "../scores/data-start.ts";
@@ -22,6 +23,19 @@ export interface ScoredOrganization {
   /** Days on which data collection had stopped, as known on the day that is scored: declared, or seen in the
    * data. */
   readonly outages?: Outages;
+  /** Reads who was in an experiment; left out where nobody can have been. */
+  readonly readEntered?: ReadEntered | undefined;
+}
+
+/** What labels of an organization weigh, of horizons that are over on a day. */
+export async function weightsOf(
+  { id, readEntered }: Pick<ScoredOrganization, "id" | "readEntered">,
+  kind: EntityKind,
+  { fromDay, day, horizonDays }: { readonly fromDay: number; readonly day: number; readonly horizonDays: number },
+): Promise<LabelWeights> {
+  if (readEntered === undefined) return noWeights;
+  const entered = await readEntered({ organization: id, kind }, fromDay - horizonDays, day);
+  return new LabelWeights(entered, horizonDays);
 }
 
 /** An organization's users, or its accounts. */

@@ -10,7 +10,7 @@ import { couldChurn } from "../queries/target-query.ts";
 import type { HealthBand } from "../scores/health.ts";
 import type { Outages } from "../scores/observed-days.ts";
 import { rowsOf } from "./entity.ts";
-import { populationOf, type ScoredOrganization } from "./population.ts";
+import { populationOf, type ScoredOrganization, weightsOf } from "./population.ts";
 import { newestRun } from "./status.ts";
 
 export interface RealisedChurn {
@@ -106,7 +106,16 @@ async function lastRunOver(
   }
 }
 
-function ofRun(
+interface WeighedChurn {
+  readonly healthBand: HealthBand;
+  readonly count: number;
+  readonly churned: number;
+  readonly involuntary: number;
+  readonly squares: number;
+}
+
+/** The bands of a run. Weighed counts are those of as many equal rows as say as much (Kish 1965). */
+async function ofRun(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
@@ -114,15 +123,33 @@ function ofRun(
 ): Promise<RealisedChurn[]> {
   const population = populationOf(organization, kind);
   const { churnHorizonDays: horizonDays } = organization.settings;
+  const over = { fromDay: run.day, day: run.day + horizonDays, horizonDays };
+  const weight = (await weightsOf(organization, kind, over)).sql(run.day);
   const { churned, isInvoluntary, isLabelled } = labelsOf(population, { cutoffDay: run.day, horizonDays });
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
-  return read<RealisedChurn>(warehouse, {
+  const bands = await read<WeighedChurn>(warehouse, {
     sql: `
-      SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned, countIf(${isInvoluntary.sql}) AS involuntary
-      FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
+      SELECT healthBand, sum(weight) AS count, sumIf(weight, ${churned.sql}) AS churned,
+        sumIf(weight, ${isInvoluntary.sql}) AS involuntary, sum(weight * weight) AS squares
+      FROM (SELECT ${kind} AS entity, colour AS healthBand, ${weight.sql} AS weight FROM ${kind}_scores FINAL
         WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)})
-      WHERE ${isLabelled.sql}
+      WHERE weight > 0 AND ${isLabelled.sql}
       GROUP BY healthBand SETTINGS allow_simdjson = 0`,
-    parameters: { ...isLabelled.parameters, ...churned.parameters, ...isInvoluntary.parameters, ...rows },
+    parameters: {
+      ...isLabelled.parameters,
+      ...churned.parameters,
+      ...isInvoluntary.parameters,
+      ...weight.parameters,
+      ...rows,
+    },
+  });
+  return bands.map(({ healthBand, count, squares, ...hits }) => {
+    const scaled = (number: number) => Math.round((number * count) / squares);
+    return {
+      healthBand,
+      count: scaled(count),
+      churned: scaled(hits.churned),
+      involuntary: scaled(hits.involuntary),
+    };
   });
 }

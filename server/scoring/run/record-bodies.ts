@@ -5,6 +5,7 @@ import type { ObservedBaseRate } from "../churn/base-rate.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import type { BgbbFit } from "../churn/bgbb-fit.ts";
 import type { ChurnModel } from "../churn/churn-model.ts";
+import type { ArmRows } from "../churn/entered.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { DataCounts } from "../churn/train.ts";
 import type { UsualBehaviour } from "../queries/scale-query.ts";
@@ -49,6 +50,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
+  /** As in `ModelBody`. */
+  readonly arms?: ArmRows | undefined;
   /** On `trainedDay`: the first of the days on which a declared departure should have come and did not; null
    * while departures come. */
   readonly noDeparturesFrom?: number | null;
@@ -76,6 +79,8 @@ export interface ModelBody {
   /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
+  /** Rows of training of those who were in experiments; left out where nobody was. */
+  readonly arms?: ArmRows | undefined;
   /** These three as in `RunBody`. */
   readonly observedBaseRate?: ObservedBaseRate | null;
   readonly noDeparturesFrom?: number | null;

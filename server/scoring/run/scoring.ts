@@ -10,6 +10,7 @@ import { OrganizationGone } from "../../ledger/transact.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { appliedSettings } from "../../warehouse/schema/engagement.ts";
+import type { ReadEntered } from "../churn/entered.ts";
 import { resultBy, withDeadline } from "../preview/deadline.ts";
 import { type KindPreview, previewSettings } from "../preview/preview.ts";
 import { eventsBefore, noticeChanges } from "./changed-days.ts";
@@ -35,6 +36,7 @@ export interface ScoringParts {
   readonly host: ScoringHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastBulkLoadAtMs">;
   readonly sources: Pick<SourceWatch, "stoppedFor">;
+  readonly readEntered?: ReadEntered;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -249,7 +251,7 @@ export class Scoring implements ScoringService {
     const settings = await appliedSettings(host.warehouse, id, (await ledger.settings.get(id)).settings);
     const declared = await ledger.outages.list(id);
     const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
-    return { id, zone, settings, declaredOutages, eventsFromDay };
+    return { id, zone, settings, declaredOutages, eventsFromDay, readEntered: this.#parts.readEntered };
   }
 
   async #organization(id: number): Promise<ScoredOrganization & Pick<Organization, "timezone">> {

@@ -1,9 +1,11 @@
 /** The MRR of entities for their alerts, in the organization's currency. */
 
 import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
-import { hasPayers, payersNow } from "../../../analytics/revenue/payers-now.ts";
+import { hasPayers, payersNow, payersSql } from "../../../analytics/revenue/payers-now.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { SharedLedger } from "../../../ledger/ledger.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 
@@ -29,6 +31,34 @@ export function mrrReader(
     }
     return mrrs;
   };
+}
+
+/** Those whose MRR is above a limit, or unknown. Who has one in several currencies is read by itself, because an
+ * unknown MRR of the past does not count. @throws WarehouseError */
+export async function payersAbove(
+  warehouse: Warehouse,
+  { settings, mrrOf }: Pick<DecisionParts, "mrrOf"> & Pick<SharedLedger, "settings">,
+  organization: Organization,
+  { kind, above, nowMs }: { readonly kind: EntityKind; readonly above: number; readonly nowMs: number },
+): Promise<readonly number[]> {
+  const { id, timezone } = organization;
+  if (!(await hasPayers(warehouse, id, kind))) return [];
+  const { reportingCurrency, currencyRates } = (await settings.get(id)).settings;
+  const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
+  const { transitions } = zoneOf(timezone);
+  const { text, parameters } = payersSql({ ...revenue, kind, nowMs, untilMs: null, transitions }, ["mrr"]);
+  const rows = await warehouse.rows<{ readonly entity: number }>(
+    `SELECT entity FROM ${text} WHERE isNull(mrr) OR mrr > {above:Int64} ORDER BY entity`,
+    { ...parameters, above },
+  );
+  const numbers = rows.map(({ entity }) => entity);
+  const mrrs = await mrrOf(organization, kind, numbers);
+  return numbers.filter((number) => isAbove(mrrs.get(number), above));
+}
+
+/** Whether an MRR is above a limit. An unknown one (null) is, because it may be the highest of all. */
+export function isAbove(mrr: number | null | undefined, limit: number): boolean {
+  return mrr === null || (mrr ?? 0) > limit;
 }
 
 const entitiesOfStatement = 2_000;

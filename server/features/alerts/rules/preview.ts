@@ -3,7 +3,7 @@
  * decision, and whether they were followed by churn. Nothing is stored. See
  * docs/decisions/0086.
  */
-import { isMoment, type RuleCondition, type RuleScope } from "../../../../contract/alerts/rules.ts";
+import { isAboutEvent, isMoment, type RuleCondition, type RuleScope } from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
@@ -254,7 +254,7 @@ async function momentsOf(
   { organization: { id, zone }, scope, condition, today }: PreviewQuestion,
   fromDay: number,
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  if (!isMoment(condition) || condition.kind === "lastOwnerRemoved") return new Map();
+  if (!isAboutEvent(condition)) return new Map();
   const events = await momentEvents(warehouse, {
     organization: id,
     kind: kindOf(scope),

@@ -6,6 +6,7 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { RuleVersion } from "../store/decisions.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
+import { isAbove } from "./mrr.ts";
 import type { Reading } from "./step.ts";
 
 /** The condition of a rule that is decided once a scored day, as it is saved. */
@@ -64,8 +65,7 @@ export async function segmentsOfRule(
   };
 }
 
-/** Reads who is exempt from the hold-out. @returns whether an entity is exempt, by its number and MRR. An
- * unknown MRR (null) counts as above every limit, because it may be the highest of all.
+/** Reads who is exempt from the hold-out. @returns whether an entity is exempt, by its number and MRR.
  * @param firing the entities that fire @throws ApiError when there is no such segment */
 export async function exemptOf(
   parts: SegmentParts,
@@ -74,9 +74,8 @@ export async function exemptOf(
   firing: readonly number[],
 ): Promise<(number: number, mrr: number | null | undefined) => boolean> {
   const exempt = await withinSegment(parts, organization, segment, firing);
-  return (number, mrr = 0) =>
-    (segment !== undefined && exempt.has(number)) ||
-    (mrrAbove !== undefined && (mrr === null || mrr > mrrAbove));
+  return (number, mrr) =>
+    (segment !== undefined && exempt.has(number)) || (mrrAbove !== undefined && isAbove(mrr, mrrAbove));
 }
 
 /** The entities of a list that are in a segment; all entities without a segment. @throws ApiError when there

@@ -71,6 +71,20 @@ export async function excludedAmong(
   return rows.map(({ number }) => number);
 }
 
+/** All excluded users, or all accounts whose members are excluded. @throws WarehouseError */
+export async function allExcluded(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+): Promise<readonly number[]> {
+  const from =
+    kind === "account"
+      ? `SELECT account AS number FROM ${accountsLeftOut}`
+      : `SELECT user AS number FROM users FINAL WHERE organization = {organization:UInt32} AND ${isExcluded("user")}`;
+  const rows = await warehouse.rows<{ readonly number: number }>(from, { organization });
+  return rows.map(({ number }) => number);
+}
+
 /** Accounts whose set of excluded members changed between two runs of accounts: only one of the days has a
  * row of such a member, although the member is old enough for both. @throws WarehouseError */
 export async function accountsWithExclusions(

@@ -30,6 +30,7 @@ import {
   type OpenMoment,
   type UnsentAlert,
 } from "./decisions.ts";
+import { forgetListed } from "./asked-arms.ts";
 import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 import { deleteVerdictsOf, tidyVerdicts } from "./verdicts.ts";
 import { isKept } from "./which-alerts.ts";
@@ -268,6 +269,7 @@ export function* closeAlerts(rule: number, closed: readonly ClosedAlert[], nowMs
  * hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
   yield* forgetEntriesOf(organization, entity);
+  yield* forgetListed(organization, entity);
   yield* deleteVerdictsOf(organization, entity);
   for (const table of ["calls_set_aside", "alerts", "alert_states"]) {
     yield* run`

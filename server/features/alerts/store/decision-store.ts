@@ -284,7 +284,7 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* keepStates(organization, rule, changed);
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
-  yield* addEntries({ organization, rule, version, experiment }, fired);
+  yield* addEntries({ organization, rule, experiment }, fired);
   yield* countInside(chunk, nowMs);
   yield* addMessages(chunk, nowMs);
   yield* closeAlerts(rule, closed, nowMs);

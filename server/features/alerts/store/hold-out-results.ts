@@ -1,4 +1,5 @@
 /** Stores what came of the entries of experiments, and the plan of each. */
+import type { AlertArm } from "../../../../contract/alerts/rules.ts";
 import { records } from "../../../ledger/dialect.ts";
 import type { Engine } from "../../../ledger/engine.ts";
 import {
@@ -67,6 +68,16 @@ export interface SettledEntry {
   readonly isContaminated: boolean;
 }
 
+/** A user or an account that was drawn, or exempt: by an alert, or by a request for its arm. */
+export interface EnteredRow extends EntityNumbers {
+  readonly day: number;
+  readonly rule: number;
+  readonly experiment: number;
+  readonly arm: AlertArm;
+  /** The share of controls. */
+  readonly share: number;
+}
+
 /** Entries of an arm with a known outcome: all of them, and those among the first of the plan. */
 export interface ArmCount {
   readonly rule: number;
@@ -117,6 +128,16 @@ const planRow = new RowOf<ExperimentPlan & { readonly rule: number; readonly exp
   primary: word("primary_outcome"),
   base: real(),
   planned: integer(),
+});
+
+const enteredRow = new RowOf<EnteredRow>({
+  user: integer("user_number"),
+  account: integer("drawn"),
+  day: integer(),
+  rule: integer("own.rule"),
+  experiment: integer("own.experiment"),
+  arm: word(),
+  share: real("own.share"),
 });
 
 const isOpen = part`outcome IS NULL AND arm IS NOT NULL AND (user_number <> 0 OR account_number <> 0)`;
@@ -177,6 +198,21 @@ export function holdOutResults(engine: Engine) {
             WHERE entries.organization = ${organization} AND arm IS NOT NULL AND coalesce(outcome, '') <> 'leftOut'
               AND (outcome IS NOT NULL OR user_number <> 0 OR account_number <> 0)) AS placed) AS counted
         GROUP BY rule, experiment, arm ORDER BY rule, experiment, arm`),
+
+    /** All who entered between two days, the later excluded, also those who entered again. */
+    entered: (organization: number, fromDay: number, toDay: number): Promise<readonly EnteredRow[]> =>
+      engine.alone(select(enteredRow)`
+        FROM (
+          SELECT user_number, coalesce(drawn_account, account_number) AS drawn, fired_day AS day, rule, experiment, arm
+          FROM alerts WHERE organization = ${organization} AND fired_day >= ${fromDay} AND fired_day < ${toDay}
+            AND rule IN (SELECT rule FROM hold_out_experiments WHERE organization = ${organization}) AND arm IS NOT NULL
+          UNION ALL
+          SELECT user_number, account_number AS drawn, entered_day AS day, rule, experiment, arm FROM hold_out_entries
+          WHERE organization = ${organization} AND entered_day >= ${fromDay} AND entered_day < ${toDay}
+            AND arm IS NOT NULL AND (user_number <> 0 OR account_number <> 0)
+        ) AS drawn_units JOIN hold_out_experiments AS own
+          ON own.rule = drawn_units.rule AND own.experiment = drawn_units.experiment
+        WHERE own.share > 0 ORDER BY day, user_number, drawn`),
 
     /** The plans of experiments that have one. */
     plans: (

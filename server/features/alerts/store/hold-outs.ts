@@ -84,6 +84,18 @@ export function* holdOutOf(
   return { secret, experiment: experiment + 1 };
 }
 
+/** Holds a control without an alert for another horizon, because its arm was asked for again. */
+export function* holdAgain(
+  { rule, experiment }: Omit<ExperimentOf, "version">,
+  { user, account }: EntityNumbers,
+  untilDay: number,
+): Work<void> {
+  const own = account > 0 ? part`account_number = ${account}` : part`user_number = ${user}`;
+  yield* run`
+    UPDATE hold_out_entries SET control_until = ${untilDay}
+    WHERE rule = ${rule} AND experiment = ${experiment} AND arm = 'control' AND ${own}`;
+}
+
 function* secretOf(organization: number): Work<string> {
   yield* run`
     INSERT INTO hold_out_secrets (organization, secret) VALUES (${organization}, ${randomBytes(32).toString("hex")})
@@ -105,8 +117,8 @@ const entryRow = new RowOf<KnownArms["entries"][number]>({
 });
 
 /**
- * Controls of a day and later, by user and drawn account: those of alerts, and accounts that are some because
- * of an erased user. The plus keeps SQLite from the index of rules: few alerts are of controls.
+ * Controls of a day and later, by user and drawn account: those of alerts, and those of entries without one,
+ * because the arm was asked for or the user was erased. The plus keeps SQLite from the index of rules: few alerts are of controls.
  * @param which a condition on `user_number` and `drawn`
  */
 export function findControls(
@@ -121,7 +133,7 @@ export function findControls(
     FROM (
       SELECT user_number, coalesce(drawn_account, account_number) AS drawn, control_until FROM alerts WHERE ${own}
       UNION ALL
-      SELECT 0 AS user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own}
+      SELECT user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own}
     ) AS controls
     WHERE ${which} GROUP BY user_number, drawn`;
 }
@@ -144,21 +156,34 @@ export function* findKnownArms(
   return { controls, entries: [...ofUsers, ...ofAccounts] };
 }
 
-/** Adds the entries of alerts that were drawn. Only the first entry of a unit counts, and of an account only
+/** A unit that was drawn. */
+export interface DrawnUnit extends Pick<DrawnAlert, "entity" | "account" | "arm" | "day" | "isEntry"> {
+  /** The last day on which a control without an alert is one. */
+  readonly heldUntil?: number | null;
+}
+
+/** Adds the entries of units that were drawn. Only the first entry of a unit counts, and of an account only
  * its first user. */
 export function* addEntries(
-  { organization, rule, experiment }: ExperimentOf,
-  fired: readonly DrawnAlert[],
+  { organization, rule, experiment }: Omit<ExperimentOf, "version">,
+  fired: readonly DrawnUnit[],
 ): Work<void> {
   const drawn = fired.filter(({ arm, isEntry }) => isEntry && (arm === "treated" || arm === "control"));
   if (drawn.length === 0) return;
   const given = records(
-    drawn.map(({ entity, account, arm, day }) => ({ ...unitOf(entity, account), arm, day })),
-    { user: "bigint", account: "bigint", arm: "text", day: "bigint" },
+    drawn.map(({ entity, account, arm, day, heldUntil = null }) => ({
+      ...unitOf(entity, account),
+      arm,
+      day,
+      until: heldUntil,
+    })),
+    { user: "bigint", account: "bigint", arm: "text", day: "bigint", until: "bigint" },
   );
   yield* run`
-    INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, arm, entered_day)
-    SELECT CAST(${organization} AS bigint), CAST(${rule} AS bigint), CAST(${experiment} AS bigint), "user", account, arm, day
+    INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, arm, entered_day,
+      control_until)
+    SELECT CAST(${organization} AS bigint), CAST(${rule} AS bigint), CAST(${experiment} AS bigint), "user", account, arm, day,
+      until
     FROM ${given} WHERE true ON CONFLICT DO NOTHING`;
 }
 
@@ -196,11 +221,13 @@ interface EnteredRow {
   readonly rule: number;
   readonly experiment: number;
   readonly account: number;
+  readonly controlUntil: number | null;
 }
 const enteredRow = new RowOf<EnteredRow>({
   rule: integer(),
   experiment: integer(),
   account: integer("account_number"),
+  controlUntil: nullable(integer()),
 });
 
 /** Forgets an erased user or account. The account of an erased user stays as one that has entered, without
@@ -212,10 +239,10 @@ export function* forgetEntriesOf(organization: number, { user, account }: Entity
     const own = part`organization = ${organization} AND user_number = ${user} AND user_number <> 0`;
     const entered = yield* select(enteredRow)`FROM hold_out_entries WHERE ${own} AND account_number <> 0`;
     yield* forgetEntries(own);
-    for (const { rule, experiment, account: number } of entered) {
+    for (const { rule, experiment, account: number, controlUntil } of entered) {
       yield* run`
-        INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number)
-        VALUES (${organization}, ${rule}, ${experiment}, 0, ${number})`;
+        INSERT INTO hold_out_entries (organization, rule, experiment, user_number, account_number, control_until)
+        VALUES (${organization}, ${rule}, ${experiment}, 0, ${number}, ${controlUntil})`;
     }
     yield* keepControls(organization, user);
   }

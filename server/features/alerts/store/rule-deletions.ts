@@ -4,6 +4,7 @@
 import { skipLocked } from "../../../ledger/dialect.ts";
 import { deleteSomeParts, type Engine } from "../../../ledger/engine.ts";
 import { integer, perEngine, RowOf, run, type Steps, select, type Work } from "../../../ledger/sql.ts";
+import { deleteSomeListed } from "./asked-arms.ts";
 import { forgetSomeEntries, keepExperiments } from "./hold-outs.ts";
 
 /** The most parts of one call. The next call, a second later, goes on. */
@@ -43,6 +44,7 @@ export async function finishRuleDeletions(engine: Engine): Promise<void> {
     const isWhole =
       (await isDone((most) => forgetSomeEntries(id, most))) &&
       (await isDone((most) => deleteSomeAlerts(id, most))) &&
+      (await isDone((most) => deleteSomeListed(id, most))) &&
       (await isDone((most) => deleteSomeStates(id, most)));
     if (!isWhole) return;
     // In a cluster another node may be deleting a part of the alerts.

@@ -113,6 +113,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 10),
   ofFeature("alerts", 11),
   ofFeature("alerts", 12),
+  ofFeature("alerts", 13),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -274,6 +274,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 10),
   ofFeature("alerts", 11),
   ofFeature("alerts", 12),
+  ofFeature("alerts", 13),
 ];
 
 /** The number of migrations of this code. */
