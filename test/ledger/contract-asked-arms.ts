@@ -212,7 +212,8 @@ function leavesOut(subject: LedgerUnderTest): void {
   test("say what is not there, and what no rule of this kind has", async () => {
     const { ledger, organization, nowMs, of, ask, list } = await ground(subject);
     await list();
-    const risk = await ledger.alertRules.add(organization, { ...alertRule, holdOutShare: 0.5 }, by, nowMs);
+    const named = { ...alertRule, name: "About risk", holdOutShare: 0.5 };
+    const risk = await ledger.alertRules.add(organization, named, by, nowMs);
     const clock = { today: day, horizonDays, nowMs };
     const questions: readonly ArmQuestion[] = [
       { ...of(3), rule: 999_999 },
