@@ -227,12 +227,13 @@ function authorizersOf({ tokens, readKeys }: Ledger, isFresh?: () => boolean) {
     itemsPerSecond: itemsPerSecond(organization),
   });
   const ofKey = () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 });
-  const mayAsk = (rights: readonly Right[]) => rights.includes("arm");
+  const has = (wanted: readonly Right[]) => (rights: readonly Right[]) =>
+    wanted.some((right) => rights.includes(right));
   const token = { prefix: secretPrefix.token, limits: ofToken };
-  const readKey = { prefix: secretPrefix.readKey, takes: () => true, limits: ofKey };
+  const readKey = { prefix: secretPrefix.readKey, takes: has(["read"]), limits: ofKey };
   const kinds = {
-    tokens: new Authorizer(tokens, { ...token, takes: (rights) => !mayAsk(rights) }, isFresh),
-    arms: new Authorizer(tokens, { ...token, takes: mayAsk }, isFresh),
+    tokens: new Authorizer(tokens, { ...token, takes: has(["write", "browser"]) }, isFresh),
+    arms: new Authorizer(tokens, { ...token, takes: has(["arm"]) }, isFresh),
     readKeys: new Authorizer(readKeys, readKey, isFresh),
   };
   const all = Object.values(kinds);

@@ -54,7 +54,7 @@ beforeAll(async () => {
   ];
   const response = await server.post("/batch", token, { batch });
   expect(await response.json()).toMatchObject({ rejected: [] });
-  await owner.json("POST", at("/api/exclusions?kind=user&value=tester"));
+  await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=tester`);
   await server.exported("subscriptions", "Offers");
   const body = {
     name: "Cancel flow opened",

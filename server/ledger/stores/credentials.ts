@@ -280,7 +280,7 @@ export function credentialStore(engine: Engine, kind: CredentialTable) {
 
 export type Credentials = ReturnType<typeof credentialStore>;
 
-const knownRights: readonly Right[] = ["write", "browser", "join", "read", "erase", "manage"];
+const knownRights: readonly Right[] = ["write", "browser", "join", "arm", "read", "erase", "manage"];
 
 function credentialOf({ madeBy, madeByName, ...row }: Stored): Credential {
   const words = row.rights.split(" ");
