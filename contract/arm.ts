@@ -11,7 +11,9 @@ export const ArmBody = Type.Object(
       "x-send": "the id of an alert rule, a whole number",
     }),
     userId: Type.Optional(
-      identifier("A user who has been identified. Under a rule about accounts, the user's account is asked for."),
+      identifier(
+        "A user who has been identified. Under a rule about accounts, the user's account is asked for.",
+      ),
     ),
     accountId: Type.Optional(identifier("An account, under a rule about accounts.")),
   },
@@ -19,13 +21,17 @@ export const ArmBody = Type.Object(
 );
 
 export const ArmAnswer = Type.Object({
-  arm: Field.oneOf(["treated", "control"], "`control`: show nothing, and change nothing else. `treated`: go ahead."),
+  arm: Field.oneOf(
+    ["treated", "control"],
+    "`control`: show nothing, and change nothing else. `treated`: go ahead.",
+  ),
   counted: Field.boolean(
     "Whether it is an entry of the experiment. False under a paused rule or one without a control group, outside its scope, excluded or exempt: then the arm is treated, and nothing is stored.",
   ),
   experiment: Type.Integer({
     minimum: 1,
-    description: "The experiment of the rule. Another condition, scope, share or churn horizon begins the next one.",
+    description:
+      "The experiment of the rule. Another condition, scope, share or churn horizon begins the next one.",
   }),
   until: nullable(Field.day("The last day on which a control is left alone. Null for the arm treated.")),
 });

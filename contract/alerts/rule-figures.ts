@@ -60,8 +60,12 @@ export const HoldOutResultFields = {
         "How many more of each entry the treatment keeps, with its interval (Newcombe): 95 % when it is final, wider before, so that it may be looked at every day.",
     },
   ),
-  contaminated: Field.count("Controls that were contacted within the horizon, or about which another rule fired."),
-  isRatioOff: Field.boolean("Whether the groups are of other sizes than drawn: then no result can be trusted."),
+  contaminated: Field.count(
+    "Controls that were contacted within the horizon, or about which another rule fired.",
+  ),
+  isRatioOff: Field.boolean(
+    "Whether the groups are of other sizes than drawn: then no result can be trusted.",
+  ),
   monthsLeft: nullable(Field.number("Months until the planned entries are there, at the pace so far.")),
   sentence: Field.text("The result in a sentence."),
 };

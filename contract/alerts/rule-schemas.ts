@@ -65,8 +65,7 @@ const stepKind = Type.Enum([...stepKinds], {
   description: "task: a task for the user or account. message: one more message to the rule's destinations.",
   "x-send": `one of ${stepKinds.join(", ")}`,
 });
-const stepsText =
-  "What happens while an alert is open, also later. Alerts of a control group have no steps.";
+const stepsText = "What happens while an alert is open, also later. Alerts of a control group have no steps.";
 const StepsBody = Type.Array(
   closedObject({
     kind: stepKind,

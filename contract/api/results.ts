@@ -86,7 +86,11 @@ export const ResultsAnswer = Type.Object({
   ),
   proof: listOf(
     "What control groups of alert rules show, the rules of today and earlier ones. This is proof; the hint is none.",
-    { rule: Field.text("The rule's name."), since: Field.day("When the experiment began."), ...HoldOutResultFields },
+    {
+      rule: Field.text("The rule's name."),
+      since: Field.day("When the experiment began."),
+      ...HoldOutResultFields,
+    },
   ),
   customers: listOf("The highest MRR first, then the latest touch.", {
     kind: Type.Enum(["user", "account"]),

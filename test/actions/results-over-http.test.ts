@@ -56,7 +56,13 @@ beforeAll(async () => {
     ...opened("ada", [6, 4, 2]),
     ...opened("bob", [5, 40]),
     // An application says whom it wrote to.
-    { type: "track", userId: "dora", event: "contacted", timestamp: noon(-2), properties: { by: "campaign" } },
+    {
+      type: "track",
+      userId: "dora",
+      event: "contacted",
+      timestamp: noon(-2),
+      properties: { by: "campaign" },
+    },
     { type: "track", userId: "bot", event: "contacted", timestamp: noon(-20), properties: {} },
   ];
   const response = await server.post("/batch", token, { batch });
@@ -68,7 +74,12 @@ beforeAll(async () => {
   };
   await contact("ada", -3, "Asked what is missing.");
   await contact("carl", -3, "No answer.");
-  const task = await mia.json<{ id: number }>("POST", at("/api/accounts/acme/tasks"), { title: "Offer" }, 201);
+  const task = await mia.json<{ id: number }>(
+    "POST",
+    at("/api/accounts/acme/tasks"),
+    { title: "Offer" },
+    201,
+  );
   await mia.json("PATCH", at(`/api/tasks/${task.id}`), { isDone: true });
   expect(await call("acme", { outcome: "saved", note: "They stay." })).toBe(204);
   await server.exported("events", name);

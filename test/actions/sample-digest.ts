@@ -1,6 +1,7 @@
 /** A digest for tests, and what it is about. */
-import { totalsOf } from "../../server/features/results/totals.ts";
+
 import { alertsOfWeek, type Digest } from "../../server/features/digest/digest.ts";
+import { totalsOf } from "../../server/features/results/totals.ts";
 
 /** A Monday, in days since 1970-01-01. */
 export const monday = 20_787;

@@ -118,7 +118,10 @@ function meets(subject: LedgerUnderTest): void {
     const controlUntil = arm === "control" ? day + horizonDays - 1 : null;
     const fired = firedAlert(entity, day, { arm, controlUntil, isEntry, eventId: "e1" });
     const chunk = decision({ organization, rule, entity, day });
-    await ledger.ruleDecisions.commitDecision({ ...chunk, after, version, states: [], fired: [fired] }, nowMs);
+    await ledger.ruleDecisions.commitDecision(
+      { ...chunk, after, version, states: [], fired: [fired] },
+      nowMs,
+    );
   };
 
   for (const arm of ["treated", "control"] as const) {

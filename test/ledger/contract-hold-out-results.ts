@@ -16,7 +16,9 @@ async function ground(subject: LedgerUnderTest) {
   const { id: organization } = await subject.organization();
   const numbers = [1, 2, 3, 4, 5, 6];
   await writePeople(ledger, {
-    accounts: numbers.map((number) => account(organization, `a${number}`, { number, name: `Name ${number}` })),
+    accounts: numbers.map((number) =>
+      account(organization, `a${number}`, { number, name: `Name ${number}` }),
+    ),
   });
   const settings = { ...alertRule, scope: { kind: "accounts" as const }, holdOutShare: 0.5 };
   const { id: rule } = await ledger.alertRules.add(organization, settings, by, nowMs);
@@ -82,10 +84,22 @@ export function holdOutResultsContract(subject: LedgerUnderTest): void {
         isContaminated: index === 3,
       }));
       await results.settle(organization, settled);
-      await results.settle(organization, settled.map((one) => ({ ...one, outcome: "retained" as const })).slice(0, 1));
+      await results.settle(
+        organization,
+        settled.map((one) => ({ ...one, outcome: "retained" as const })).slice(0, 1),
+      );
       // Account 3 is left out, so that the first four are 1, 2, 4 and 5.
       expect(await results.arms(organization)).toMatchObject([
-        { arm: "control", entries: 3, mature: 2, left: 1, firstMature: 2, firstLeft: 1, firstOpen: 0, contaminated: 1 },
+        {
+          arm: "control",
+          entries: 3,
+          mature: 2,
+          left: 1,
+          firstMature: 2,
+          firstLeft: 1,
+          firstOpen: 0,
+          contaminated: 1,
+        },
         { arm: "treated", entries: 2, mature: 2, left: 1, firstMature: 2, firstLeft: 1, firstOpen: 0 },
       ]);
     });

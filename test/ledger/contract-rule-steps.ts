@@ -31,11 +31,19 @@ async function ground(subject: LedgerUnderTest, steps: readonly RuleStep[], acco
   const at = (days: number) => (day + days) * 86_400_000;
   const numbers = Array.from({ length: accounts }, (_, index) => index + 1);
   await writePeople(ledger, {
-    accounts: numbers.map((number) => account(organization, `a${number}`, { number, name: `Name ${number}` })),
+    accounts: numbers.map((number) =>
+      account(organization, `a${number}`, { number, name: `Name ${number}` }),
+    ),
   });
   const destinations: number[] = [];
   for (const kind of ["webhook", "slack"] as const) {
-    const wanted = { kind, name: kind, address: `https://${kind}.example.com/`, secrets: [], notices: [] } as const;
+    const wanted = {
+      kind,
+      name: kind,
+      address: `https://${kind}.example.com/`,
+      secrets: [],
+      notices: [],
+    } as const;
     destinations.push((await ledger.destinations.add(organization, wanted, by, at(0))).id);
   }
   const settings = { ...alertRule, scope: { kind: "accounts" as const }, steps, destinations };
@@ -69,7 +77,9 @@ async function ground(subject: LedgerUnderTest, steps: readonly RuleStep[], acco
   };
   const sent = async () => {
     const all = await ledger.deliveries.list(organization, { limit: 99 });
-    return all.map(({ destination, body }) => [destinations.indexOf(destination), body] as const).toReversed();
+    return all
+      .map(({ destination, body }) => [destinations.indexOf(destination), body] as const)
+      .toReversed();
   };
   const list = async () =>
     (await ledger.alerts.list(organization, { state: "all", today: day, limit: 99, offset: 0 })).alerts;
@@ -99,7 +109,9 @@ export function ruleStepsContract(subject: LedgerUnderTest): void {
       await ledger.alerts.change(organization, await of("a2")(), { verdict: "handled" }, by, day + 2, at(2));
       await look(3);
       await look(3);
-      expect(await tasks()).toEqual([...first, ["a1", "Call again", null], ["a3", "Call again", null]].sort());
+      expect(await tasks()).toEqual(
+        [...first, ["a1", "Call again", null], ["a3", "Call again", null]].sort(),
+      );
       const { entries } = { entries: await ledger.audit.list(organization, { limit: 99 }) };
       expect(entries.filter(({ action }) => action === "task.created")).toHaveLength(8);
     });
@@ -120,7 +132,9 @@ export function ruleStepsContract(subject: LedgerUnderTest): void {
     });
 
     test("that are added later do not make up for the past, and keep their day when they change", async () => {
-      const { ledger, organization, rule, at, fire, alert, look, tasks } = await ground(subject, [task(5, "Late")]);
+      const { ledger, organization, rule, at, fire, alert, look, tasks } = await ground(subject, [
+        task(5, "Late"),
+      ]);
       await fire([alert(1)]);
       const steps = [task(2, "Never"), task(5, "Late, renamed"), task(6, "New")];
       await ledger.alertRules.change(organization, rule.id, { steps }, by, at(4));
@@ -141,7 +155,12 @@ export function ruleStepsContract(subject: LedgerUnderTest): void {
       await look(7);
       await look(7);
       expect((await sent()).map(([destination]) => destination).toSorted()).toEqual([0, 0, 1]);
-      const closed = { entity: { kind: "account", number: 2 } as const, firedOn: day, day: day + 7, why: "resolved" } as const;
+      const closed = {
+        entity: { kind: "account", number: 2 } as const,
+        firedOn: day,
+        day: day + 7,
+        why: "resolved",
+      } as const;
       const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
       const chunk = decision({
         organization,
@@ -167,7 +186,9 @@ export function ruleStepsContract(subject: LedgerUnderTest): void {
     });
 
     test("of a paused or deleted rule do not run", async () => {
-      const { ledger, organization, rule, at, fire, alert, look, tasks } = await ground(subject, [task(1, "Call")]);
+      const { ledger, organization, rule, at, fire, alert, look, tasks } = await ground(subject, [
+        task(1, "Call"),
+      ]);
       await fire([alert(1)]);
       await ledger.alertRules.change(organization, rule.id, { isPaused: true }, by, at(0));
       await look(1);

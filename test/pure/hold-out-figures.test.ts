@@ -29,9 +29,7 @@ describe("a control group", () => {
       { ...first, left: 20, firstLeft: 30 },
     );
     expect([verdict, isFinal]).toEqual(["keeps", true]);
-    expect(sentence).toBe(
-      "30 of 100 left without it, 18 of 100 with it: it keeps 0 to 23 more of 100.",
-    );
+    expect(sentence).toBe("30 of 100 left without it, 18 of 100 with it: it keeps 0 to 23 more of 100.");
     expect(treated).toEqual({ entries: 150, mature: 140, left: 90 });
   });
 
@@ -51,7 +49,9 @@ describe("a control group", () => {
     expect(sentence).toBe(
       "6 of 20 left without it, 6 of 20 with it: no difference can be seen yet; at this pace in about 6 months.",
     );
-    expect(figures({ entries: 3 }, { entries: 2 }).sentence).toMatch(/^No outcome is known yet; at this pace/);
+    expect(figures({ entries: 3 }, { entries: 2 }).sentence).toMatch(
+      /^No outcome is known yet; at this pace/,
+    );
     expect(figures({}, {}).sentence).toBe("No outcome is known yet.");
   });
 
@@ -67,7 +67,9 @@ describe("a control group", () => {
   test("whose groups are not as large as drawn is not trusted", () => {
     const { isRatioOff, sentence } = figures({ entries: 900, mature: 0 }, { entries: 700, mature: 0 });
     expect(isRatioOff).toBe(true);
-    expect(sentence).toBe("The groups are of other sizes than drawn: stop and look before you trust a result.");
+    expect(sentence).toBe(
+      "The groups are of other sizes than drawn: stop and look before you trust a result.",
+    );
     expect(figures({ entries: 800 }, { entries: 200 }, 0.2).isRatioOff).toBe(false);
   });
 });

@@ -33,9 +33,9 @@ describe("what was handled", () => {
   test("is none once the verdict is taken back, and another one when it is given again", () => {
     expect(touches({ atMs: 1 }, { atMs: 2, verdict: null })).toEqual([]);
     expect(touches({ atMs: 1 }, { atMs: 2, verdict: "notUseful" })).toEqual([]);
-    expect(
-      touches({ atMs: 1 }, { atMs: 2, verdict: null }, { atMs: 3, outcome: "noAnswer" }),
-    ).toEqual([[3, "noAnswer", null]]);
+    expect(touches({ atMs: 1 }, { atMs: 2, verdict: null }, { atMs: 3, outcome: "noAnswer" })).toEqual([
+      [3, "noAnswer", null],
+    ]);
   });
 
   test("of two alerts is two touches; a call that comes back after the horizon is another one", () => {

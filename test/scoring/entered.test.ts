@@ -52,13 +52,18 @@ describe("a row's weight", () => {
 
   test("is bound to a query only where it is another than 1", () => {
     expect(weightsOf(entered(1, "exempt")).sql(at)).toEqual({ sql: "1", parameters: {} });
-    const { parameters } = weightsOf(entered(1, "treated"), entered(2, "control"), entered(3, "exempt")).sql(at);
+    const { parameters } = weightsOf(entered(1, "treated"), entered(2, "control"), entered(3, "exempt")).sql(
+      at,
+    );
     expect(parameters).toEqual({ weighted: [1, 2], weights: [0, 5] });
   });
 });
 
 test("rows are repeated so that their copies add up to the weights", () => {
-  const rows = Array.from({ length: 30 }, (_, index) => ({ index, ...(index % 3 === 0 && { weight: 10 / 3 }) }));
+  const rows = Array.from({ length: 30 }, (_, index) => ({
+    index,
+    ...(index % 3 === 0 && { weight: 10 / 3 }),
+  }));
   const copies = repeated(rows);
   expect(copies).toHaveLength(Math.round(10 * (10 / 3) + 20));
   for (const { index, weight } of rows) {
@@ -71,7 +76,11 @@ test("rows are repeated so that their copies add up to the weights", () => {
 
 /** Entities of a day, and the same day if four in five of those with a high risk were treated, which keeps half
  * of them. */
-function treatedSnapshot(): { readonly truth: Snapshot; readonly naive: Snapshot; readonly weighted: Snapshot } {
+function treatedSnapshot(): {
+  readonly truth: Snapshot;
+  readonly naive: Snapshot;
+  readonly weighted: Snapshot;
+} {
   const uniform = uniformFrom(7);
   const truth = snapshotOf(simulateLogs(12_000, 500, 21), simulatedFrom + 260, horizonDays);
   const isHigh = ({ features }: Snapshot["rows"][number]) => features.idleDays >= 14;

@@ -52,8 +52,8 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
       {groups !== null && (
         <p className="border-t border-line pt-3 text-sm text-soft">
           Control groups: {numbers.count(groups.treated)} outcomes of treated {card.kind}s are left out, and{" "}
-          {numbers.count(groups.control)} of controls stand for them. {numbers.count(groups.exempt)} of the exempt
-          count as they are.
+          {numbers.count(groups.control)} of controls stand for them. {numbers.count(groups.exempt)} of the
+          exempt count as they are.
         </p>
       )}
     </Panel>

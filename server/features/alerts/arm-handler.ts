@@ -1,5 +1,5 @@
 /** `POST /arm`: the steps of a request, in the order of those of the write API: 401, 429, 400, 404. */
-import { ArmBody, type ArmAnswer } from "../../../contract/arm.ts";
+import { type ArmAnswer, ArmBody } from "../../../contract/arm.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
 import { ApiError } from "../../../contract/refusal.ts";

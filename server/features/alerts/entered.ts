@@ -17,9 +17,12 @@ export function enteredReader(
     const rows: EnteredRow[] = [];
     for (let day = fromDay; day < toDay; day += daysTogether)
       rows.push(...(await holdOutResults.entered(organization, day, Math.min(toDay, day + daysTogether))));
-    if (kind === "account") return rows.flatMap((row) => (row.account > 0 ? [enteredOf(row, row.account)] : []));
+    if (kind === "account")
+      return rows.flatMap((row) => (row.account > 0 ? [enteredOf(row, row.account)] : []));
     const ofAccounts = rows.filter(({ user }) => user === 0);
-    const members = await membersOf(warehouse, organization, [...new Set(ofAccounts.map(({ account }) => account))]);
+    const members = await membersOf(warehouse, organization, [
+      ...new Set(ofAccounts.map(({ account }) => account)),
+    ]);
     return rows.flatMap((row) => {
       const users = row.user > 0 ? [row.user] : (members.get(row.account) ?? []);
       return users.map((user) => enteredOf(row, user));

@@ -56,9 +56,7 @@ async function listedUnits(
 ): Promise<readonly ListedUnit[]> {
   const kind: EntityKind = scope.kind === "users" ? "user" : "account";
   const membersOf = async (segment: number | undefined) =>
-    segment === undefined
-      ? []
-      : numbersOfSet(warehouse, (await segmentOf(organization, segment)).members);
+    segment === undefined ? [] : numbersOfSet(warehouse, (await segmentOf(organization, segment)).members);
   const paying = (of: EntityKind) => {
     const { mrrAbove: above } = exemptions;
     if (above === undefined) return [];

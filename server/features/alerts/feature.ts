@@ -1,9 +1,9 @@
 /** Alert rules, their alerts and hold-outs, and what was said about rows of the call list. */
 import type { Feature } from "../../ledger/feature.ts";
-import { type AskedArms, askedArms, entryLists } from "./store/asked-arms.ts";
 import { type AboutUserStore, aboutUser, aboutUserStore } from "./store/about-user.ts";
 import { deleteAlertsOf, tidyAlerts } from "./store/alert-rows.ts";
 import { type AlertStore, alertStore, unassignAlertsOf } from "./store/alert-store.ts";
+import { type AskedArms, askedArms, entryLists } from "./store/asked-arms.ts";
 import { type RuleDecisions, ruleDecisions, takeOverRules } from "./store/decision-store.ts";
 import { exportedAlerts } from "./store/exported-alerts.ts";
 import { type HoldOutResults, holdOutPlans, holdOutResults } from "./store/hold-out-results.ts";

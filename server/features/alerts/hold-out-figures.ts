@@ -64,7 +64,8 @@ export function holdOutFigures(
   const entries = treated.entries + control.entries;
   const perMonth = entries / Math.max(runningMs / msPerMonth, 0.25);
   const monthsLeft = entries === 0 ? null : Math.max(0, plan.planned - entries) / perMonth;
-  const isRatioOff = sampleRatioProbability({ treated: treated.entries, control: control.entries }, share) < unlikely;
+  const isRatioOff =
+    sampleRatioProbability({ treated: treated.entries, control: control.entries }, share) < unlikely;
   const figures = {
     ...result,
     ...plan,

@@ -81,12 +81,16 @@ async function settleExperiment(ground: Ground, experiment: OpenExperiment): Pro
   // An outcome "unpaid" is known by the end of a period, whenever that is.
   const of = primary === "unpaid" ? { ...experiment, horizonDays: 0 } : experiment;
   for (let after = 0; ; ) {
-    const due = await ledger.holdOutResults.due(organization.id, of, { today, after, limit: entriesTogether });
+    const due = await ledger.holdOutResults.due(organization.id, of, {
+      today,
+      after,
+      limit: entriesTogether,
+    });
     if (due.length > 0) {
       const settled: SettledEntry[] = [];
       // Of a user without an account the user is the unit.
       for (const kind of ["account", "user"] as const) {
-        const own = due.filter(({ account }) => (account > 0) === (kind === "account"));
+        const own = due.filter(({ account }) => account > 0 === (kind === "account"));
         if (own.length > 0) settled.push(...(await settledOf(ground, of, primary, kind, own)));
       }
       await ledger.holdOutResults.settle(organization.id, settled);
@@ -102,8 +106,7 @@ async function planned(
   experiment: OpenExperiment,
 ): Promise<ExperimentPlan> {
   const { condition, share } = experiment;
-  const isOfPayment =
-    condition !== null && isAboutEvent(condition);
+  const isOfPayment = condition !== null && isAboutEvent(condition);
   const pays =
     (await hasPayers(warehouse, organization.id, "account")) ||
     (await hasPayers(warehouse, organization.id, "user"));

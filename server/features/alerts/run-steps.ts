@@ -27,7 +27,10 @@ export async function runRuleSteps({ ledger, nowMs, log }: StepParts): Promise<v
         after = ran.after;
       }
       if (refused > 0)
-        log.warn({ organization: id, rule, alerts: refused }, "tasks of a rule were not added: there are too many");
+        log.warn(
+          { organization: id, rule, alerts: refused },
+          "tasks of a rule were not added: there are too many",
+        );
     }
   }
 }

@@ -6,8 +6,8 @@ import type { CallRow } from "../../analytics/call-list.ts";
 import { keyOfEntity, type NamedEntity, type RuleEntity } from "../../ledger/stores/entity-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Precision } from "../alerts/rules/preview-figures.ts";
-import type { Totals } from "../results/totals.ts";
 import type { FiredRecord } from "../alerts/store/alerts.ts";
+import type { Totals } from "../results/totals.ts";
 
 /** A user or an account that is named. */
 export interface DigestEntity extends NamedEntity {

@@ -253,13 +253,7 @@ function taskChanges(engine: Engine) {
   return {
     /** @returns undefined when there is no such user or account
      * @throws Refusal when there are too many, or the assignee is no team member */
-    add: (
-      organization: number,
-      entity: EntityRef,
-      task: NewTask,
-      by: Actor,
-      nowMs: number,
-    ) =>
+    add: (organization: number, entity: EntityRef, task: NewTask, by: Actor, nowMs: number) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         const numbers = yield* lockEntity(organization, entity);

@@ -137,7 +137,10 @@ function armOperation(): object {
       description:
         "Before your page shows an offer: is this user in the control group of the alert rule? The first request or the event of the rule, whichever comes first, is the entry, and the arm stays the same. Ask from your server, with a project token of the scope `arm`. Without an answer within a second show nothing, and send the event.",
       requestBody: { required: true, content: json(reference("Arm")) },
-      responses: { 200: { description: "The arm.", content: json(reference("ArmAnswer")) }, ...errors(["not_found"]) },
+      responses: {
+        200: { description: "The arm.", content: json(reference("ArmAnswer")) },
+        ...errors(["not_found"]),
+      },
     },
   };
 }

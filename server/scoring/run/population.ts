@@ -31,7 +31,11 @@ export interface ScoredOrganization {
 export async function weightsOf(
   { id, readEntered }: Pick<ScoredOrganization, "id" | "readEntered">,
   kind: EntityKind,
-  { fromDay, day, horizonDays }: { readonly fromDay: number; readonly day: number; readonly horizonDays: number },
+  {
+    fromDay,
+    day,
+    horizonDays,
+  }: { readonly fromDay: number; readonly day: number; readonly horizonDays: number },
 ): Promise<LabelWeights> {
   if (readEntered === undefined) return noWeights;
   const entered = await readEntered({ organization: id, kind }, fromDay - horizonDays, day);

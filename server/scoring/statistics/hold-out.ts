@@ -70,9 +70,7 @@ export function holdOutResult(
   const count = treated.count + control.count;
   const z = isFinal ? normalQuantile975 : quantileOfLooks(Math.max(1, count), planned);
   const kept = newcombeAt(z, control, treated);
-  const hasFew = [treated, control].some(
-    ({ hits, count: all }) => hits < fewest || all - hits < fewest,
-  );
+  const hasFew = [treated, control].some(({ hits, count: all }) => hits < fewest || all - hits < fewest);
   if (hasFew) return { verdict: "few", kept, isFinal };
   const verdict = kept.low > 0 ? "keeps" : kept.high < 0 ? "harms" : "open";
   return { verdict, kept, isFinal };

@@ -6,8 +6,8 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { chunkAlerts, type RuleToDecide, type Watermark } from "../store/decisions.ts";
-import { momentEvents, receivedLate } from "./moment-events.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
+import { momentEvents, receivedLate } from "./moment-events.ts";
 
 /** Events that happened longer ago than this fire no alert, although they are loaded late. */
 const oldestMs = 7 * 86_400_000;

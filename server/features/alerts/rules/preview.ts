@@ -3,7 +3,12 @@
  * decision, and whether they were followed by churn. Nothing is stored. See
  * docs/decisions/0086.
  */
-import { isAboutEvent, isMoment, type RuleCondition, type RuleScope } from "../../../../contract/alerts/rules.ts";
+import {
+  isAboutEvent,
+  isMoment,
+  type RuleCondition,
+  type RuleScope,
+} from "../../../../contract/alerts/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";

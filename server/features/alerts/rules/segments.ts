@@ -10,10 +10,7 @@ import { isAbove } from "./mrr.ts";
 import type { Reading } from "./step.ts";
 
 /** The condition of a rule that is decided once a scored day, as it is saved. */
-export type DailyRuleCondition = Exclude<
-  RuleCondition,
-  MomentCondition | { readonly kind: "sourceSilent" }
->;
+export type DailyRuleCondition = Exclude<RuleCondition, MomentCondition | { readonly kind: "sourceSilent" }>;
 
 /** The condition and the scope of a rule, with the members of their segments. */
 export interface OfSegments {

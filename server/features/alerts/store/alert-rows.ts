@@ -19,6 +19,7 @@ import {
 } from "../../../ledger/sql.ts";
 import { type EntityNumbers, keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
+import { forgetListed } from "./asked-arms.ts";
 import {
   type AlertKey,
   type AlertsInMessages,
@@ -30,7 +31,6 @@ import {
   type OpenMoment,
   type UnsentAlert,
 } from "./decisions.ts";
-import { forgetListed } from "./asked-arms.ts";
 import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 import { deleteVerdictsOf, tidyVerdicts } from "./verdicts.ts";
 import { isKept } from "./which-alerts.ts";

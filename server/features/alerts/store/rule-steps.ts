@@ -78,7 +78,9 @@ export interface StepMessage extends EntityNumbers {
   readonly atMs: number;
 }
 
-const messageRow = new RowOf<Omit<StepMessage, "rule"> & { readonly ruleId: number; readonly ruleName: string }>({
+const messageRow = new RowOf<
+  Omit<StepMessage, "rule"> & { readonly ruleId: number; readonly ruleName: string }
+>({
   id: integer("alert * 1000 + after_days"),
   user: integer("user_number"),
   account: integer("account_number"),
@@ -164,12 +166,7 @@ export function ruleSteps(engine: Engine) {
 
     /** Runs the steps that are due, of at most so many alerts. @param after only alerts with higher ids
      * @throws Refusal when another node leads */
-    run: async (
-      organization: number,
-      rule: number,
-      after: number,
-      clock: StepClock,
-    ): Promise<StepsRun> => {
+    run: async (organization: number, rule: number, after: number, clock: StepClock): Promise<StepsRun> => {
       const nowMs = await engine.sharedNowMs(clock.nowMs);
       return engine.leadingTransaction((audit) =>
         runSteps(audit, { organization, rule, after }, { ...clock, nowMs }),
@@ -253,7 +250,11 @@ function* addTasks(
 /** Adds messages about alerts that are still open: one for each to webhooks, and one for all to Slack and by
  * e-mail. */
 function* sendAgain(
-  { organization, rule, found }: { readonly organization: number; readonly rule: number; readonly found: RuleOfSteps },
+  {
+    organization,
+    rule,
+    found,
+  }: { readonly organization: number; readonly rule: number; readonly found: RuleOfSteps },
   alerts: readonly OpenAlert[],
   { afterDays }: StoredStep,
   { nowMs, nextMorningMs }: StepClock,

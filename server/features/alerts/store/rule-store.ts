@@ -25,8 +25,8 @@ import { refuseStranger } from "../../../ledger/stores/entity-rows.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import type { HoldOutExperiment } from "./experiments.ts";
 import { beginExperiment, findExperiments } from "./hold-outs.ts";
-import { type StoredStep, stepsIn, storedSteps } from "./rule-steps.ts";
 import { markRuleDeleted } from "./rule-deletions.ts";
+import { type StoredStep, stepsIn, storedSteps } from "./rule-steps.ts";
 import {
   type AlertRule,
   effectsOf,
