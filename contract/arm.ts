@@ -1,4 +1,5 @@
-/** `POST /arm`: a company's server asks for the arm of a user or an account, before its page shows an offer. */
+/** `POST /arm`: a company's server asks for the arm of a user or an account, before its page shows an
+ * offer. */
 import Type, { type Static } from "typebox";
 import { Field, nullable } from "./api/schema.ts";
 import { identifier } from "./write-api.ts";

@@ -229,8 +229,8 @@ const credential = {
     },
   ),
 };
-/** `server` does all that the write API says. `browser` is for a token in a page, which is public. `arm` asks for
- * arms of control groups, and nothing else. */
+/** `server` does all that the write API says. `browser` is for a token in a page, which is public. `arm` asks
+ * for arms of control groups, and nothing else. */
 export const tokenScopes = ["server", "browser", "arm"] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 const scope = Type.Enum([...tokenScopes], {

@@ -1,5 +1,5 @@
-/** `POST /arm` from the front door to the figures of the rule: who may ask, what it refuses, and one entry and one
- * alert for each customer, whether the request or the event comes first. */
+/** `POST /arm` from the front door to the figures of the rule: who may ask, what it refuses, and one entry
+ * and one alert for each customer, whether the request or the event comes first. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type { ArmAnswer } from "../../contract/arm.ts";

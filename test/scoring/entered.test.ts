@@ -74,8 +74,8 @@ test("rows are repeated so that their copies add up to the weights", () => {
   expect(repeated<{ index: number; weight?: number }>(plain)).toBe(plain);
 });
 
-/** Entities of a day, and the same day if four in five of those with a high risk were treated, which keeps half
- * of them. */
+/** Entities of a day, and the same day if four in five of those with a high risk were treated, which keeps
+ * half of them. */
 function treatedSnapshot(): {
   readonly truth: Snapshot;
   readonly naive: Snapshot;

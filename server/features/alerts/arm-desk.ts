@@ -1,5 +1,5 @@
-/** Answers requests for arms. Requests that arrive during a commit share the next one, because each commit waits
- * for the disk. */
+/** Answers requests for arms. Requests that arrive during a commit share the next one, because each commit
+ * waits for the disk. */
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import type { Zone } from "../../calendar/zone.ts";
@@ -39,8 +39,8 @@ export class ArmDesk {
     this.#nowMs = nowMs;
   }
 
-  /** The arm of a user or an account. A new entry is on disk when it resolves. @throws ApiError while too many
-   * questions wait */
+  /** The arm of a user or an account. A new entry is on disk when it resolves. @throws ApiError while too
+   * many questions wait */
   ask(organization: Asker, question: ArmQuestion): Promise<ArmOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<ArmOutcome>();
     const queue = this.#queues.get(organization.id);

@@ -7,8 +7,8 @@ import type { EnteredRow } from "./store/hold-out-results.ts";
 /** Days of one statement: a rule may fire a thousand alerts a day. */
 const daysTogether = 14;
 
-/** Makes the reader. An alert about an account is about its users of today, too; an alert about a user is about
- * the account that was drawn for it. */
+/** Makes the reader. An alert about an account is about its users of today, too; an alert about a user is
+ * about the account that was drawn for it. */
 export function enteredReader(
   warehouse: Warehouse,
   { holdOutResults }: Pick<SharedLedger, "holdOutResults">,

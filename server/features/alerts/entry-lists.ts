@@ -1,5 +1,5 @@
-/** Lists who may enter the experiments of rules about events, so that `POST /arm` need not ask the warehouse: once
- * a day, and after a change of the rule. The facts are those by which an alert is drawn. */
+/** Lists who may enter the experiments of rules about events, so that `POST /arm` need not ask the warehouse:
+ * once a day, and after a change of the rule. The facts are those by which an alert is drawn. */
 import { isAboutEvent } from "../../../contract/alerts/rules.ts";
 import { numbersOfSet } from "../../analytics/entities/entity-sets.ts";
 import { zoneOf } from "../../calendar/zone.ts";

@@ -93,8 +93,8 @@ interface EndRow {
   readonly churnDay: number;
 }
 
-/** Whether entities had churned a horizon after a day, by `${number} ${day}`. Those without a score on the last
- * day of it are left out. @throws WarehouseError */
+/** Whether entities had churned a horizon after a day, by `${number} ${day}`. Those without a score on the
+ * last day of it are left out. @throws WarehouseError */
 export async function endsOf(
   warehouse: Warehouse,
   { organization: { id: organization }, horizonDays }: OutcomeQuestion,

@@ -1,5 +1,5 @@
-/** Runs the steps of all alert rules that are due: once a day, and after each decision. Most runs find nothing
- * to do. */
+/** Runs the steps of all alert rules that are due: once a day, and after each decision. Most runs find
+ * nothing to do. */
 import { zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";

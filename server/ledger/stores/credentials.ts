@@ -13,9 +13,9 @@ import { noMemberForSecret } from "../rules/member-notes.ts";
 import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "../sql.ts";
 import { findOrganization, lockKnownOrganization, lockOrganization } from "./organization-rows.ts";
 
-/** Every project token has `write`, `browser` or `arm`: its scope. One for pages may have `join`: pages may give
- * users accounts that exist. Every read key has `read`. With `erase` it may also erase users, with `manage`
- * it may change settings and rejected events. */
+/** Every project token has `write`, `browser` or `arm`: its scope. One for pages may have `join`: pages may
+ * give users accounts that exist. Every read key has `read`. With `erase` it may also erase users, with
+ * `manage` it may change settings and rejected events. */
 export type Right = RightOfTokens | "read" | "erase" | "manage";
 export type RightOfTokens = "write" | "browser" | "join" | "arm";
 

@@ -1,8 +1,8 @@
 /**
- * Who was in an experiment with a control group, and what that does to the rows that models learn from. Those who
- * were treated stayed more often than without it, so a model that learned from them would say that they are safe.
- * Their rows are left out, and those of controls stand for them: each weighs 1 ÷ share (Horvitz and Thompson
- * 1952).
+ * Who was in an experiment with a control group, and what that does to the rows that models learn from. Those
+ * who were treated stayed more often than without it, so a model that learned from them would say that they
+ * are safe. Their rows are left out, and those of controls stand for them: each weighs 1 ÷ share (Horvitz and
+ * Thompson 1952).
  */
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { Query } from "../queries/query.ts";
@@ -46,9 +46,9 @@ export class LabelWeights {
     this.#horizonDays = horizonDays;
   }
 
-  /** The arm and the weight of a row whose label is of the horizon from a day: 0 of a treated entity, 1 ÷ share of
-   * a control, 1 of others. An entry counts for a horizon, so that labels whose horizons meet it are of its
-   * arm. */
+  /** The arm and the weight of a row whose label is of the horizon from a day: 0 of a treated entity, 1 ÷
+   * share of a control, 1 of others. An entry counts for a horizon, so that labels whose horizons meet it are
+   * of its arm. */
   of(entity: number, cutoffDay: number): { readonly arm: Entered["arm"] | null; readonly weight: number } {
     const own = (this.#entered.get(entity) ?? []).filter(
       ({ day }) => Math.abs(day - cutoffDay) < this.#horizonDays,
@@ -80,8 +80,8 @@ export class LabelWeights {
 /** The weights of an organization without experiments. */
 export const noWeights = new LabelWeights([], 1);
 
-/** The rows, each as often as it weighs, so that shares and errors are of those for whom they stand. Copies are of
- * one cluster: no interval becomes narrower by them. Fractions are carried from row to row. */
+/** The rows, each as often as it weighs, so that shares and errors are of those for whom they stand. Copies
+ * are of one cluster: no interval becomes narrower by them. Fractions are carried from row to row. */
 export function repeated<Row extends { readonly weight?: number | undefined }>(
   rows: readonly Row[],
 ): readonly Row[] {

@@ -51,8 +51,9 @@ export function allRows({ rows, beside }: Snapshot): SnapshotRow[] {
   return [...rows, ...(beside?.churned ?? [])];
 }
 
-/** The rows by which models are judged, and which make up base rates, controls as often as they weigh. An end that is scheduled is known, and
- * not predicted: models are trained with such rows, and not judged by them. */
+/** The rows by which models are judged, and which make up base rates, controls as often as they weigh. An end
+ * that is scheduled is known, and not predicted: models are trained with such rows, and not judged by
+ * them. */
 export function judgedRows({ rows }: Pick<Snapshot, "rows">): readonly SnapshotRow[] {
   return repeated(rows.filter(isJudged));
 }

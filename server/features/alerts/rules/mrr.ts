@@ -8,6 +8,7 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { DecisionParts } from "./decision-parts.ts";
+import { isAbove } from "./segments.ts";
 
 /** Reads MRR now, a few thousand entities at a time. @throws WarehouseError */
 export function mrrReader(
@@ -33,8 +34,8 @@ export function mrrReader(
   };
 }
 
-/** Those whose MRR is above a limit, or unknown. Who has one in several currencies is read by itself, because an
- * unknown MRR of the past does not count. @throws WarehouseError */
+/** Those whose MRR is above a limit, or unknown. Who has one in several currencies is read by itself, because
+ * an unknown MRR of the past does not count. @throws WarehouseError */
 export async function payersAbove(
   warehouse: Warehouse,
   { settings, mrrOf }: Pick<DecisionParts, "mrrOf"> & Pick<SharedLedger, "settings">,
@@ -54,11 +55,6 @@ export async function payersAbove(
   const numbers = rows.map(({ entity }) => entity);
   const mrrs = await mrrOf(organization, kind, numbers);
   return numbers.filter((number) => isAbove(mrrs.get(number), above));
-}
-
-/** Whether an MRR is above a limit. An unknown one (null) is, because it may be the highest of all. */
-export function isAbove(mrr: number | null | undefined, limit: number): boolean {
-  return mrr === null || (mrr ?? 0) > limit;
 }
 
 const entitiesOfStatement = 2_000;

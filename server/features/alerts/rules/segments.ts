@@ -6,7 +6,6 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import type { RuleVersion } from "../store/decisions.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
-import { isAbove } from "./mrr.ts";
 import type { Reading } from "./step.ts";
 
 /** The condition of a rule that is decided once a scored day, as it is saved. */
@@ -73,6 +72,11 @@ export async function exemptOf(
   const exempt = await withinSegment(parts, organization, segment, firing);
   return (number, mrr) =>
     (segment !== undefined && exempt.has(number)) || (mrrAbove !== undefined && isAbove(mrr, mrrAbove));
+}
+
+/** Whether an MRR is above a limit. An unknown one (null) is, because it may be the highest of all. */
+export function isAbove(mrr: number | null | undefined, limit: number): boolean {
+  return mrr === null || (mrr ?? 0) > limit;
 }
 
 /** The entities of a list that are in a segment; all entities without a segment. @throws ApiError when there

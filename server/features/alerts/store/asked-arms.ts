@@ -28,8 +28,8 @@ import type { EntryArm } from "./experiments.ts";
 import { addEntries, type DrawnUnit, findKnownArms, holdAgain, holdOutOf } from "./hold-outs.ts";
 import { isKept } from "./which-alerts.ts";
 
-/** Who may enter the experiment of a rule, as it was listed last. Under a rule about a segment those who may are
- * listed, under any other those who may not. An account that may not enter is there with its users. */
+/** Who may enter the experiment of a rule, as it was listed last. Under a rule about a segment those who may
+ * are listed, under any other those who may not. An account that may not enter is there with its users. */
 export const entryLists = ({ integer: int, keyed }: TableTypes) => `
   CREATE TABLE hold_out_listed (
     rule ${int} NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
@@ -57,8 +57,8 @@ export interface AskedArm {
   readonly until: number | null;
 }
 
-/** `notAboutEvents`: the rule has no event before which one could ask. `aboutUsers`: it is about users, and an
- * account was named. */
+/** `notAboutEvents`: the rule has no event before which one could ask. `aboutUsers`: it is about users, and
+ * an account was named. */
 export type ArmOutcome = AskedArm | "noRule" | "notAboutEvents" | "aboutUsers" | "noEntity";
 
 /** The day of requests, and the horizon for which a control is left alone. */
@@ -119,8 +119,9 @@ const listRow = new RowOf<EntryList>({
 /** The store of arms that are asked for. */
 export function askedArms(engine: Engine) {
   return {
-    /** The arms of users and accounts of one organization, in the order of the questions. Nothing is committed
-     * where all of them are known. A new unit is drawn, and its entry is on disk before the answer. */
+    /** The arms of users and accounts of one organization, in the order of the questions. Nothing is
+     * committed where all of them are known. A new unit is drawn, and its entry is on disk before the
+     * answer. */
     ask: async (
       organization: number,
       questions: readonly ArmQuestion[],

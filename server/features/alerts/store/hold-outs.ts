@@ -118,7 +118,8 @@ const entryRow = new RowOf<KnownArms["entries"][number]>({
 
 /**
  * Controls of a day and later, by user and drawn account: those of alerts, and those of entries without one,
- * because the arm was asked for or the user was erased. The plus keeps SQLite from the index of rules: few alerts are of controls.
+ * because the arm was asked for or the user was erased. The plus keeps SQLite from the index of rules: few
+ * alerts are of controls.
  * @param which a condition on `user_number` and `drawn`
  */
 export function findControls(
