@@ -55,7 +55,6 @@ export type StateCondition =
 
 /** Conditions that fire once per event and have no end. */
 export const moments = ["event", "paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
-export type Moment = (typeof moments)[number];
 
 /** Conditions about an event. `event`: one of any name, such as `cancel_flow_opened`. */
 export type EventCondition =

@@ -1,9 +1,9 @@
 /** The background jobs of analysis on a warehouse. On one machine they always run; in a cluster they run on
  * the node that leads. */
 
-import { enteredReader } from "../features/alerts/entered.ts";
-import { listEntries } from "../features/alerts/entry-lists.ts";
-import { holdOutSettler } from "../features/alerts/hold-out-outcomes.ts";
+import { enteredReader } from "../features/alerts/control-groups/entered.ts";
+import { listEntries } from "../features/alerts/control-groups/entry-lists.ts";
+import { holdOutSettler } from "../features/alerts/control-groups/settle.ts";
 import { renderMessages } from "../features/alerts/message-renderer.ts";
 import { RuleDecider } from "../features/alerts/rule-decider.ts";
 import { runRuleSteps } from "../features/alerts/run-steps.ts";

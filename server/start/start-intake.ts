@@ -6,7 +6,7 @@ import type { Registry } from "prom-client";
 import { ledgerOperations } from "../between/remote/shared-ledger.ts";
 import { relayLive } from "../cluster/live-relay.ts";
 import type { Config } from "../config.ts";
-import { armHandler } from "../features/alerts/arm-handler.ts";
+import { armHandler } from "../features/alerts/control-groups/arm-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "../http/api/gateway.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { destinationLimits } from "../../contract/destinations/destinations.ts";
 import { zoneOf } from "../../server/calendar/zone.ts";
-import { armOf, drawOf } from "../../server/features/alerts/arm.ts";
 import { commitChunk } from "../../server/features/alerts/commit-chunk.ts";
+import { armOf, drawOf } from "../../server/features/alerts/control-groups/draw.ts";
 import { renderDeliveries } from "../../server/features/alerts/message-renderer.ts";
 import { nextMorningMs } from "../../server/features/alerts/next-morning.ts";
 import {

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type SteppingRule, stepsOfDay } from "../../server/features/alerts/daily/day-steps.ts";
 import { lookbackOf, type ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { type SteppingRule, stepsOfDay } from "../../server/features/alerts/rules/day-steps.ts";
 import { baseOf } from "../../server/features/alerts/rules/readings.ts";
 import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import type { EntityStateRow } from "../../server/features/alerts/store/decisions.ts";

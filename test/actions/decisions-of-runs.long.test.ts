@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { decisionsOfDay, type RuleOnDay } from "../../server/features/alerts/daily/decide-day.ts";
 import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { decisionsOfDay, type RuleOnDay } from "../../server/features/alerts/rules/decide-day.ts";
 import { mrrReader } from "../../server/features/alerts/rules/mrr.ts";
 import { replaysOf } from "../../server/features/alerts/rules/preview.ts";
 import type { EntityStateRow } from "../../server/features/alerts/store/decisions.ts";

@@ -2,9 +2,9 @@
 import { expect } from "bun:test";
 import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/alerts/rules.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
-import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
 import { decideContinuousRules, decideDailyRules } from "../../server/features/alerts/rules/decide-rules.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
+import { SeenOwners } from "../../server/features/alerts/rules/seen-owners.ts";
 import type { EntityWorth } from "../../server/features/alerts/rules/worth.ts";
 import type {
   ClosedAlert,

@@ -1,9 +1,9 @@
 /** Rules that are decided together: one that cannot be read or committed keeps no other back. */
 import { expect, test } from "bun:test";
 import type { RuleExemptions } from "../../contract/alerts/rules.ts";
-import { decideDays } from "../../server/features/alerts/daily/decide-days.ts";
-import { SeenOwners } from "../../server/features/alerts/moments/seen-owners.ts";
+import { decideDays } from "../../server/features/alerts/rules/decide-days.ts";
 import type { DecisionParts } from "../../server/features/alerts/rules/decision-parts.ts";
+import { SeenOwners } from "../../server/features/alerts/rules/seen-owners.ts";
 import type { RuleToDecide, RuleVersion } from "../../server/features/alerts/store/decisions.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";

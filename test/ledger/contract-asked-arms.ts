@@ -1,7 +1,11 @@
 /** The part of the contract about arms that are asked for: one entry and one arm, whoever comes first. */
 import { describe, expect, test } from "bun:test";
-import { drawOf } from "../../server/features/alerts/arm.ts";
-import type { ArmQuestion, AskedArm, ListedUnit } from "../../server/features/alerts/store/asked-arms.ts";
+import type {
+  ArmQuestion,
+  AskedArm,
+  ListedUnit,
+} from "../../server/features/alerts/control-groups/asked-arms.ts";
+import { drawOf } from "../../server/features/alerts/control-groups/draw.ts";
 import { commandLine as by } from "../../server/ledger/audit.ts";
 import type { RuleEntity } from "../../server/ledger/stores/entity-rows.ts";
 import { alertRule, decision, firedAlert } from "./alert-decision.ts";

@@ -1,7 +1,7 @@
 /** What a control group shows, in figures and in words. */
 import { describe, expect, test } from "bun:test";
-import { holdOutFigures } from "../../server/features/alerts/hold-out-figures.ts";
-import type { ArmCount } from "../../server/features/alerts/store/hold-out-results.ts";
+import { holdOutFigures } from "../../server/features/alerts/control-groups/figures.ts";
+import type { ArmCount } from "../../server/features/alerts/control-groups/results-store.ts";
 
 const month = 30.44 * 86_400_000;
 const plan = { primary: "churned", base: 0.4, planned: 200 } as const;

@@ -17,14 +17,17 @@ import { presetTexts } from "./presets.ts";
 import { StripeSettings } from "./stripe-settings.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
+/** The scopes of tokens that send. */
+type SendingScope = Exclude<TokenScope, "arm">;
+
 /** The placeholder in the code until there is a token. */
-const tokenToCome: Readonly<Record<TokenScope, string>> = {
+const tokenToCome: Readonly<Record<SendingScope, string>> = {
   server: "YOUR_TOKEN",
   browser: "YOUR_BROWSER_TOKEN",
 };
 
 /** The tokens that were made on this page, one for each scope. */
-export type NewTokens = Partial<Readonly<Record<TokenScope, string>>>;
+export type NewTokens = Partial<Readonly<Record<SendingScope, string>>>;
 
 interface SetUpProps {
   readonly entry: Entry;
@@ -110,7 +113,7 @@ function ToStart(): ReactElement {
   );
 }
 
-function Token({ scope, entry, tokens, onToken }: SetUpProps & { scope: TokenScope }): ReactElement {
+function Token({ scope, entry, tokens, onToken }: SetUpProps & { scope: SendingScope }): ReactElement {
   const word = scope === "browser" ? "browser token" : "token";
   const mayCreate = useMayAs("member");
   const create = useChange("POST /api/tokens");

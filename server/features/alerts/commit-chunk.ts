@@ -10,7 +10,8 @@ import {
   gatheredMessageId,
   runMessageId,
 } from "./alert-messages.ts";
-import { drawAlerts } from "./arm.ts";
+import { drawAlerts } from "./control-groups/draw.ts";
+import type { KnownArms } from "./control-groups/experiments.ts";
 import {
   type AlertKey,
   type AlertsOfCap,
@@ -25,7 +26,6 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "./store/decisions.ts";
-import type { KnownArms } from "./store/experiments.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
 

@@ -1,13 +1,13 @@
 /** Alert rules, their alerts and hold-outs, and what was said about rows of the call list. */
 import type { Feature } from "../../ledger/feature.ts";
+import { type AskedArms, askedArms, entryLists } from "./control-groups/asked-arms.ts";
+import { type HoldOutResults, holdOutPlans, holdOutResults } from "./control-groups/results-store.ts";
+import { controlsOfErasedUsers, holdOutTables } from "./control-groups/tables.ts";
 import { type AboutUserStore, aboutUser, aboutUserStore } from "./store/about-user.ts";
 import { deleteAlertsOf, tidyAlerts } from "./store/alert-rows.ts";
 import { type AlertStore, alertStore, unassignAlertsOf } from "./store/alert-store.ts";
-import { type AskedArms, askedArms, entryLists } from "./store/asked-arms.ts";
 import { type RuleDecisions, ruleDecisions, takeOverRules } from "./store/decision-store.ts";
 import { exportedAlerts } from "./store/exported-alerts.ts";
-import { type HoldOutResults, holdOutPlans, holdOutResults } from "./store/hold-out-results.ts";
-import { controlsOfErasedUsers, holdOutTables } from "./store/hold-out-tables.ts";
 import { finishRuleDeletions } from "./store/rule-deletions.ts";
 import { type RuleSteps, ruleSteps, stepTables } from "./store/rule-steps.ts";
 import { type AlertRuleStore, alertRuleStore } from "./store/rule-store.ts";

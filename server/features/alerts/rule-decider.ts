@@ -10,11 +10,11 @@ import type { SourceWatch } from "../../scoring/run/source-watch.ts";
 import { newestRun } from "../../scoring/run/status.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { commitChunk } from "./commit-chunk.ts";
-import { SeenOwners } from "./moments/seen-owners.ts";
 import { clockOf } from "./next-morning.ts";
 import { decideContinuousRules, decideDailyRules } from "./rules/decide-rules.ts";
 import type { DecisionParts } from "./rules/decision-parts.ts";
 import { mrrReader } from "./rules/mrr.ts";
+import { SeenOwners } from "./rules/seen-owners.ts";
 import { worthReader } from "./rules/worth.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "./store/decisions.ts";
 

@@ -7,7 +7,7 @@ import type { Zone } from "../../calendar/zone.ts";
 import { billingOf } from "../../figures/payers.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
-import type { HoldOutFigures } from "./hold-out-figures.ts";
+import type { HoldOutFigures } from "./control-groups/figures.ts";
 import { readRuleFigures } from "./rule-figures.ts";
 
 export const ruleFiguresHandlers = {

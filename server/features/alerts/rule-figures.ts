@@ -6,12 +6,12 @@ import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import { runsBetween } from "../../scoring/run/records.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { type HoldOutFigures, holdOutFigures } from "./hold-out-figures.ts";
+import type { HoldOutExperiment } from "./control-groups/experiments.ts";
+import { type HoldOutFigures, holdOutFigures } from "./control-groups/figures.ts";
 import { type AlertOutcome, outcomesOf } from "./outcomes.ts";
 import { type BaseRate, baseRateOf } from "./rules/base-rate.ts";
 import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "./rules/preview-figures.ts";
 import type { FiredRecord } from "./store/alerts.ts";
-import type { HoldOutExperiment } from "./store/experiments.ts";
 import type { AlertRule } from "./store/rules.ts";
 
 interface RuleFiguresParts {

@@ -18,7 +18,7 @@ import type { EntityRef } from "../../ledger/stores/entity-rows.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import { notFound } from "../notes-and-tasks/handlers.ts";
 import { alertAnswer } from "./alert-list.ts";
-import { defaultExemption } from "./default-exemption.ts";
+import { defaultExemption } from "./control-groups/default-exemption.ts";
 import type { AlertChange } from "./store/alerts.ts";
 import type { AlertRule } from "./store/rules.ts";
 

@@ -1,11 +1,11 @@
 /** Decides the rules of an organization that are due. */
 import { isMoment, type RuleCondition } from "../../../../contract/alerts/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { decideDays } from "../daily/decide-days.ts";
-import { closeMoments } from "../moments/close-moments.ts";
-import { decideEvents } from "../moments/decide-events.ts";
-import { decideOwners } from "../moments/decide-owners.ts";
 import type { RuleToDecide } from "../store/decisions.ts";
+import { closeMoments } from "./close-moments.ts";
+import { decideDays } from "./decide-days.ts";
+import { decideEvents } from "./decide-events.ts";
+import { decideOwners } from "./decide-owners.ts";
 import { decideSources } from "./decide-sources.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import type { DailyRuleCondition } from "./segments.ts";

@@ -1,7 +1,6 @@
 /** Decides rules about silent sources, in each run. */
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { chunkOf } from "../moments/firing.ts";
 import type {
   DecisionChunk,
   EntityStateRow,
@@ -10,6 +9,7 @@ import type {
   Watermark,
 } from "../store/decisions.ts";
 import type { DecisionParts } from "./decision-parts.ts";
+import { chunkOf } from "./firing.ts";
 import { rowOf, stateOf } from "./states.ts";
 import { step, unknownEntity } from "./step.ts";
 

@@ -6,11 +6,11 @@ import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
 import type { SourceWatch } from "../../../scoring/run/source-watch.ts";
-import type { SeenOwners } from "../moments/seen-owners.ts";
 import type { RuleDecisions } from "../store/decision-store.ts";
 import type { DecisionChunk, RuleVersion, Watermark } from "../store/decisions.ts";
 import type { BulkParts } from "./bulk-changes.ts";
 import type { FiringParts } from "./facts.ts";
+import type { SeenOwners } from "./seen-owners.ts";
 
 export interface DecisionParts extends FiringParts, BulkParts {
   /** The accounts whose users were erased, by requests of this time or later. */

@@ -13,9 +13,9 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import { momentEvents } from "../moments/moment-events.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, isOfRisk, lookbackOf } from "./conditions.ts";
+import { momentEvents } from "./moment-events.ts";
 import {
   type FindSegment,
   knownDays,

@@ -18,8 +18,9 @@ import {
   word,
 } from "../../../ledger/sql.ts";
 import { type EntityNumbers, keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
+import { forgetListed } from "../control-groups/asked-arms.ts";
+import { findControls, forgetEntriesOf, tidyEntries } from "../control-groups/entries-store.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
-import { forgetListed } from "./asked-arms.ts";
 import {
   type AlertKey,
   type AlertsInMessages,
@@ -31,7 +32,6 @@ import {
   type OpenMoment,
   type UnsentAlert,
 } from "./decisions.ts";
-import { findControls, forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 import { deleteVerdictsOf, tidyVerdicts } from "./verdicts.ts";
 import { isKept } from "./which-alerts.ts";
 

@@ -36,6 +36,7 @@ import {
   refuseStranger,
 } from "../../../ledger/stores/entity-rows.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
+import { findControls } from "../control-groups/entries-store.ts";
 import { entityOfNumbers } from "./alert-states.ts";
 import {
   type Alert,
@@ -53,7 +54,6 @@ import {
   type WorkOnCall,
   wordsOf,
 } from "./alerts.ts";
-import { findControls } from "./hold-outs.ts";
 import { findVerdicts, type GivenVerdict, keepVerdict } from "./verdicts.ts";
 import { deletedRules, isNamed, isNoControl, isOpen, ofKeptRule } from "./which-alerts.ts";
 

@@ -28,6 +28,8 @@ import {
 } from "../../../ledger/stores/entity-rows.ts";
 import { lockOrganization } from "../../../ledger/stores/organization-rows.ts";
 import { addDeliveries, gather, type NewDelivery } from "../../../sending/delivery-store.ts";
+import { addEntries, findKnownArms, holdOutOf } from "../control-groups/entries-store.ts";
+import type { ArmsQuestion, HoldOut, KnownArms } from "../control-groups/experiments.ts";
 import {
   addAlerts,
   closeAlerts,
@@ -53,8 +55,6 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "./decisions.ts";
-import type { ArmsQuestion, HoldOut, KnownArms } from "./experiments.ts";
-import { addEntries, findKnownArms, holdOutOf } from "./hold-outs.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./rule-store.ts";
 import { isKept } from "./which-alerts.ts";
 

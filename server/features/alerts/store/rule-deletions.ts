@@ -4,8 +4,8 @@
 import { skipLocked } from "../../../ledger/dialect.ts";
 import { deleteSomeParts, type Engine } from "../../../ledger/engine.ts";
 import { integer, perEngine, RowOf, run, type Steps, select, type Work } from "../../../ledger/sql.ts";
-import { deleteSomeListed } from "./asked-arms.ts";
-import { forgetSomeEntries, keepExperiments } from "./hold-outs.ts";
+import { deleteSomeListed } from "../control-groups/asked-arms.ts";
+import { forgetSomeEntries, keepExperiments } from "../control-groups/entries-store.ts";
 
 /** The most parts of one call. The next call, a second later, goes on. */
 const partsOfCall = 50;

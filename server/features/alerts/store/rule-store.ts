@@ -23,8 +23,8 @@ import {
 } from "../../../ledger/sql.ts";
 import { refuseStranger } from "../../../ledger/stores/entity-rows.ts";
 import { lockKnownOrganization, lockOrganization } from "../../../ledger/stores/organization-rows.ts";
-import type { HoldOutExperiment } from "./experiments.ts";
-import { beginExperiment, findExperiments } from "./hold-outs.ts";
+import { beginExperiment, findExperiments } from "../control-groups/entries-store.ts";
+import type { HoldOutExperiment } from "../control-groups/experiments.ts";
 import { markRuleDeleted } from "./rule-deletions.ts";
 import { type StoredStep, stepsIn, storedSteps } from "./rule-steps.ts";
 import {

@@ -22,9 +22,9 @@ import {
   word,
 } from "../../../ledger/sql.ts";
 import type { EntitiesByNumber, EntityNumbers, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
-import { chunkRefused, type DrawnAlert } from "./decisions.ts";
+import { chunkRefused, type DrawnAlert } from "../store/decisions.ts";
+import { deletedRules, isKept } from "../store/which-alerts.ts";
 import type { ArmsQuestion, EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "./experiments.ts";
-import { deletedRules, isKept } from "./which-alerts.ts";
 
 /** An experiment of a rule. */
 interface ExperimentOf {

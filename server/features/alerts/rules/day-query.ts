@@ -9,9 +9,9 @@ import { windowStart } from "../../../scoring/scores/observed-days.ts";
 import type { Parameter } from "../../../warehouse/engine/warehouse.ts";
 import { isIncluded } from "../../../warehouse/schema/included.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
-import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } from "../rules/conditions.ts";
-import { judgements } from "../rules/readings-query.ts";
+import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } from "./conditions.ts";
 import type { Run } from "./due-days.ts";
+import { judgements } from "./readings-query.ts";
 
 /** The part of a rule that the engine judges. */
 export interface RuleOfDay {

@@ -4,11 +4,11 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
-import { isAfterBulkChange } from "../rules/bulk-changes.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "../rules/segments.ts";
 import type { RuleToDecide, RuleVersion, Watermark } from "../store/decisions.ts";
+import { isAfterBulkChange } from "./bulk-changes.ts";
 import { lastDecision } from "./decided-by.ts";
+import type { DecisionParts } from "./decision-parts.ts";
+import { type DailyRuleCondition, type OfSegments, segmentsOfRule } from "./segments.ts";
 
 export type Run = ScoreRecord<RunBody>;
 

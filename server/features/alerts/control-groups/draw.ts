@@ -1,9 +1,9 @@
 /** The hold-out of an alert rule: a share of its alerts, the controls, gets no message. */
 import { createHmac } from "node:crypto";
-import type { AlertArm } from "../../../contract/alerts/rules.ts";
-import { type EntityNumbers, keyOfEntity } from "../../ledger/stores/entity-rows.ts";
-import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "./store/decisions.ts";
-import type { KnownArms } from "./store/experiments.ts";
+import type { AlertArm } from "../../../../contract/alerts/rules.ts";
+import { type EntityNumbers, keyOfEntity } from "../../../ledger/stores/entity-rows.ts";
+import type { DecisionChunk, DrawnAlert, FiredAlert, RuleVersion } from "../store/decisions.ts";
+import type { KnownArms } from "./experiments.ts";
 
 /**
  * A number in [0, 1) that is always the same for a unit of an experiment: the first 48 bits of HMAC-SHA256 /

@@ -2,25 +2,18 @@
  * rule in chunks. */
 
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
-import { crossedByWeights } from "../rules/by-weights.ts";
-import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
-import { isOfScores, isOfSegment, type ScoreCondition } from "../rules/conditions.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import {
-  type AlertFacts,
-  type FiringParts,
-  factsOf,
-  firingFigures,
-  scoreFigures,
-  worthOf,
-} from "../rules/facts.ts";
-import { rowOf } from "../rules/states.ts";
-import type { EntityState } from "../rules/step.ts";
 import type { Watermark } from "../store/decisions.ts";
+import { crossedByWeights } from "./by-weights.ts";
 import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
+import { chunksOf, type EntityDecision } from "./chunks.ts";
+import { isOfScores, isOfSegment, type ScoreCondition } from "./conditions.ts";
 import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
 import { cursorAfter } from "./decided-by.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 import type { DueRule, Run } from "./due-days.ts";
+import { type AlertFacts, type FiringParts, factsOf, firingFigures, scoreFigures, worthOf } from "./facts.ts";
+import { rowOf } from "./states.ts";
+import type { EntityState } from "./step.ts";
 
 /** A rule that decides a day. */
 export interface RuleOnDay extends RuleOfMembers {

@@ -4,8 +4,8 @@ import {
   type HoldOutResult,
   holdOutResult,
   sampleRatioProbability,
-} from "../../scoring/statistics/hold-out.ts";
-import type { ArmCount, ExperimentPlan } from "./store/hold-out-results.ts";
+} from "../../../scoring/statistics/hold-out.ts";
+import type { ArmCount, ExperimentPlan } from "./results-store.ts";
 
 /** Entries of an arm: all, those with a known outcome, and those of them that left. */
 export interface ArmFigures {

@@ -4,9 +4,9 @@
 import type { ErasedAccounts } from "../../../ledger/erasures.ts";
 import { clocksDifferMs } from "../../../scoring/run/changed-days.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import { accountsWithExclusions } from "../rules/standing.ts";
 import { adopted, type DayOfRules, type EntityStep, hasFired, type SteppingRule } from "./day-steps.ts";
 import type { Run } from "./due-days.ts";
+import { accountsWithExclusions } from "./standing.ts";
 
 /** The members of the accounts in the run that a rule compares with. */
 export interface MembersBefore {

@@ -1,22 +1,22 @@
 /** `POST /arm`: the steps of a request, in the order of those of the write API: 401, 429, 400, 404. */
-import { type ArmAnswer, ArmBody } from "../../../contract/arm.ts";
-import { errorMessages } from "../../../contract/errors.ts";
-import { limits } from "../../../contract/limits.ts";
-import { ApiError } from "../../../contract/refusal.ts";
-import { dayOrNull } from "../../calendar/days.ts";
-import { failure, refused, tooMany, unexpected } from "../../http/port/answers.ts";
-import type { Authorizer } from "../../http/port/authorize.ts";
-import { readBody } from "../../http/port/body.ts";
-import type { BodyBudget } from "../../http/port/body-budget.ts";
-import type { Connection, Handler } from "../../http/port/handler.ts";
-import type { UnknownTokens } from "../../http/port/unknown-tokens.ts";
-import { compile, explain, identifier } from "../../intake/admission/admit-event.ts";
-import { type Invalid, isInvalid, parseBody } from "../../intake/admission/json.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/log.ts";
-import type { AnswerCounts } from "../../process/metrics.ts";
+import { type ArmAnswer, ArmBody } from "../../../../contract/arm.ts";
+import { errorMessages } from "../../../../contract/errors.ts";
+import { limits } from "../../../../contract/limits.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import { dayOrNull } from "../../../calendar/days.ts";
+import { failure, refused, tooMany, unexpected } from "../../../http/port/answers.ts";
+import type { Authorizer } from "../../../http/port/authorize.ts";
+import { readBody } from "../../../http/port/body.ts";
+import type { BodyBudget } from "../../../http/port/body-budget.ts";
+import type { Connection, Handler } from "../../../http/port/handler.ts";
+import type { UnknownTokens } from "../../../http/port/unknown-tokens.ts";
+import { compile, explain, identifier } from "../../../intake/admission/admit-event.ts";
+import { type Invalid, isInvalid, parseBody } from "../../../intake/admission/json.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { Logger } from "../../../process/log.ts";
+import type { AnswerCounts } from "../../../process/metrics.ts";
 import { ArmDesk } from "./arm-desk.ts";
-import type { ArmOutcome, ArmQuestion } from "./store/asked-arms.ts";
+import type { ArmOutcome, ArmQuestion } from "./asked-arms.ts";
 
 interface ArmParts {
   readonly ledger: Pick<Ledger, "askedArms" | "settings">;

@@ -1,22 +1,22 @@
 /** Finds out what came of the entries of experiments, once their outcome can be known. Daily scores are
  * thinned after 90 days, so outcomes are kept in the ledger. */
-import { isAboutEvent, type RuleCondition } from "../../../contract/alerts/rules.ts";
-import { defaultSettings, type Settings } from "../../../contract/settings.ts";
-import { lastContacts } from "../../analytics/call-facts.ts";
-import { atPlace, hasPayers } from "../../analytics/revenue/payers-now.ts";
-import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { Logger } from "../../process/log.ts";
-import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
-import { labelsOf } from "../../scoring/queries/label-query.ts";
-import { populationOf } from "../../scoring/run/population.ts";
-import { newestRun } from "../../scoring/run/status.ts";
-import { daysWithin, type Outages } from "../../scoring/scores/observed-days.ts";
-import { entriesNeeded } from "../../scoring/statistics/hold-out.ts";
-import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import { appliedSettings } from "../../warehouse/schema/engagement.ts";
-import type { DueEntry, ExperimentPlan, OpenExperiment, SettledEntry } from "./store/hold-out-results.ts";
+import { isAboutEvent, type RuleCondition } from "../../../../contract/alerts/rules.ts";
+import { defaultSettings, type Settings } from "../../../../contract/settings.ts";
+import { lastContacts } from "../../../analytics/call-facts.ts";
+import { atPlace, hasPayers } from "../../../analytics/revenue/payers-now.ts";
+import { msPerDay, type Zone, zoneOf } from "../../../calendar/zone.ts";
+import type { SharedLedger } from "../../../ledger/ledger.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
+import type { Logger } from "../../../process/log.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import { labelsOf } from "../../../scoring/queries/label-query.ts";
+import { populationOf } from "../../../scoring/run/population.ts";
+import { newestRun } from "../../../scoring/run/status.ts";
+import { daysWithin, type Outages } from "../../../scoring/scores/observed-days.ts";
+import { entriesNeeded } from "../../../scoring/statistics/hold-out.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import { appliedSettings } from "../../../warehouse/schema/engagement.ts";
+import type { DueEntry, ExperimentPlan, OpenExperiment, SettledEntry } from "./results-store.ts";
 
 interface OutcomeParts {
   readonly warehouse: Warehouse;
@@ -62,7 +62,7 @@ export function holdOutSettler(parts: OutcomeParts): () => Promise<void> {
 }
 
 /** Settles what can be known now. @throws WarehouseError */
-export async function settleHoldOuts(parts: OutcomeParts, id: number): Promise<void> {
+async function settleHoldOuts(parts: OutcomeParts, id: number): Promise<void> {
   const { ledger, nowMs, log } = parts;
   const organization = await ledger.organizations.find(id);
   if (organization === undefined) return;

@@ -3,12 +3,12 @@ import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts";
-import { withinSegment } from "../rules/segments.ts";
-import { excludedAmong } from "../rules/standing.ts";
 import type { DecisionChunk, FiredAlert, RuleToDecide, Watermark } from "../store/decisions.ts";
+import type { DecisionParts } from "./decision-parts.ts";
+import { factsOf, firingFigures, scoreFigures, worthOf } from "./facts.ts";
 import type { MomentEvent } from "./moment-events.ts";
+import { withinSegment } from "./segments.ts";
+import { excludedAmong } from "./standing.ts";
 
 /** The entities of a list that an alert may be about: in the rule's scope, and not excluded.
  * @throws WarehouseError */

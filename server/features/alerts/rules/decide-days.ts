@@ -6,18 +6,18 @@
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import { rulesKey } from "../../../scoring/preview/scores-by-rules.ts";
-import { lookbackOf } from "../rules/conditions.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { hadOutage } from "../rules/past-segments.ts";
-import { exitDaysOfScores } from "../rules/preview.ts";
-import { baseOf } from "../rules/readings.ts";
-import type { DailyRuleCondition } from "../rules/segments.ts";
-import { statesOf } from "../rules/states.ts";
 import type { RuleToDecide } from "../store/decisions.ts";
 import { membersOfRun } from "./changed-members.ts";
+import { lookbackOf } from "./conditions.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
 import { type LastDecision, lastDecision } from "./decided-by.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
+import { hadOutage } from "./past-segments.ts";
+import { exitDaysOfScores } from "./preview.ts";
+import { baseOf } from "./readings.ts";
+import type { DailyRuleCondition } from "./segments.ts";
+import { statesOf } from "./states.ts";
 
 /** Rules in one statement. */
 const rulesTogether = 25;

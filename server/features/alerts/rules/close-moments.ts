@@ -7,8 +7,6 @@ import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 import {
   type ClosedAlert,
   chunkAlerts,
@@ -17,6 +15,8 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../store/decisions.ts";
+import type { DecisionParts } from "./decision-parts.ts";
+import { absentAccounts, excludedAmong } from "./standing.ts";
 
 /** Alerts of a page. */
 const alertsOfPage = 1_000;

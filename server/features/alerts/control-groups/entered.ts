@@ -1,8 +1,8 @@
 /** Who was in an experiment, as the training of models asks for it. */
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Entered, ReadEntered } from "../../scoring/churn/entered.ts";
-import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import type { EnteredRow } from "./store/hold-out-results.ts";
+import type { SharedLedger } from "../../../ledger/ledger.ts";
+import type { Entered, ReadEntered } from "../../../scoring/churn/entered.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import type { EnteredRow } from "./results-store.ts";
 
 /** Days of one statement: a rule may fire a thousand alerts a day. */
 const daysTogether = 14;

@@ -23,10 +23,10 @@ import {
   type RuleEntity,
 } from "../../../ledger/stores/entity-rows.ts";
 import type { TableTypes } from "../../../ledger/tables.ts";
-import { armOf } from "../arm.ts";
+import { isKept } from "../store/which-alerts.ts";
+import { armOf } from "./draw.ts";
+import { addEntries, type DrawnUnit, findKnownArms, holdAgain, holdOutOf } from "./entries-store.ts";
 import type { EntryArm } from "./experiments.ts";
-import { addEntries, type DrawnUnit, findKnownArms, holdAgain, holdOutOf } from "./hold-outs.ts";
-import { isKept } from "./which-alerts.ts";
 
 /** Who may enter the experiment of a rule, as it was listed last. Under a rule about a segment those who may
  * are listed, under any other those who may not. An account that may not enter is there with its users. */

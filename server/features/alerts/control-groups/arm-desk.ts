@@ -1,10 +1,10 @@
 /** Answers requests for arms. Requests that arrive during a commit share the next one, because each commit
  * waits for the disk. */
-import { errorMessages } from "../../../contract/errors.ts";
-import { ApiError } from "../../../contract/refusal.ts";
-import type { Zone } from "../../calendar/zone.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import type { ArmOutcome, ArmQuestion } from "./store/asked-arms.ts";
+import { errorMessages } from "../../../../contract/errors.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import type { Zone } from "../../../calendar/zone.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { ArmOutcome, ArmQuestion } from "./asked-arms.ts";
 
 /** Requests that are answered together. */
 const questionsTogether = 200;

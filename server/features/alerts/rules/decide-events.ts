@@ -4,8 +4,8 @@ import { isJsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
 import { chunkAlerts, type RuleToDecide, type Watermark } from "../store/decisions.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 import { momentEvents, receivedLate } from "./moment-events.ts";
 

@@ -1,10 +1,10 @@
 /** The MRR that a hold-out exempts when the request names none. Analysis computes it, because intake reads no
  * MRR. */
-import type { RouteAnswer } from "../../../contract/api/routes.ts";
-import { errorMessages } from "../../../contract/errors.ts";
-import { askAnalysis } from "../../http/api/ask-analysis.ts";
-import type { Place } from "../../http/api/gate.ts";
-import type { Peer } from "../../process/control.ts";
+import type { RouteAnswer } from "../../../../contract/api/routes.ts";
+import { errorMessages } from "../../../../contract/errors.ts";
+import { askAnalysis } from "../../../http/api/ask-analysis.ts";
+import type { Place } from "../../../http/api/gate.ts";
+import type { Peer } from "../../../process/control.ts";
 
 /** It is one query. */
 const patienceMs = 10_000;

@@ -1,18 +1,18 @@
 /** Lists who may enter the experiments of rules about events, so that `POST /arm` need not ask the warehouse:
  * once a day, and after a change of the rule. The facts are those by which an alert is drawn. */
-import { isAboutEvent } from "../../../contract/alerts/rules.ts";
-import { numbersOfSet } from "../../analytics/entities/entity-sets.ts";
-import { zoneOf } from "../../calendar/zone.ts";
-import type { SharedLedger } from "../../ledger/ledger.ts";
-import type { Organization } from "../../ledger/stores/organization-rows.ts";
-import type { Logger } from "../../process/log.ts";
-import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
-import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
-import type { DecisionParts } from "./rules/decision-parts.ts";
-import { mrrReader, payersAbove } from "./rules/mrr.ts";
-import { allExcluded } from "./rules/standing.ts";
-import type { ListedUnit } from "./store/asked-arms.ts";
-import type { RuleVersion } from "./store/decisions.ts";
+import { isAboutEvent } from "../../../../contract/alerts/rules.ts";
+import { numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
+import { zoneOf } from "../../../calendar/zone.ts";
+import type { SharedLedger } from "../../../ledger/ledger.ts";
+import type { Organization } from "../../../ledger/stores/organization-rows.ts";
+import type { Logger } from "../../../process/log.ts";
+import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
+import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
+import { mrrReader, payersAbove } from "../rules/mrr.ts";
+import { allExcluded } from "../rules/standing.ts";
+import type { RuleVersion } from "../store/decisions.ts";
+import type { ListedUnit } from "./asked-arms.ts";
 
 interface ListParts {
   readonly warehouse: Warehouse;

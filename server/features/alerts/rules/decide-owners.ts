@@ -2,13 +2,13 @@
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
-import type { DecisionParts } from "../rules/decision-parts.ts";
-import { rowOf, statesOf } from "../rules/states.ts";
-import { unknownEntity } from "../rules/step.ts";
 import type { RuleToDecide, Watermark } from "../store/decisions.ts";
+import { chunksOf, type EntityDecision } from "./chunks.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 import { chunkOf, eligibleEntities, firedBy } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";
+import { rowOf, statesOf } from "./states.ts";
+import { unknownEntity } from "./step.ts";
 
 /** Fires for accounts that lost their last owner and still have members. The ledger has a state for each
  * account with an owner; an account that loses its last owner loses the state. An account that never had an

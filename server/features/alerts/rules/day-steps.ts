@@ -3,10 +3,13 @@
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { ScoredOrganization } from "../../../scoring/run/population.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
-import { rangesOf } from "../rules/readings.ts";
-import { judgements } from "../rules/readings-query.ts";
-import { type Absent, absentAccounts, excludedAmong } from "../rules/standing.ts";
-import { stateOf } from "../rules/states.ts";
+import type { EntityStateRow } from "../store/decisions.ts";
+import { dayQuery, type JudgedEntity, type RuleOfDay } from "./day-query.ts";
+import type { Run } from "./due-days.ts";
+import { rangesOf } from "./readings.ts";
+import { judgements } from "./readings-query.ts";
+import { type Absent, absentAccounts, excludedAmong } from "./standing.ts";
+import { stateOf } from "./states.ts";
 import {
   type EntityState,
   type Reading,
@@ -15,10 +18,7 @@ import {
   type StepRule,
   step,
   unknownEntity,
-} from "../rules/step.ts";
-import type { EntityStateRow } from "../store/decisions.ts";
-import { dayQuery, type JudgedEntity, type RuleOfDay } from "./day-query.ts";
-import type { Run } from "./due-days.ts";
+} from "./step.ts";
 
 /** What a rule decides about an entity on the day. */
 export interface EntityStep {
