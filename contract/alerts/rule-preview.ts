@@ -93,4 +93,16 @@ export const RulePreviewAnswer = Type.Object({
     ),
   ),
   flapped: Field.count("Alerts whose condition ended within a week."),
+  controlGroups: listOf(
+    "How long a control group would take to show that the rule saves 30 % of those who would leave.",
+    {
+      share: Field.share("The share of the control group."),
+      entries: Field.count("Users or accounts of both groups that it takes."),
+      months: nullable(
+        Field.number(
+          "Months until they entered and their outcomes are known, at the pace of the preview. Null without an alert.",
+        ),
+      ),
+    },
+  ),
 });

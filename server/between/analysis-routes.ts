@@ -1,6 +1,7 @@
 /** The routes of the analysis process on its Unix socket, for intake and the command line. */
 import type { Registry } from "prom-client";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import { enteredReader } from "../features/alerts/control-groups/entered.ts";
 import { analysisHandlers } from "../features/analysis-handlers.ts";
 import {
   taskEntitiesPath,
@@ -62,6 +63,7 @@ function apiParts(
     log,
     nowMs,
     warehouse: analysis.warehouse,
+    readEntered: enteredReader(analysis.warehouse, ledger),
     freshness: (organization) => analysis.freshness(organization),
   };
 }

@@ -35,7 +35,8 @@ export const modelHandlers = {
       return { kind, ...head, ...noCard, horizonDays, ...churnDefinitionOf(settings, kind) };
     }
     const { id, eventsFromDay } = organization;
-    const realised = await realisedChurn(warehouse, { id, zone, eventsFromDay }, kind, run.day);
+    const of = { id, zone, eventsFromDay, readEntered: context.readEntered };
+    const realised = await realisedChurn(warehouse, of, kind, run.day);
     const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
       kind,

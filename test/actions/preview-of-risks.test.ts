@@ -127,6 +127,7 @@ test("a preview says so in words", () => {
     missed: 0,
     medianLeadDays: null,
     flapped: 0,
+    controlGroups: [],
     precision: { steps: "weekly" as const, mature: 0, churned: 0, rate: null, interval: null },
     baseRate: { count: 0, churned: 0, rate: null },
     note: null,

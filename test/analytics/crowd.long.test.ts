@@ -72,6 +72,7 @@ beforeAll(async () => {
     },
     scoring: { score: absent, preview: absent },
     nowMs: Date.now,
+    readEntered: async () => [],
     freshness: absent,
     sources: { statuses: absent, silent: absent, stoppedFor: absent },
     scheduler: { isOn: false, earlierScores: () => null },

@@ -5,6 +5,7 @@ import { useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
+import { useTell } from "../../parts/toast.tsx";
 import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
 import { hasScope, ofRule, previewOf, type Rule } from "./draft.ts";
 import { type FiguresOfRule, figureSentences } from "./figure-words.ts";
@@ -24,10 +25,31 @@ export function RuleFigures({ rule, figures, horizonDays }: FiguresProps): React
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
+      {figures.holdOut?.result?.verdict === "harms" && !rule.isPaused && <Stop rule={rule} />}
       <details>
         <summary className="cursor-pointer text-soft">Alerts by week</summary>
         <Weeks rule={rule} figures={figures} />
       </details>
+    </div>
+  );
+}
+
+/** The way out when those who were treated leave more often. */
+function Stop({ rule: { id, name } }: { rule: Rule }): ReactElement | null {
+  const tell = useTell();
+  const mayPause = useMayAs("member");
+  const pause = useChange("POST /api/alert-rules/:id/pause");
+  if (!mayPause) return null;
+  const onSuccess = () => tell(`${name} is paused. Its open alerts stay.`);
+  return (
+    <div>
+      <Button
+        isSmall
+        isBusy={pause.isPending}
+        onClick={() => pause.mutate({ path: { id } }, { onSuccess, onError: tell.failed })}
+      >
+        Pause the rule
+      </Button>
     </div>
   );
 }

@@ -120,7 +120,26 @@ export function previewSentences(preview: Preview, thing: "user" | "account"): r
       : [`It would have missed ${numbers.count(missed)} of ${numbers.count(churnedEntities)} that churned.`]),
     ...(flapped === 0 ? [] : [`The condition of ${counted(flapped, "alert")} ended within a week.`]),
     `${counted(insideNow, thing)} ${insideNow === 1 ? "matches" : "match"} now.`,
+    ...prospectSentences(preview.controlGroups),
   ];
+}
+
+/** After this long nobody waits for a result. */
+const longestMonths = 24;
+
+/** How long a control group would take, by its share. */
+function prospectSentences(groups: Preview["controlGroups"]): readonly string[] {
+  const known = groups.flatMap(({ share, months }) => (months === null ? [] : [{ share, months }]));
+  if (known.length === 0) return [];
+  if (known.every(({ months }) => months > longestMonths)) {
+    return ["A control group would prove nothing within two years. Take a wider condition, or none."];
+  }
+  const each = known.map(({ share, months }) =>
+    months > longestMonths
+      ? `more than two years with ${numbers.wholeShare(share)}`
+      : `${counted(Math.ceil(months), "month")} with ${numbers.wholeShare(share)}`,
+  );
+  return [`A control group would show a saving of 30% after ${each.join(", and ")} of the alerts in it.`];
 }
 
 function precisionSentence(

@@ -8,6 +8,7 @@ import type { AnalysisHandlers } from "../../http/api/context.ts";
 import { today } from "../../http/api/days.ts";
 import { withDeadline } from "../../scoring/preview/deadline.ts";
 import { segmentsInPast } from "../segments/in-past.ts";
+import { expectedBase, prospectsOf } from "./control-groups/plan.ts";
 import { previewRule } from "./rules/preview.ts";
 
 const retryAfterSeconds = 5;
@@ -33,6 +34,7 @@ export const rulePreviewHandlers = {
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;
+      const condition = conditionOf(body.condition);
       const { days, weeks, precision, baseRate, ...counts } = await previewRule(
         { warehouse, findSegment: segmentsInPast({ ...context, warehouse }) },
         {
@@ -40,7 +42,7 @@ export const rulePreviewHandlers = {
           horizonDays,
           today: today(context),
           scope: body.scope,
-          condition: conditionOf(body.condition),
+          condition,
           cooldownDays: body.cooldownDays ?? null,
         },
       );
@@ -55,6 +57,11 @@ export const rulePreviewHandlers = {
           ...precision,
           interval: precision.interval === null ? null : { ...precision.interval },
         },
+        controlGroups: prospectsOf(
+          expectedBase(condition, precision),
+          { entities: counts.entities, days: days.length },
+          horizonDays,
+        ).map((prospect) => ({ ...prospect })),
         baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
       };
     } finally {

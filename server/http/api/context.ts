@@ -13,6 +13,7 @@ import type { Actor } from "../../ledger/audit.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Organization } from "../../ledger/stores/organization-rows.ts";
 import type { Logger } from "../../process/log.ts";
+import type { ReadEntered } from "../../scoring/churn/entered.ts";
 import type { Scheduler } from "../../scoring/run/scheduler.ts";
 import type { ScoringService } from "../../scoring/run/scoring.ts";
 import type { SourceWatch } from "../../scoring/run/source-watch.ts";
@@ -31,6 +32,8 @@ export interface ApiParts {
   readonly scheduler: Pick<Scheduler, "isOn" | "earlierScores">;
   /** Work that fails for an organization at this moment. */
   readonly failures: (organization: number) => readonly Failure[];
+  /** Who was in experiments with a control group. */
+  readonly readEntered: ReadEntered;
   readonly log: Logger;
 }
 

@@ -1,6 +1,6 @@
 /** Finds out what came of the entries of experiments, once their outcome can be known. Daily scores are
  * thinned after 90 days, so outcomes are kept in the ledger. */
-import { isAboutEvent, type RuleCondition } from "../../../../contract/alerts/rules.ts";
+import { isAboutEvent } from "../../../../contract/alerts/rules.ts";
 import { defaultSettings, type Settings } from "../../../../contract/settings.ts";
 import { lastContacts } from "../../../analytics/call-facts.ts";
 import { atPlace, hasPayers } from "../../../analytics/revenue/payers-now.ts";
@@ -13,9 +13,9 @@ import { labelsOf } from "../../../scoring/queries/label-query.ts";
 import { populationOf } from "../../../scoring/run/population.ts";
 import { newestRun } from "../../../scoring/run/status.ts";
 import { daysWithin, type Outages } from "../../../scoring/scores/observed-days.ts";
-import { entriesNeeded } from "../../../scoring/statistics/hold-out.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { appliedSettings } from "../../../warehouse/schema/engagement.ts";
+import { assumedBaseOf, plannedEntries } from "./plan.ts";
 import type { DueEntry, ExperimentPlan, OpenExperiment, SettledEntry } from "./results-store.ts";
 
 interface OutcomeParts {
@@ -37,17 +37,6 @@ const entriesTogether = 200;
 const daysUntilPaid = 7;
 /** The period of an entity without a subscription that has an end. */
 const monthDays = 31;
-/** The part of those who would leave that a plan expects the treatment to save. */
-const plannedSaving = 0.3;
-/** The share of controls that leaves, as long as nothing is known of them. Three of four who open a cancel
- * flow leave. */
-const assumedBase: Readonly<Partial<Record<RuleCondition["kind"], number>>> = {
-  event: 0.75,
-  cancellationScheduled: 0.75,
-  paymentFailed: 0.4,
-};
-const otherBase = 0.2;
-
 /** Makes what settles the entries of all organizations: of each once a day, and after a start. */
 export function holdOutSettler(parts: OutcomeParts): () => Promise<void> {
   const settled = new Map<number, number>();
@@ -110,11 +99,11 @@ async function planned(
   const pays =
     (await hasPayers(warehouse, organization.id, "account")) ||
     (await hasPayers(warehouse, organization.id, "user"));
-  const base = (condition && assumedBase[condition.kind]) ?? otherBase;
+  const base = assumedBaseOf(condition);
   const plan: ExperimentPlan = {
     primary: isOfPayment && pays ? "unpaid" : "churned",
     base,
-    planned: entriesNeeded({ base, saved: plannedSaving, share: share ?? 0.5 }),
+    planned: plannedEntries(base, share ?? 0.5),
   };
   await ledger.holdOutResults.plan(organization.id, experiment, plan);
   return plan;
