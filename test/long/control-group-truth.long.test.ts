@@ -64,8 +64,8 @@ class Company {
       (await server.command(...command, "--organization", name)).trim();
     this.#token = await server.organization(name, "--timezone", quietZone);
     await server.command("organization", "set", name, "--rate-limit", "100000");
-    this.#armToken = await created("token", "create", "flow", "--scope", "arm");
-    this.#key = await created("key", "create", "reader", "--right", "manage");
+    this.#armToken = await created("token", "create", "--scope", "arm");
+    this.#key = await created("key", "create", "--right", "manage");
     await this.#send((userId) => [
       { type: "identify", userId, email: `${userId}@example.com` },
       this.#billing(userId, "subscription_started", 0, 30),
