@@ -1,8 +1,9 @@
 /** Outages that an organization declares. The right to read shows them. Changes need the right to manage. */
 import { noSuch, Refusal } from "../../contract/refusal.ts";
-import { formatDay, parseDay } from "../calendar/days.ts";
+import { formatDay } from "../calendar/days.ts";
 import { instant } from "../calendar/instant.ts";
-import { Zone } from "../calendar/zone.ts";
+import { zoneOf } from "../calendar/zone.ts";
+import { dayOfParameter } from "../http/api/days.ts";
 import type { IntakeHandlers } from "../http/api/intake-api.ts";
 import { idIn } from "../http/api/request.ts";
 import type { DeclaredOutage } from "../ledger/stores/outages.ts";
@@ -13,9 +14,9 @@ export const outageHandlers = {
   }),
 
   "POST /api/outages": async ({ ledger, place: { organization, actor }, body, nowMs }) => {
-    const days = { fromDay: dayIn("from", body.from), toDay: dayIn("to", body.to) };
+    const days = { fromDay: dayOfParameter("from", body.from), toDay: dayOfParameter("to", body.to) };
     const { timezone } = organization;
-    if (days.toDay > new Zone(timezone).dayOf(nowMs)) {
+    if (days.toDay > zoneOf(timezone).dayOf(nowMs)) {
       throw new Refusal(`to is not valid: ${body.to} has not come yet in ${timezone}; send today or before.`);
     }
     return { answer: outageAnswer(await ledger.outages.add(organization.id, days, actor, nowMs)) };
@@ -27,13 +28,6 @@ export const outageHandlers = {
     return {};
   },
 } satisfies Partial<IntakeHandlers>;
-
-/** @throws Refusal when there is no such day, as on 30 February */
-function dayIn(name: string, text: string): number {
-  const day = parseDay(text);
-  if (day !== undefined) return day;
-  throw new Refusal(`${name} is not valid: send a date such as 2026-11-03.`);
-}
 
 function outageAnswer({ id, fromDay, toDay, createdAtMs }: DeclaredOutage) {
   return { id, from: formatDay(fromDay), to: formatDay(toDay), createdAt: instant(createdAtMs) };

@@ -46,7 +46,7 @@ export interface Feature {
   >;
   /** Deletes rows that are done or too old. Called about once a second. */
   readonly tidy?: (engine: Engine, nowMs: number) => Promise<void>;
-  /** The same, once an hour. */
+  /** Deletes rows that may wait for an hour. Called once an hour. */
   readonly tidyHourly?: (engine: Engine, nowMs: number) => Promise<void>;
   /** Pauses what two installations must not do at once, in the commit in which the ledger notices that it was
    * restored, copied or moved. @returns how much was paused */

@@ -119,8 +119,8 @@ export class Errands {
     this.#folder = folder;
   }
 
-  /** Runs one errand after another until the end, and at least two of each, so that a slow machine has as many
-   * as memory is judged by. Calls `look` between them. */
+  /** Runs one errand after another until the end, and at least two of each, so that a slow machine has as
+   * many as memory is judged by. Calls `look` between them. */
   async run(endMs: number, look: () => void): Promise<void> {
     const key = (await this.#server().command("key", "create", "--organization", "single")).trim();
     const errands: readonly (readonly [string, (n: number) => Promise<unknown>])[] = [

@@ -84,7 +84,7 @@ export function writeHandler(kind: WriteKind, parts: WriteParts, ofSource?: Sour
  * | step         | where                                         | ends with |
  * | ------------ | --------------------------------------------- | --------- |
  * | 7 admit      | intake/track.ts, intake/identify.ts: pure     | 400       |
- * | 8 wait       | intake/commit-lane.ts: for a commit    | 429       |
+ * | 8 wait       | intake/commit-lane.ts: for a commit           | 429       |
  * | 9 decide     | intake/decide/decide.ts: pure                 | 404, 201  |
  * | 10 commit    | ledger/sqlite/write/transact.ts               | 500       |
  * | 11 count     | intake/: warnings, sources, live view         | 201       |

@@ -97,7 +97,7 @@ const pageRows = 200;
 
 /** The sections of the document. */
 export const aboutUser: NonNullable<Feature["aboutUser"]> = {
-  /** Those of controls among them, as in the export of alerts. */
+  /** All alerts about the user, also as a control, in the columns of the export. */
   async *alerts({ alerts }: SharedFeatureStores, { organization, userId }: ExportedUser) {
     for (let after = 0; ; ) {
       const page = await alerts.ofEntity(organization, { kind: "user", id: userId }, after, pageRows);

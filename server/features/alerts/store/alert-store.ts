@@ -134,7 +134,7 @@ export function alertStore(engine: Engine) {
           AND ${isAsked(organization, filter)} AND id > ${after}
         ORDER BY id LIMIT ${limit}`),
 
-    /** Those of the ids that are asked for, in the order of the ids. */
+    /** The alerts with these ids that the filter takes, in the order of the ids. */
     withIds: (organization: number, ids: readonly number[], filter: AlertFilter): Promise<readonly Alert[]> =>
       findInOrder(engine, organization, ids, filter),
 

@@ -147,7 +147,7 @@ export function ruleDecisions(engine: Engine) {
     sentOn: (organization: number, rule: number, of: AlertsOfCap): Promise<number> =>
       engine.alone(countSent(organization, rule, of)),
 
-    /** Those of them that are open and were in no message, without those of controls. */
+    /** The alerts that a cap counts together, open and in no message yet, without controls. */
     unsent: (organization: number, rule: number, of: AlertsOfCap): Promise<readonly UnsentAlert[]> =>
       engine.alone(findUnsent(organization, rule, of)),
 
