@@ -34,6 +34,17 @@ const arm = (description: string) =>
     { description },
   );
 
+const followUpArm = (description: string) =>
+  Type.Object(
+    {
+      entries: Field.count("Users or accounts that entered so long ago, and whose MRR is known."),
+      paying: Field.count("Those of them that pay `days` after the entry."),
+      mrrAtEntry: Field.money("Their MRR at the start of the day of the entry."),
+      mrrKept: Field.money("Their MRR `days` later, after recurring discounts."),
+    },
+    { description },
+  );
+
 /** What a control group shows. */
 export const HoldOutResultFields = {
   primary: Field.oneOf(
@@ -107,6 +118,17 @@ export const RuleFiguresAnswer = Type.Object({
       treated: Field.count("Users or accounts whose alerts are sent. An account counts once."),
       controls: Field.count("Users or accounts in the control group: their alerts are not sent."),
       result: objectOrNull("What it shows so far. Null before the first entry.", HoldOutResultFields),
+      followUp: objectOrNull(
+        "What became of their MRR, without a verdict. Null before a paying customer has been in the experiment for `days`.",
+        {
+          days: Field.integer("Twice the churn horizon: the days from the entry."),
+          currency: Field.text("Of the amounts."),
+          arms: Type.Object({
+            treated: followUpArm("With messages and steps."),
+            control: followUpArm("The control group."),
+          }),
+        },
+      ),
     }),
   }),
 });

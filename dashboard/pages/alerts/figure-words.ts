@@ -1,10 +1,12 @@
 /** The figures of a rule that is on, in words. */
 import type { Reads } from "../../api/query.ts";
 import { counted, dayText, numbers } from "../../text/format.ts";
+import { moneyIn } from "../../text/money.ts";
 
 export type Figures = Reads["/api/alert-rules/figures"]["answer"];
 export type FiguresOfRule = Figures["rules"][number];
 type Outcomes = FiguresOfRule["untouched"];
+type HoldOut = NonNullable<FiguresOfRule["holdOut"]>;
 
 /** The figures of a rule as sentences. @param isOfSource a source does not churn */
 export function figureSentences(
@@ -37,7 +39,7 @@ function firedSentence({
 
 /** The hold-out of a rule in sentences. Alerts of controls count as fired, and not as open. */
 function holdOutSentences(
-  { since, controls, treated, horizonDays, result }: NonNullable<FiguresOfRule["holdOut"]>,
+  { since, controls, treated, horizonDays, result, followUp }: HoldOut,
   usualHorizonDays: number,
 ): readonly string[] {
   const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
@@ -46,8 +48,21 @@ function holdOutSentences(
   return [
     drawn,
     ...(result === null ? [] : [result.sentence]),
+    ...(followUp === null ? [] : [followUpSentence(followUp)]),
     `Alerts of controls count as fired. They are not among the open alerts before their churn horizon of ${days} is over.`,
   ];
+}
+
+function followUpSentence({
+  days,
+  currency,
+  arms: { treated, control },
+}: NonNullable<HoldOut["followUp"]>): string {
+  const { short } = moneyIn(currency);
+  const each = (mrr: number, entries: number) => short(entries === 0 ? null : mrr / entries);
+  const ofArm = ({ entries, mrrAtEntry, mrrKept }: typeof treated, name: string) =>
+    `${each(mrrKept, entries)} ${name} (at first ${each(mrrAtEntry, entries)})`;
+  return `After ${counted(days, "day")} ${control.paying} of ${control.entries} pay without it, ${treated.paying} of ${treated.entries} with it. MRR per customer, after discounts: ${ofArm(control, "without it")}, ${ofArm(treated, "with it")}.`;
 }
 
 function untouchedSentence(
