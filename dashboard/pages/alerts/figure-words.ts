@@ -5,10 +5,11 @@ import { counted, dayText, numbers } from "../../text/format.ts";
 export type Figures = Reads["/api/alert-rules/figures"]["answer"];
 export type FiguresOfRule = Figures["rules"][number];
 type Outcomes = FiguresOfRule["untouched"];
+type ControlGroup = NonNullable<FiguresOfRule["holdOut"]>;
 
 /** The figures of a rule as sentences. @param isOfSource a source does not churn */
 export function figureSentences(
-  { fired, since, perWeek, untouched, touched, baseRate, holdOut }: FiguresOfRule,
+  { fired, since, perWeek, untouched, touched, baseRate }: FiguresOfRule,
   horizonDays: number,
   isOfSource: boolean,
 ): readonly string[] {
@@ -20,7 +21,6 @@ export function figureSentences(
       : [
           `Touched (a contact, a task or “handled”), not in the precision: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} were followed by churn.`,
         ]),
-    ...(holdOut === null ? [] : holdOutSentences(holdOut, horizonDays)),
   ];
 }
 
@@ -35,18 +35,24 @@ function firedSentence({
   return perWeek === null ? alerts : `Fired ${numbers.decimal(perWeek)} times a week: ${alerts}`;
 }
 
-/** The hold-out of a rule in sentences. Alerts of controls count as fired, and not as open. */
-function holdOutSentences(
-  { since, controls, treated, horizonDays, result }: NonNullable<FiguresOfRule["holdOut"]>,
-  usualHorizonDays: number,
-): readonly string[] {
-  const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
-  if (controls === 0) return [drawn];
-  const days = counted(horizonDays ?? usualHorizonDays, "day");
+/** Whether a control group asks to stop: the rule harms, or one group has lost entries. */
+export function needsStop({
+  verdict,
+  isRatioOff,
+}: Pick<NonNullable<ControlGroup["result"]>, "verdict" | "isRatioOff">): boolean {
+  return verdict === "harms" || isRatioOff;
+}
+
+/** The control group of a rule in sentences. */
+export function controlGroupSentences({ since, controls, treated, result }: ControlGroup): readonly string[] {
   return [
-    drawn,
+    `Control group since ${dayText(since)}: ${counted(controls, "control")}, ${counted(treated, "other")}.`,
     ...(result === null ? [] : [result.sentence]),
-    `Alerts of controls count as fired. They are not among the open alerts before their churn horizon of ${days} is over.`,
+    ...(result === null || result.contaminated === 0
+      ? []
+      : [
+          `${counted(result.contaminated, "control")} had a contact or an alert of another rule all the same.`,
+        ]),
   ];
 }
 
