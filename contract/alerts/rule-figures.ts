@@ -34,6 +34,17 @@ const arm = (description: string) =>
     { description },
   );
 
+const followUpArm = (description: string) =>
+  Type.Object(
+    {
+      entries: Field.count("Customers that entered at least `days` days ago, and whose MRR is known."),
+      paying: Field.count("Customers that pay `days` days after the entry."),
+      mrrAtEntry: Field.money("The MRR at the start of the day of the entry."),
+      mrrKept: Field.money("The MRR `days` days later, after recurring discounts."),
+    },
+    { description },
+  );
+
 /** What a control group shows. */
 export const HoldOutResultFields = {
   primary: Field.oneOf(
@@ -107,6 +118,17 @@ export const RuleFiguresAnswer = Type.Object({
       result: objectOrNull(
         "What the control group shows so far. Null before the first entry.",
         HoldOutResultFields,
+      ),
+      followUp: objectOrNull(
+        "What is left of the MRR, without a verdict. Null before a paying customer has been in the experiment for `days`.",
+        {
+          days: Field.integer("Twice the churn horizon: the days from the entry."),
+          currency: Field.text("The currency of the amounts."),
+          arms: Type.Object({
+            treated: followUpArm("The customers who got messages and steps."),
+            control: followUpArm("The control group."),
+          }),
+        },
       ),
     }),
   }),

@@ -7,7 +7,6 @@ import { closedObject, Field, inSegment, listOf, nullable, objectOrNull, Paramet
 /** The days of each period. They end today. */
 export const resultDays = { week: 7, fourWeeks: 28, quarter: 91 } as const;
 export type ResultPeriod = keyof typeof resultDays;
-export const resultPeriods = Object.keys(resultDays) as ResultPeriod[];
 
 /** What counts as done for a customer. `message`: of a rule's later step. */
 export const touchKinds = ["contact", "task", "handled", "message"] as const;
@@ -17,7 +16,7 @@ export type TouchKind = (typeof touchKinds)[number];
 export const usageDays = 28;
 
 export const ResultsParameters = closedObject({
-  period: Parameter.Enum(resultPeriods, {
+  period: Parameter.Enum(Object.keys(resultDays) as ResultPeriod[], {
     default: "week",
     description: "week: the last 7 days, today among them. fourWeeks: 28 days. quarter: 91 days.",
   }),

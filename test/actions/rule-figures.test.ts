@@ -99,6 +99,7 @@ function ledger() {
         { rule: 1, day: today, alerts: 2 },
       ],
     },
+    holdOutResults: { arms: async () => [], plans: async () => [] },
     settings: { get: async () => ({ version: 1, settings: defaultSettings }) },
   } as object as Parameters<typeof readRuleFigures>[0]["ledger"];
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { lists } from "../../server/analytics/entities/lists.ts";
 import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
 import {
+  mrrAt,
   mrrOfHighestTenth,
   type PayersQuestion,
   payersNow,
@@ -83,6 +84,20 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
       const name = nameOf(entity);
       expect([name, payer.mrr]).toEqual([name, unrated.has(name) ? null : (mrrOf.get(name) ?? 0)]);
       expect([name, payer.unratedMrr]).toEqual([name, unrated.get(name) ?? []]);
+    }
+
+    const instants = [beginMs, beginMs + 200 * 86_400_000, nowMs, endMs];
+    const asks = instants.flatMap((atMs) => everybody.map((entity) => ({ entity, atMs })));
+    const at = await mrrAt(subject.warehouse, question, asks);
+    for (const [step, instant] of instants.entries()) {
+      const then = await payersNow(subject.warehouse, { ...question, nowMs: instant }, everybody);
+      for (const entity of everybody) {
+        const mrr = at[step * everybody.length + entity];
+        const { mrr: wanted } = then.get(entity) ?? { mrr: 0 };
+        // Who has not paid yet has an unknown MRR if the currency of later has no rate.
+        if (then.has(entity) || mrr !== null)
+          expect([entity, instant, mrr]).toEqual([entity, instant, wanted]);
+      }
     }
 
     const rows = await listed(question);

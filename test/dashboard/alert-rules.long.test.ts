@@ -118,7 +118,7 @@ test("a rule is added from a template, after its preview says how it would have 
 /** Figures of the only rule, which take alerts of months. */
 async function withFigures(
   page: Page,
-  { perWeek, result = null }: { perWeek: number | null; result?: object | null },
+  given: { perWeek: number | null; result?: object; followUp?: object },
 ): Promise<void> {
   const [rule] = await savedRules();
   const outcomes = { interval: { low: 0.24, high: 0.58 }, medianLeadDays: 9.5 };
@@ -127,7 +127,7 @@ async function withFigures(
     name: rule?.name,
     fired: 32,
     since: "2026-05-03",
-    perWeek,
+    perWeek: given.perWeek,
     baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
@@ -136,7 +136,15 @@ async function withFigures(
       { monday: "2026-04-27", fired: 0 },
       { monday: "2026-05-04", fired: 7 },
     ],
-    holdOut: { share: 0.2, horizonDays: 28, since: "2026-05-03", treated: 12, controls: 3, result },
+    holdOut: {
+      share: 0.2,
+      horizonDays: 28,
+      since: "2026-05-03",
+      treated: 12,
+      controls: 3,
+      result: given.result ?? null,
+      followUp: given.followUp ?? null,
+    },
   };
   await page.unroute(figuresPath);
   await page.route(figuresPath, (route) => route.fulfill({ json: { horizonDays: 28, rules: [figures] } }));
@@ -185,11 +193,19 @@ test("a control group says what it shows, and a rule that harms is paused beside
   const drawn = "Control group since 3 May 2026: 3 controls, 12 others.";
   await group.getByText(drawn).waitFor();
   expect(await sentences()).toEqual([drawn]);
-  await withFigures(page, { perWeek: null, result });
+  const pays = (entries: number, paying: number) => ({
+    entries,
+    paying,
+    mrrAtEntry: 10_000 * entries,
+    mrrKept: 8_000 * paying,
+  });
+  const followUp = { days: 56, currency: "USD", arms: { treated: pays(10, 9), control: pays(2, 1) } };
+  await withFigures(page, { perWeek: null, result, followUp });
   await group.getByText("It keeps.").waitFor();
   expect(await sentences()).toEqual([
     drawn,
     "It keeps.",
+    "After 56 days 1 of 2 pay without the rule, 9 of 10 with it. MRR per customer after discounts: $40.00 (was $100.00) without, $72.00 (was $100.00) with it.",
     "1 control had a contact or an alert of another rule all the same.",
   ]);
   expect(await stop.count()).toBe(0);

@@ -209,6 +209,7 @@ const kinds: Kinds = {
   holdOutResults: {
     open: read,
     due: read,
+    enteredBefore: read,
     arms: read,
     entered: read,
     plans: read,

@@ -105,7 +105,7 @@ export function holdOutResultsContract(subject: LedgerUnderTest): void {
     });
 
     test("stays of who is erased afterwards, and is none of who was erased before", async () => {
-      const { ledger, organization, results, due } = await ground(subject);
+      const { ledger, organization, rule, results, due } = await ground(subject);
       const [first] = await due(day + 30);
       const known = { id: first?.id ?? 0, outcome: "churned", dueDay: null, isContaminated: false } as const;
       await results.settle(organization, [known]);
@@ -114,6 +114,16 @@ export function holdOutResultsContract(subject: LedgerUnderTest): void {
         { arm: "control", entries: 2, mature: 0 },
         { arm: "treated", entries: 3, mature: 1, left: 1 },
       ]);
+      // Those who are still named can be followed up.
+      const before = { day: day + 1, limit: 2 };
+      const named = await results.enteredBefore(organization, { rule, experiment: 1 }, before);
+      expect(named.map(({ account: number, arm }) => [number, arm])).toEqual([
+        [3, "treated"],
+        [4, "control"],
+      ]);
+      expect(await results.enteredBefore(organization, { rule, experiment: 1 }, { ...before, day })).toEqual(
+        [],
+      );
     });
   });
 }

@@ -1,6 +1,7 @@
 /** The figures of a rule that is on, in words. */
 import type { Reads } from "../../api/query.ts";
 import { counted, dayText, numbers } from "../../text/format.ts";
+import { moneyIn } from "../../text/money.ts";
 
 export type Figures = Reads["/api/alert-rules/figures"]["answer"];
 export type FiguresOfRule = Figures["rules"][number];
@@ -44,16 +45,35 @@ export function needsStop({
 }
 
 /** The control group of a rule in sentences. */
-export function controlGroupSentences({ since, controls, treated, result }: ControlGroup): readonly string[] {
+export function controlGroupSentences({
+  since,
+  controls,
+  treated,
+  result,
+  followUp,
+}: ControlGroup): readonly string[] {
   return [
     `Control group since ${dayText(since)}: ${counted(controls, "control")}, ${counted(treated, "other")}.`,
     ...(result === null ? [] : [result.sentence]),
+    ...(followUp === null ? [] : [followUpSentence(followUp)]),
     ...(result === null || result.contaminated === 0
       ? []
       : [
           `${counted(result.contaminated, "control")} had a contact or an alert of another rule all the same.`,
         ]),
   ];
+}
+
+function followUpSentence({
+  days,
+  currency,
+  arms: { treated, control },
+}: NonNullable<ControlGroup["followUp"]>): string {
+  const { short } = moneyIn(currency);
+  const each = (mrr: number, entries: number) => short(entries === 0 ? null : mrr / entries);
+  const ofArm = ({ entries, mrrAtEntry, mrrKept }: typeof treated) =>
+    `${each(mrrKept, entries)} (was ${each(mrrAtEntry, entries)})`;
+  return `After ${counted(days, "day")} ${control.paying} of ${control.entries} pay without the rule, ${treated.paying} of ${treated.entries} with it. MRR per customer after discounts: ${ofArm(control)} without, ${ofArm(treated)} with it.`;
 }
 
 function untouchedSentence(

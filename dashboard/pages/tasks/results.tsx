@@ -1,7 +1,7 @@
 /** Results: what was done in a period, for whom, and how they stand now. */
 import type { ReactElement } from "react";
 import { workOutcomes } from "../../../contract/alerts/rules.ts";
-import { type ResultPeriod, resultPeriods, type TouchKind } from "../../../contract/api/results.ts";
+import type { ResultPeriod, TouchKind } from "../../../contract/api/results.ts";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -31,9 +31,10 @@ const periodWords: Readonly<Record<ResultPeriod, string>> = {
   fourWeeks: "Last 4 weeks",
   quarter: "Last 13 weeks",
 };
-const periods = resultPeriods.map((value) => ({ value, label: periodWords[value] }));
+const periodNames = ["week", "fourWeeks", "quarter"] as const satisfies readonly ResultPeriod[];
+const periods = periodNames.map((value) => ({ value, label: periodWords[value] }));
 const filters = {
-  period: choiceFilter<ResultPeriod>(resultPeriods, "week"),
+  period: choiceFilter<ResultPeriod>(periodNames, "week"),
   member: textFilter(),
   /** The id of a rule; 0 for all. */
   rule: numberFilter(Number.MAX_SAFE_INTEGER),

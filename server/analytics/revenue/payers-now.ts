@@ -91,17 +91,14 @@ export async function payersNow(
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
     (toString(status[place]), ${values.was_paid}, plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state`;
-  const own = `AND subscription IN (
-    SELECT subscription FROM subscriptions
-    WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
   const [rows, inUnrated] = await Promise.all([
-    warehouse.rows<PayerRow>(atPlace(columns, { and: own, withExcluded }), {
+    warehouse.rows<PayerRow>(atPlace(columns, { and: subscriptionsOf(kind), withExcluded }), {
       organization,
       nowMs,
       untilMs: untilMs ?? nowMs,
       entities,
     }),
-    unratedAmong(warehouse, question, { own, entities }),
+    unratedAmong(warehouse, question, entities),
   ]);
   const convert = conversionAt({ reporting, rates });
   const ofKind = rows.filter(({ account }) => (account === 0) === (kind === "user"));
@@ -120,6 +117,48 @@ export async function payersNow(
   );
 }
 
+/** A payer at an instant. */
+export interface PayerAt {
+  readonly entity: number;
+  readonly atMs: number;
+}
+
+/** MRR of accounts, or of users who pay without one, each at an instant of its own, excluded ones too.
+ * @returns in the order of what is asked; null where it is unknown, for want of a rate */
+export async function mrrAt(
+  warehouse: Warehouse,
+  question: RevenueQuestion & { readonly kind: EntityKind },
+  asked: readonly PayerAt[],
+): Promise<readonly (number | null)[]> {
+  if (asked.length === 0) return [];
+  const { organization, kind, reporting, rates } = question;
+  const entities = asked.map(({ entity }) => entity);
+  const rows = warehouse.rows<PayerAt & { readonly currency: string; readonly mrrs: readonly number[] }>(
+    `SELECT entity, atMs, toString(currency[held]) AS currency, groupArray(mrr[held]) AS mrrs
+     FROM (
+       SELECT entity, atMs, own.* EXCEPT (one_payer),
+         arrayLastIndex(start -> ${msOf("start")} <= atMs, own."from") AS held
+       FROM (
+         SELECT arrayJoin(arrayZip({entities:Array(UInt32)}, {instants:Array(Int64)})) AS pair,
+           pair.1 AS entity, pair.2 AS atMs) AS asked
+       JOIN (
+         SELECT "from", mrr, currency, payer_account, payer_user,
+           arrayJoin(arrayDistinct(${ofPayers(kind)})) AS one_payer
+         FROM subscriptions FINAL WHERE ${ofOrganization} ${subscriptionsOf(kind)}) AS own
+       ON own.one_payer = asked.entity)
+     WHERE held > 0 AND ${ofPayers(kind)}[held] = entity AND payer_account[held] ${kind === "account" ? "!=" : "="} 0
+     GROUP BY entity, atMs, currency`,
+    { organization, entities, instants: asked.map(({ atMs }) => atMs) },
+  );
+  const keyOf = ({ entity, atMs }: PayerAt) => `${entity} ${atMs}`;
+  const [found, inUnrated] = await Promise.all([rows, unratedAmong(warehouse, question, entities)]);
+  const convert = conversionAt({ reporting, rates });
+  const sums = new Map<string, number>();
+  for (const { mrrs, currency, ...at } of found)
+    for (const mrr of mrrs) sums.set(keyOf(at), (sums.get(keyOf(at)) ?? 0) + (convert(mrr, currency) ?? 0));
+  return asked.map((one) => (inUnrated.has(one.entity) ? null : (sums.get(keyOf(one)) ?? 0)));
+}
+
 function stateOf([
   status,
   wasPaid,
@@ -134,17 +173,23 @@ function stateOf([
   return { status, wasPaid, plan, mrr, currency, laterMrr, laterCurrency, periodEndMs, endsAtMs };
 }
 
+/** The subscriptions that any of the entities pays, or has paid. */
+const subscriptionsOf = (kind: EntityKind) => `AND subscription IN (
+    SELECT subscription FROM subscriptions
+    WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
+
 /** Those of the payers that ever had MRR in a currency without a rate. */
 async function unratedAmong(
   warehouse: Warehouse,
-  question: PayersQuestion,
-  { own, entities }: { readonly own: string; readonly entities: readonly number[] },
+  question: RevenueQuestion & { readonly kind: EntityKind },
+  entities: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const unrated = unratedOf(question);
   if (unrated.length === 0) return new Set();
+  const { kind, organization } = question;
   const rows = await warehouse.rows<{ readonly payer: number }>(
-    `SELECT DISTINCT payer FROM (${payersInUnrated(question.kind, own)})`,
-    { organization: question.organization, entities, unrated },
+    `SELECT DISTINCT payer FROM (${payersInUnrated(kind, subscriptionsOf(kind))})`,
+    { organization, entities, unrated },
   );
   return new Set(rows.map(({ payer }) => payer));
 }

@@ -8,6 +8,7 @@ import { billingOf } from "../../figures/payers.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../../http/api/context.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { HoldOutFigures } from "./control-groups/figures.ts";
+import type { FollowUp } from "./control-groups/follow-up.ts";
 import { readRuleFigures } from "./rule-figures.ts";
 
 export const ruleFiguresHandlers = {
@@ -29,7 +30,7 @@ async function highestMrr(context: OrganizationContext, kind: EntityKind): Promi
 type Figures = Awaited<ReturnType<typeof readRuleFigures>>["rules"][number];
 
 function figuresAnswer(
-  { rule: { id, name }, fired, sinceDay, perWeek, weeks, experiment, result, ...figures }: Figures,
+  { rule: { id, name }, fired, sinceDay, perWeek, weeks, experiment, result, followUp, ...figures }: Figures,
   zone: Zone,
 ) {
   const { untouched, touched, baseRate } = figures;
@@ -43,7 +44,7 @@ function figuresAnswer(
     touched: outcomesAnswer(touched),
     weeks: weeks.map((week) => ({ monday: formatDay(week.monday), fired: week.fired })),
     baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
-    holdOut: experiment === undefined ? null : holdOutAnswer(experiment, result, zone),
+    holdOut: experiment === undefined ? null : holdOutAnswer(experiment, { result, followUp }, zone),
   };
 }
 
@@ -53,7 +54,7 @@ function outcomesAnswer({ interval, ...figures }: Figures["untouched"]) {
 
 function holdOutAnswer(
   { share, horizonDays, beganAtMs, entries }: NonNullable<Figures["experiment"]>,
-  result: Figures["result"],
+  { result, followUp }: Pick<Figures, "result" | "followUp">,
   zone: Zone,
 ) {
   const count = (wanted: string) =>
@@ -65,7 +66,12 @@ function holdOutAnswer(
     treated: count("treated"),
     controls: count("control"),
     result: result === undefined ? null : resultAnswer(result),
+    followUp: followUp === undefined ? null : followUpAnswer(followUp),
   };
+}
+
+function followUpAnswer({ treated, control, ...followUp }: FollowUp) {
+  return { ...followUp, arms: { treated: { ...treated }, control: { ...control } } };
 }
 
 /** The result of a control group as the API answers it. */

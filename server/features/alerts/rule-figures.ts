@@ -8,6 +8,7 @@ import { runsBetween } from "../../scoring/run/records.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { HoldOutExperiment } from "./control-groups/experiments.ts";
 import { type HoldOutFigures, holdOutFigures } from "./control-groups/figures.ts";
+import { type FollowUp, readFollowUp } from "./control-groups/follow-up.ts";
 import { type AlertOutcome, outcomesOf } from "./outcomes.ts";
 import { type BaseRate, baseRateOf } from "./rules/base-rate.ts";
 import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "./rules/preview-figures.ts";
@@ -44,6 +45,8 @@ export interface RuleFigures {
   readonly experiment: HoldOutExperiment | undefined;
   /** What it shows. Undefined before it is planned. */
   readonly result: HoldOutFigures | undefined;
+  /** What became of the money of its entries. Undefined before any can be followed up. */
+  readonly followUp: FollowUp | undefined;
 }
 
 /** How long daily scores are kept. */
@@ -74,27 +77,25 @@ export async function readRuleFigures(
   const bases = await basesOf(warehouse, about, rules);
   const outages = bases.get("user")?.outages ?? bases.get("account")?.outages ?? [];
   const outcomes = await outcomesOf(warehouse, { ...about, outages }, mature);
-  return {
-    horizonDays,
-    rules: rules.map((rule) => {
-      const own = outcomes.filter((one) => one.rule === rule.id);
-      const fired = firedByDay.filter((one) => one.rule === rule.id);
-      const kind = kindOf(rule);
-      const experiment = experiments.find(
-        (one) => one.rule === rule.id && one.experiment === rule.experiment,
-      );
-      return {
-        rule,
-        weeks: weeksOf(fired, today),
-        ...rateOf(fired, zone.dayOf(rule.createdAtMs), today),
-        untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
-        touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
-        baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },
-        experiment,
-        result: experiment && resultOf(experiment),
-      };
-    }),
-  };
+  const figures: RuleFigures[] = [];
+  for (const rule of rules) {
+    const own = outcomes.filter((one) => one.rule === rule.id);
+    const fired = firedByDay.filter((one) => one.rule === rule.id);
+    const kind = kindOf(rule);
+    const experiment = experiments.find((one) => one.rule === rule.id && one.experiment === rule.experiment);
+    figures.push({
+      rule,
+      weeks: weeksOf(fired, today),
+      ...rateOf(fired, zone.dayOf(rule.createdAtMs), today),
+      untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
+      touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
+      baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },
+      experiment,
+      result: experiment && resultOf(experiment),
+      followUp: experiment && (await readFollowUp({ warehouse, ledger }, { id, zone, today }, experiment)),
+    });
+  }
+  return { horizonDays, rules: figures };
 }
 
 /** The results of an organization's experiments. @returns that of one; undefined before it is planned */

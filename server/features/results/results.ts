@@ -4,7 +4,8 @@ import type { WorkOutcome } from "../../../contract/alerts/rules.ts";
 import { usageDays } from "../../../contract/api/results.ts";
 import { calledEntities, risksOfDays } from "../../analytics/call-facts.ts";
 import { revenueQuestion } from "../../analytics/revenue/currencies.ts";
-import { hasPayers, type PayersQuestion, payersNow } from "../../analytics/revenue/payers-now.ts";
+import { hasPayers, mrrAt } from "../../analytics/revenue/payers-now.ts";
+import type { RevenueQuestion } from "../../analytics/revenue/steps.ts";
 import { engagementRows } from "../../analytics/sql.ts";
 import { msPerDay, type Zone, zoneOf } from "../../calendar/zone.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
@@ -131,13 +132,7 @@ export async function readResults(
     if (own.length === 0) continue;
     const { reportingCurrency, currencyRates } = settings;
     const payers = (await hasPayers(parts.warehouse, organization, kind))
-      ? {
-          ...(await revenueQuestion(parts.warehouse, { organization, reportingCurrency, currencyRates })),
-          kind,
-          nowMs,
-          untilMs: null,
-          transitions: zone.transitions,
-        }
+      ? await revenueQuestion(parts.warehouse, { organization, reportingCurrency, currencyRates })
       : undefined;
     currency ??= payers?.reporting ?? null;
     customers.push(...(await customersOf(ground, kind, own, payers)));
@@ -233,23 +228,30 @@ async function customersOf(
   ground: Ground,
   kind: EntityKind,
   units: readonly Unit[],
-  payers: PayersQuestion | undefined,
+  payers: RevenueQuestion | undefined,
 ): Promise<TouchedCustomer[]> {
-  const { warehouse, organization, today } = ground;
+  const { warehouse, organization, zone, today } = ground;
+  const nowMs = ground.nowMs();
   const numbers = units.map(({ number }) => number);
   const run = await newestRun(warehouse, organization, kind, today);
-  const [named, now, then, scores, usageOf] = await Promise.all([
+  const mrrs = (atMs: (unit: Unit) => number) =>
+    payers &&
+    mrrAt(
+      warehouse,
+      { ...payers, kind },
+      units.map((unit) => ({ entity: unit.number, atMs: atMs(unit) })),
+    );
+  const [named, then, now, scores, usageOf] = await Promise.all([
     calledEntities(warehouse, { organization, kind }, numbers),
-    payers === undefined ? undefined : payersNow(warehouse, payers, numbers),
-    payers === undefined ? undefined : mrrThen(ground, payers, units),
+    mrrs(({ firstDay }) => zone.startOfDay(firstDay)),
+    mrrs(() => nowMs),
     run === undefined ? undefined : scoresNow(warehouse, rowsOf(organization, kind, run), numbers),
     usage(ground, kind, units),
   ]);
-  return units.flatMap(({ number, touches, rules, firstDay }) => {
+  return units.flatMap(({ number, touches, rules, firstDay }, index) => {
     const name = named.get(number);
     if (name === undefined) return [];
     const score = scores?.get(number);
-    const mrr = now === undefined ? null : (now.get(number)?.mrr ?? 0);
     return [
       {
         kind,
@@ -259,29 +261,14 @@ async function customersOf(
         touches,
         rules,
         outcome: touches.findLast(({ outcome }) => outcome !== null)?.outcome ?? null,
-        mrrThen: then === undefined ? null : (then.get(number) ?? 0),
-        mrrNow: mrr,
+        mrrThen: then?.[index] ?? null,
+        mrrNow: now?.[index] ?? null,
         ...usageOf(number, firstDay),
         state: score?.state ?? null,
         risk: score?.risk ?? null,
       },
     ];
   });
-}
-
-/** MRR at the start of each customer's first day, by number. */
-async function mrrThen(
-  { warehouse, zone }: Ground,
-  payers: PayersQuestion,
-  units: readonly Unit[],
-): Promise<ReadonlyMap<number, number | null>> {
-  const found = new Map<number, number | null>();
-  for (const [day, own] of Map.groupBy(units, ({ firstDay }) => firstDay)) {
-    const question = { ...payers, nowMs: zone.startOfDay(day) };
-    const numbers = own.map(({ number }) => number);
-    for (const [number, { mrr }] of await payersNow(warehouse, question, numbers)) found.set(number, mrr);
-  }
-  return found;
 }
 
 async function scoresNow(

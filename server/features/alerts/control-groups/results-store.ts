@@ -50,11 +50,16 @@ export interface OpenExperiment
   readonly planned: number | null;
 }
 
-/** An entry whose outcome may be known now. Of an account the user is 0. */
-export interface DueEntry extends EntityNumbers {
+/** An entry whose user or account is known. Of an account the user is 0. */
+export interface NamedEntry extends EntityNumbers {
   readonly id: number;
   readonly arm: EntryArm;
   readonly enteredDay: number;
+}
+
+/** The number of an entry's unit: the account, or the user without one. */
+export function numberOf({ user, account }: EntityNumbers): number {
+  return account > 0 ? account : user;
 }
 
 /** What was found out about an entry. */
@@ -103,7 +108,7 @@ const openRow = new RowOf<OpenExperiment>({
   primary: nullable(word("own.primary_outcome")),
   planned: nullable(integer("own.planned")),
 });
-const dueRow = new RowOf<DueEntry>({
+const namedRow = new RowOf<NamedEntry>({
   id: integer(),
   user: integer("user_number"),
   account: integer("account_number"),
@@ -120,7 +125,7 @@ const countRow = new RowOf<ArmCount>({
   firstMature: integer("sum(CASE WHEN is_first = 1 THEN is_mature ELSE 0 END)"),
   firstLeft: integer("sum(CASE WHEN is_first = 1 THEN is_left ELSE 0 END)"),
   firstOpen: integer("sum(CASE WHEN is_first = 1 THEN 1 - is_mature ELSE 0 END)"),
-  contaminated: integer("sum(coalesce(is_contaminated, 0))"),
+  contaminated: integer("sum(CASE WHEN is_contaminated = 1 THEN 1 ELSE 0 END)"),
 });
 const planRow = new RowOf<ExperimentPlan & { readonly rule: number; readonly experiment: number }>({
   rule: integer(),
@@ -171,10 +176,22 @@ export function holdOutResults(engine: Engine) {
       organization: number,
       { rule, experiment, horizonDays }: Pick<OpenExperiment, "rule" | "experiment" | "horizonDays">,
       { today, after, limit }: { readonly today: number; readonly after: number; readonly limit: number },
-    ): Promise<readonly DueEntry[]> =>
-      engine.alone(select(dueRow)`
+    ): Promise<readonly NamedEntry[]> =>
+      engine.alone(select(namedRow)`
         FROM hold_out_entries WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment}
           AND ${isOpen} AND coalesce(due_day, entered_day + ${horizonDays ?? 0}) < ${today} AND id > ${after}
+        ORDER BY id LIMIT ${limit}`),
+
+    /** Entries of an experiment that entered before a day, in that order, also those that are settled.
+     * Those who are forgotten are left out. */
+    enteredBefore: (
+      organization: number,
+      { rule, experiment }: Pick<OpenExperiment, "rule" | "experiment">,
+      { day, limit }: { readonly day: number; readonly limit: number },
+    ): Promise<readonly NamedEntry[]> =>
+      engine.alone(select(namedRow)`
+        FROM hold_out_entries WHERE organization = ${organization} AND rule = ${rule} AND experiment = ${experiment}
+          AND arm IS NOT NULL AND (user_number <> 0 OR account_number <> 0) AND entered_day < ${day}
         ORDER BY id LIMIT ${limit}`),
 
     /** Keeps what was found out. An outcome that is known stays. */

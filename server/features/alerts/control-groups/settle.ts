@@ -16,7 +16,13 @@ import { daysWithin, type Outages } from "../../../scoring/scores/observed-days.
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { appliedSettings } from "../../../warehouse/schema/engagement.ts";
 import { assumedBaseOf, plannedEntries } from "./plan.ts";
-import type { DueEntry, ExperimentPlan, OpenExperiment, SettledEntry } from "./results-store.ts";
+import {
+  type ExperimentPlan,
+  type NamedEntry,
+  numberOf,
+  type OpenExperiment,
+  type SettledEntry,
+} from "./results-store.ts";
 
 interface OutcomeParts {
   readonly warehouse: Warehouse;
@@ -114,7 +120,7 @@ async function settledOf(
   experiment: OpenExperiment,
   primary: ExperimentPlan["primary"],
   kind: EntityKind,
-  entries: readonly DueEntry[],
+  entries: readonly NamedEntry[],
 ): Promise<readonly SettledEntry[]> {
   const found =
     primary === "unpaid"
@@ -129,15 +135,13 @@ async function settledOf(
 
 type Found = Pick<SettledEntry, "outcome" | "dueDay">;
 
-const numberOf = ({ user, account }: DueEntry) => (account > 0 ? account : user);
-
 /** The churn labels of the horizon from the entries, under the settings of then. Those with an outage in the
  * horizon, and those that nobody saw leave or stay, are left out. */
 async function churnOutcomes(
   ground: Ground,
   kind: EntityKind,
   horizonDays: number,
-  entries: readonly DueEntry[],
+  entries: readonly NamedEntry[],
 ): Promise<ReadonlyMap<number, Found>> {
   const { warehouse, organization, zone, today } = ground;
   const run = await newestRun(warehouse, organization.id, kind, today);
@@ -187,9 +191,9 @@ interface PeriodRow {
 /** Whether a period that begins after the one of the entry was paid. It is known seven days after the end of
  * that one; before, the entries wait. */
 async function paidOutcomes(
-  { warehouse, organization, zone, nowMs }: Ground,
+  { warehouse, organization, zone, today }: Ground,
   kind: EntityKind,
-  entries: readonly DueEntry[],
+  entries: readonly NamedEntry[],
 ): Promise<ReadonlyMap<number, Found>> {
   const found = new Map<number, Found>();
   const payer = kind === "account" ? "payer_account[place]" : "payer_user[place]";
@@ -208,16 +212,22 @@ async function paidOutcomes(
     const numbers = own.map(numberOf);
     const periods = await stateOf(end, "state IN ('active', 'past_due', 'trialing')", atMs, numbers);
     const ends = new Map(periods.map(({ entity, endMs }) => [entity, endMs]));
+    const known: { readonly entry: NamedEntry; readonly endMs: number; readonly day: number }[] = [];
     for (const entry of own) {
       const endMs = ends.get(numberOf(entry)) ?? atMs + monthDays * msPerDay;
-      const knownMs = Math.max(endMs, atMs) + daysUntilPaid * msPerDay;
-      if (nowMs() < knownMs) {
-        found.set(entry.id, { outcome: null, dueDay: zone.dayOf(knownMs) });
-        continue;
+      const knownDay = zone.dayOf(Math.max(endMs, atMs)) + daysUntilPaid + 1;
+      if (today < knownDay) found.set(entry.id, { outcome: null, dueDay: knownDay - 1 });
+      else known.push({ entry, endMs, day: knownDay });
+    }
+    for (const [knownDay, some] of Map.groupBy(known, (one) => one.day)) {
+      const asked = some.map(({ entry }) => numberOf(entry));
+      const after = await stateOf(end, "state = 'active'", zone.startOfDay(knownDay), asked);
+      // Null is an end that is not known.
+      const last = new Map(after.map(({ entity, endMs }) => [entity, endMs ?? Number.POSITIVE_INFINITY]));
+      for (const { entry, endMs } of some) {
+        const isPaid = (last.get(numberOf(entry)) ?? 0) > endMs;
+        found.set(entry.id, { outcome: isPaid ? "retained" : "churned", dueDay: null });
       }
-      const after = await stateOf(end, "state = 'active'", knownMs, [numberOf(entry)]);
-      const isPaid = after.some(({ endMs: next }) => next === null || next > endMs);
-      found.set(entry.id, { outcome: isPaid ? "retained" : "churned", dueDay: null });
     }
   }
   return found;
@@ -228,7 +238,7 @@ async function contaminatedAmong(
   { warehouse, ledger, organization, zone, today }: Ground,
   { rule, horizonDays }: OpenExperiment,
   kind: EntityKind,
-  entries: readonly DueEntry[],
+  entries: readonly NamedEntry[],
 ): Promise<ReadonlySet<number>> {
   const controls = entries.filter(({ arm }) => arm === "control");
   if (controls.length === 0) return new Set();
