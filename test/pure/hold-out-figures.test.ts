@@ -36,11 +36,14 @@ describe("a control group", () => {
   });
 
   test("waits for the last of the planned entries, whatever is known of later ones", () => {
-    const { isFinal, verdict } = figures(
+    const { isFinal, verdict, sentence } = figures(
       { entries: 150, mature: 130, left: 23, firstMature: 99, firstLeft: 18, firstOpen: 1 },
       { entries: 150, mature: 130, left: 39, firstMature: 100, firstLeft: 30 },
     );
     expect([isFinal, verdict]).toEqual([false, "open"]);
+    expect(sentence).toMatch(
+      /no difference can be seen yet; the final result comes when all outcomes are known\.$/,
+    );
   });
 
   test("that shows nothing yet says when, at the pace so far", () => {

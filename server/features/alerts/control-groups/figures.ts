@@ -95,7 +95,7 @@ function sentenceOf(
   if (verdict === "keeps") return `${seen}: the rule keeps ${low} to ${high} more of 100.`;
   if (verdict === "harms") return `${seen}: the rule loses ${-high} to ${-low} more of 100. Stop it.`;
   if (isFinal) return `${seen}: no difference can be seen. This is the final result.`;
-  const when = monthsLeft === null ? "" : `; at this pace ${monthsText(monthsLeft)}`;
+  const when = monthsLeft === null ? "" : `; ${monthsText(monthsLeft)}`;
   return control.count + treated.count === 0
     ? `No outcome is known yet${when}.`
     : `${seen}: no difference can be seen yet${when}.`;
@@ -103,6 +103,7 @@ function sentenceOf(
 
 function monthsText(months: number): string {
   const whole = Math.ceil(months);
-  if (whole > longestMonths) return "not within two years";
-  return whole <= 1 ? "in about a month" : `in about ${whole} months`;
+  if (whole === 0) return "the final result comes when all outcomes are known";
+  if (whole > longestMonths) return "at this pace not within two years";
+  return whole === 1 ? "at this pace in about a month" : `at this pace in about ${whole} months`;
 }
