@@ -105,7 +105,7 @@ export const RuleFiguresAnswer = Type.Object({
       },
       { description: "How many of all users or accounts churned, with or without an alert." },
     ),
-    holdOut: objectOrNull("The current hold-out experiment. Null without a hold-out.", {
+    holdOut: objectOrNull("The current experiment. Null without a control group.", {
       share: nullable(Field.share("The share of the control group.")),
       horizonDays: nullable(
         Field.integer("The churn horizon of the experiment, in days. Null before the first alert."),

@@ -136,7 +136,7 @@ export const AlertRuleBody = closedObject({
       mrrAbove: Type.Optional(
         nullable(exemptMrr, {
           description:
-            "Null: no account is exempt because of its MRR. If left out, a new hold-out exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running hold-out.",
+            "Null: no account is exempt because of its MRR. If left out, a new control group exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running control group.",
           "x-send": "a number from 0, in minor units, or null",
         }),
       ),
@@ -200,7 +200,7 @@ const alertFields = {
   ),
   arm: nullable(Type.Enum([...alertArms]), {
     description:
-      "The arm of the hold-out. `control`: no message was sent. `exempt`: never in the control group. Null without a hold-out.",
+      "The arm of the experiment. `control`: no message was sent. `exempt`: never in the control group. Null without a control group.",
   }),
   isSent: Field.boolean("Whether the alert was in a message to the rule's destinations."),
   closedDay: nullable(Field.day("The day on which the alert closed. Null while it is open.")),
