@@ -22,19 +22,16 @@ export const ArmBody = Type.Object(
 );
 
 export const ArmAnswer = Type.Object({
-  arm: Field.oneOf(
-    ["treated", "control"],
-    "`control`: show nothing, and change nothing else. `treated`: go ahead.",
-  ),
+  arm: Field.oneOf(["treated", "control"], "`control`: do not show the offer. `treated`: show it."),
   counted: Field.boolean(
-    "Whether it is an entry of the experiment. False under a paused rule or one without a control group, outside its scope, excluded or exempt: then the arm is treated, and nothing is stored.",
+    "Whether the user or account is part of the experiment. False if the rule is paused or has no control group, or if the user or account is outside its scope, excluded or exempt. Then the arm is treated, and nothing is stored.",
   ),
   experiment: Type.Integer({
     minimum: 1,
     description:
-      "The experiment of the rule. Another condition, scope, share or churn horizon begins the next one.",
+      "The number of the experiment. A change of condition, scope, share or churn horizon begins the next one.",
   }),
-  until: nullable(Field.day("The last day on which a control is left alone. Null for the arm treated.")),
+  until: nullable(Field.day("The last day as a control. Null for the arm treated.")),
 });
 
 export type ArmAnswer = Static<typeof ArmAnswer>;

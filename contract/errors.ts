@@ -38,7 +38,7 @@ export const errorMessages = {
   noTasksOfSegment:
     "The tasks for users and accounts of a segment cannot be listed now: analysis does not answer. Try again in a few seconds, or leave out segment.",
   noDefaultExemption:
-    "The MRR that the hold-out exempts by default cannot be computed now: analysis does not answer. Try again in a few seconds, or send exemptions.mrrAbove.",
+    "The MRR that a control group exempts by default cannot be computed now: analysis does not answer. Try again in a few seconds, or send exemptions.mrrAbove.",
   tooManyItems:
     "Too many requests: the batch exceeds the limit of items per second. Please send fewer items.",
   neverAllItems:

@@ -66,7 +66,7 @@ export function tokenCommand(time: Time): Command {
   creating.addOption(
     new Option(
       "--scope <scope>",
-      "server; browser for a token in a web page: it cannot change the e-mail, account or account owner of existing users, and webhooks refuse it; or arm, which asks POST /arm and does nothing else",
+      "server; browser for a token in a web page: it cannot change the e-mail, account or account owner of existing users, and webhooks refuse it; or arm, which can only ask POST /arm",
     )
       .choices(tokenScopes)
       .default("server"),

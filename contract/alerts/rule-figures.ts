@@ -27,9 +27,9 @@ const outcomes = (description: string) =>
 const arm = (description: string) =>
   Type.Object(
     {
-      entries: Field.count("Users or accounts that entered. An account counts once."),
-      mature: Field.count("Those whose outcome is known."),
-      left: Field.count("Those of them that left."),
+      entries: Field.count("Customers that entered the experiment. An account counts once."),
+      mature: Field.count("Entries whose outcome is known."),
+      left: Field.count("Entries that left."),
     },
     { description },
   );
@@ -37,10 +37,10 @@ const arm = (description: string) =>
 const followUpArm = (description: string) =>
   Type.Object(
     {
-      entries: Field.count("Users or accounts that entered so long ago, and whose MRR is known."),
-      paying: Field.count("Those of them that pay `days` after the entry."),
-      mrrAtEntry: Field.money("Their MRR at the start of the day of the entry."),
-      mrrKept: Field.money("Their MRR `days` later, after recurring discounts."),
+      entries: Field.count("Customers that entered at least `days` days ago, and whose MRR is known."),
+      paying: Field.count("Customers that pay `days` days after the entry."),
+      mrrAtEntry: Field.money("The MRR at the start of the day of the entry."),
+      mrrKept: Field.money("The MRR `days` days later, after recurring discounts."),
     },
     { description },
   );
@@ -49,35 +49,33 @@ const followUpArm = (description: string) =>
 export const HoldOutResultFields = {
   primary: Field.oneOf(
     ["churned", "unpaid"],
-    "Who left, fixed when the experiment began. churned: churned within the churn horizon from the entry. unpaid: paid for no period that begins after the one of the entry, which is known 7 days after that one ends.",
+    "What counts as left, fixed when the experiment began. churned: churned within the churn horizon. unpaid: paid for no further period, which is known 7 days after the period that was running at the entry.",
   ),
-  base: Field.share("The share of controls that was expected to leave."),
+  base: Field.share("The share of controls expected to leave, when the experiment was planned."),
   planned: Field.integer(
-    "Entries of both groups that show a saving of 30 % of them, with 80 % power. At this number the result is read once more, and is final.",
+    "Entries of both groups needed to see that 30 % of those who would leave are saved, with 80 % power. The result at this number is final.",
   ),
   arms: Type.Object({
-    treated: arm("With messages and steps."),
+    treated: arm("The customers who got messages and steps."),
     control: arm("The control group."),
   }),
   verdict: Field.oneOf(
     ["few", "open", "keeps", "harms"],
-    "few: fewer than 5 of a group left or stayed. open: no difference can be seen. keeps: fewer of the treated left. harms: more of them left.",
+    "few: in a group fewer than 5 left, or fewer than 5 stayed. open: no difference can be seen. keeps: fewer of the treated left than of the controls. harms: more of the treated left.",
   ),
-  isFinal: Field.boolean("Whether the planned entries are there and all of their outcomes are known."),
+  isFinal: Field.boolean("Whether the outcomes of all planned entries are known."),
   kept: Type.Object(
     { low: Field.number("Lower end."), high: Field.number("Upper end.") },
     {
       description:
-        "How many more of each entry the treatment keeps, with its interval (Newcombe): 95 % when it is final, wider before, so that it may be looked at every day.",
+        "The share of customers kept by the rule: the share of controls that left minus that of the treated, as an interval (Newcombe). 95 % when final; wider before, so that it can be read every day.",
     },
   ),
-  contaminated: Field.count(
-    "Controls that were contacted within the horizon, or about which another rule fired.",
-  ),
+  contaminated: Field.count("Controls that had a contact, or an alert of another rule, within the horizon."),
   isRatioOff: Field.boolean(
-    "Whether the groups are of other sizes than drawn: then no result can be trusted.",
+    "Whether the sizes of the groups differ too much from the drawn share. Then no result can be trusted.",
   ),
-  monthsLeft: nullable(Field.number("Months until the planned entries are there, at the pace so far.")),
+  monthsLeft: nullable(Field.number("Months until all planned customers have entered, at the pace so far.")),
   sentence: Field.text("The result in a sentence."),
 };
 
@@ -107,7 +105,7 @@ export const RuleFiguresAnswer = Type.Object({
       },
       { description: "How many of all users or accounts churned, with or without an alert." },
     ),
-    holdOut: objectOrNull("The current hold-out experiment. Null without a hold-out.", {
+    holdOut: objectOrNull("The current experiment. Null without a control group.", {
       share: nullable(Field.share("The share of the control group.")),
       horizonDays: nullable(
         Field.integer("The churn horizon of the experiment, in days. Null before the first alert."),
@@ -117,14 +115,17 @@ export const RuleFiguresAnswer = Type.Object({
       ),
       treated: Field.count("Users or accounts whose alerts are sent. An account counts once."),
       controls: Field.count("Users or accounts in the control group: their alerts are not sent."),
-      result: objectOrNull("What it shows so far. Null before the first entry.", HoldOutResultFields),
+      result: objectOrNull(
+        "What the control group shows so far. Null before the first entry.",
+        HoldOutResultFields,
+      ),
       followUp: objectOrNull(
-        "What became of their MRR, without a verdict. Null before a paying customer has been in the experiment for `days`.",
+        "What is left of the MRR, without a verdict. Null before a paying customer has been in the experiment for `days`.",
         {
           days: Field.integer("Twice the churn horizon: the days from the entry."),
-          currency: Field.text("Of the amounts."),
+          currency: Field.text("The currency of the amounts."),
           arms: Type.Object({
-            treated: followUpArm("With messages and steps."),
+            treated: followUpArm("The customers who got messages and steps."),
             control: followUpArm("The control group."),
           }),
         },

@@ -97,10 +97,10 @@ export const RulePreviewAnswer = Type.Object({
     "How long a control group would take to show that the rule saves 30 % of those who would leave.",
     {
       share: Field.share("The share of the control group."),
-      entries: Field.count("Users or accounts of both groups that it takes."),
+      entries: Field.count("Customers of both groups needed."),
       months: nullable(
         Field.number(
-          "Months until they entered and their outcomes are known, at the pace of the preview. Null without an alert.",
+          "Months until so many customers have entered and their outcomes are known, at the pace of the preview. Null without an alert.",
         ),
       ),
     },

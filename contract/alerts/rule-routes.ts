@@ -62,7 +62,7 @@ export const alertFigures = {
   }),
   "GET /api/alert-rules/default-exemption": analysisRoute.read({
     summary:
-      "The MRR above which accounts are exempt from a hold-out by default: at most a tenth of paying accounts exceed it",
+      "The MRR above which accounts are exempt from a control group by default: at most a tenth of paying accounts exceed it",
     answer: rules.DefaultExemptionAnswer,
   }),
   "POST /api/alert-rules/preview": analysisRoute.manage({

@@ -65,7 +65,7 @@ const stepKind = Type.Enum([...stepKinds], {
   description: "task: a task for the user or account. message: one more message to the rule's destinations.",
   "x-send": `one of ${stepKinds.join(", ")}`,
 });
-const stepsText = "What happens while an alert is open, also later. Alerts of a control group have no steps.";
+const stepsText = "Tasks and later messages while an alert is open. Controls get no steps.";
 const StepsBody = Type.Array(
   closedObject({
     kind: stepKind,
@@ -136,7 +136,7 @@ export const AlertRuleBody = closedObject({
       mrrAbove: Type.Optional(
         nullable(exemptMrr, {
           description:
-            "Null: no account is exempt because of its MRR. If left out, a new hold-out exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running hold-out.",
+            "Null: no account is exempt because of its MRR. If left out, a new control group exempts at most a tenth of paying accounts (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a running control group.",
           "x-send": "a number from 0, in minor units, or null",
         }),
       ),
@@ -200,7 +200,7 @@ const alertFields = {
   ),
   arm: nullable(Type.Enum([...alertArms]), {
     description:
-      "The arm of the hold-out. `control`: no message was sent. `exempt`: never in the control group. Null without a hold-out.",
+      "The arm of the experiment. `control`: no message was sent. `exempt`: never in the control group. Null without a control group.",
   }),
   isSent: Field.boolean("Whether the alert was in a message to the rule's destinations."),
   closedDay: nullable(Field.day("The day on which the alert closed. Null while it is open.")),
@@ -215,7 +215,7 @@ const alertFields = {
     description: "What a team member said about the alert. Null without a verdict.",
   }),
   outcome: nullable(Type.Enum([...workOutcomes]), {
-    description: "What came of the work on a handled alert. Null while nobody said it.",
+    description: "What came of the work on a handled alert. Null without an outcome.",
   }),
   verdictBy: nullable(Person, {
     description: "The team member who gave the verdict. Null if it was not a team member.",
@@ -261,7 +261,7 @@ const verdict = nullable(Type.Enum([...alertVerdicts]), {
 
 const outcome = nullable(
   Type.Enum([...workOutcomes], {
-    description: "What came of the work. With it the alert or the call is handled.",
+    description: "What came of the work. Setting an outcome also marks the alert or call as handled.",
   }),
   { "x-send": `one of ${workOutcomes.join(", ")}, or null` },
 );

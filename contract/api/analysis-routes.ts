@@ -28,7 +28,7 @@ export const analysisRoutes = {
   ...digestFigures,
   "GET /api/results": figure({
     summary:
-      "For whom something was done in a period, what, by whom, what was at stake, and how they stand now",
+      "Customers that were worked on in a period: what was done, by whom, what was at stake, how they stand now",
     query: ResultsParameters,
     answer: ResultsAnswer,
     table: "customers",

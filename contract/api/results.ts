@@ -24,11 +24,14 @@ export const ResultsParameters = closedObject({
     Type.String({
       pattern: "^(me|[0-9]{1,15})$",
       "x-send": "me, or the id of a team member",
-      description: "Only customers for whom this team member did something; me: the signed-in team member.",
+      description: "Only customers that this team member worked on; me: the signed-in team member.",
     }),
   ),
   rule: Type.Optional(
-    Type.Integer({ minimum: 1, description: "Only customers with an open alert of this rule at the time." }),
+    Type.Integer({
+      minimum: 1,
+      description: "Only customers that had an open alert of this rule at a touch.",
+    }),
   ),
   segment: inSegment("entities"),
 });
@@ -36,11 +39,13 @@ export const ResultsParameters = closedObject({
 const Person = Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() });
 const Rule = Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() });
 const outcome = nullable(Type.Enum([...workOutcomes]), {
-  description: "What a team member said came of it. Null while nobody said it.",
+  description: "What came of the work, as a team member said at `handled`. Null without an outcome.",
 });
 
 const sums = {
-  customers: Field.count("Accounts, or users without one, for whom something was done. Each counts once."),
+  customers: Field.count(
+    "Customers that were worked on: accounts, and users without an account. Each counts once.",
+  ),
   mrrThen: Field.money("The sum of `mrrThen`, in minor units of the reporting currency."),
   mrrNow: Field.money("The sum of `mrrNow`."),
 };
@@ -53,7 +58,7 @@ export const OutcomeCounts = Type.Object(
     wrongAlarm: Type.Integer({ minimum: 0 }),
     other: Type.Integer({ minimum: 0 }),
   },
-  { description: "Customers by outcome. Those without one are in none of them." },
+  { description: "Customers by outcome. Customers without an outcome are not counted." },
 );
 
 export const ResultsAnswer = Type.Object({
@@ -65,7 +70,7 @@ export const ResultsAnswer = Type.Object({
   totals: Type.Object({
     ...sums,
     paying: Field.count("Customers that paid on the day of the first touch."),
-    stillPaying: Field.count("Those of them that pay now."),
+    stillPaying: Field.count("Customers of `paying` that still pay."),
     outcomes: OutcomeCounts,
   }),
   members: listOf("By team member. A customer of two members counts for each of them.", {
@@ -74,17 +79,19 @@ export const ResultsAnswer = Type.Object({
   }),
   rules: listOf("By rule. A customer of two rules counts for each of them.", { rule: Rule, ...sums }),
   hint: objectOrNull(
-    "How many of the customers whose churn horizon is over were predicted to churn, and how many did. It is a hint and no proof: those for whom something was done were chosen. Null without such customers.",
+    "Of the customers whose churn horizon is over: how many were predicted to churn, and how many did. A hint, not proof: team members chose whom to work on. Null without such customers.",
     {
-      customers: Field.count("Customers with a churn risk before the first touch, whose horizon is over."),
-      predicted: Field.number("The sum of their churn risks on the day before the first touch."),
-      low: Field.number("The end of the 95 % interval of `predicted`."),
-      high: Field.number("The other end."),
-      churned: Field.count("How many of them had churned at the end of the horizon."),
+      customers: Field.count(
+        "Customers that had a churn risk before the first touch, and whose churn horizon is over.",
+      ),
+      predicted: Field.number("The sum of the churn risks on the day before the first touch."),
+      low: Field.number("Lower end of the 95 % interval of `predicted`."),
+      high: Field.number("Upper end of the interval."),
+      churned: Field.count("How many customers had churned at the end of the horizon."),
     },
   ),
   proof: listOf(
-    "What control groups of alert rules show, the rules of today and earlier ones. This is proof; the hint is none.",
+    "What the control groups of alert rules show, of deleted rules too. Unlike the hint, this is proof.",
     {
       rule: Field.text("The rule's name."),
       since: Field.day("When the experiment began."),
@@ -98,19 +105,23 @@ export const ResultsAnswer = Type.Object({
     touches: listOf("What was done, the oldest first.", {
       what: Type.Enum([...touchKinds]),
       at: Field.instant("When."),
-      person: nullable(Person, { description: "The team member. Null of anybody else." }),
-      by: Field.textOrNull("Who else did it, such as an application. Null of a team member."),
+      person: nullable(Person, { description: "The team member. Null if it was somebody else." }),
+      by: Field.textOrNull(
+        "Who did it, if not a team member: an application, or the rule of a message. Null for a team member.",
+      ),
       text: Field.textOrNull("The text of the contact, the task's title, or the note."),
     }),
-    rules: Type.Array(Rule, { description: "Rules whose alert was open at a touch: why it was done." }),
+    rules: Type.Array(Rule, {
+      description: "Rules whose alert was open at a touch: why the customer was worked on.",
+    }),
     outcome,
     mrrThen: nullable(Field.money("MRR at the start of the day of the first touch. Null without revenue.")),
     mrrNow: nullable(Field.money("MRR now. Null without revenue.")),
     useDays: Field.integer(
-      `Days on either side of the first touch that use is counted on: up to ${usageDays}, as many as are over.`,
+      `Use is counted on this many days before the first touch, and as many from it on: the days that are over, at most ${usageDays}.`,
     ),
-    useBefore: Field.count("Engagement events on the days before the first touch."),
-    useAfter: Field.count("Engagement events on as many days from it on."),
+    useBefore: Field.count("Engagement events in `useDays` days before the first touch."),
+    useAfter: Field.count("Engagement events in `useDays` days from the first touch on."),
     state: nullable(Field.text("The state of the newest score. Null without a score.")),
     risk: nullable(Field.share("The churn risk now. Null without a churn risk.")),
   }),

@@ -163,11 +163,11 @@ export const TrainedOn = Type.Object(
       "Users or accounts that stayed at one cut-off date or more. Each user or account counts once.",
     ),
     controlGroups: objectOrNull(
-      "Outcomes of users or accounts in experiments with a control group: those who were treated are left out, and controls count for them. Null where there are none.",
+      "Outcomes of users or accounts in experiments with a control group: the treated are left out of training, and controls weigh more instead. Null without such outcomes.",
       {
         treated: Field.count("Outcomes that were left out."),
-        control: Field.count("Outcomes of controls, each of which counts 1 ÷ share."),
-        exempt: Field.count("Outcomes of the exempt, which count once."),
+        control: Field.count("Outcomes of controls, which weigh 1 ÷ share each."),
+        exempt: Field.count("Outcomes of exempt users or accounts, which weigh 1."),
       },
     ),
   },

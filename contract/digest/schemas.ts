@@ -87,14 +87,14 @@ export const DigestAnswer = Type.Object({
   ),
   done: Type.Object(
     {
-      customers: Field.count("Accounts, or users without one, for whom something was done."),
+      customers: Field.count("Customers that were worked on: accounts, and users without an account."),
       mrrThen: Field.expectedMoney("Their MRR on the day of the first touch, in minor units."),
       mrrNow: Field.expectedMoney("Their MRR now, in minor units."),
-      paying: Field.count("Those that paid on the day of the first touch."),
-      stillPaying: Field.count("Those of them that pay now."),
+      paying: Field.count("Customers that paid on the day of the first touch."),
+      stillPaying: Field.count("Customers of `paying` that still pay."),
       outcomes: OutcomeCounts,
     },
-    { description: "What was done in the last 7 days, as /api/results has it." },
+    { description: "The work of the last 7 days, as in /api/results." },
   ),
   precision: Type.Object(
     {

@@ -140,7 +140,7 @@ export const settingsPages: readonly SettingsEntry[] = [
     label: "Alert rules",
     least: "viewer",
     about: "When alerts open, and who gets them",
-    words: "rule alert condition preview template hold-out cooldown pause",
+    words: "rule alert condition preview template steps playbook control group hold-out cooldown pause",
   },
   {
     to: pages.destinationSettings,

@@ -142,4 +142,19 @@ test("a preview says so in words", () => {
   const note = "The members of the segment Pro are not recorded yet.";
   expect(previewSentences({ ...nothing, daysWithoutRisk: 0, note }, "account")).toEqual([note]);
   expect(previewSentences({ ...some, daysWithoutRisk: 0, note }, "account")[0]).toBe(note);
+  const ofGroups = (at20: number | null, at50: number | null) => {
+    const controlGroups = [
+      { share: 0.2, entries: 2_072, months: at20 },
+      { share: 0.5, entries: 1_223, months: at50 },
+    ];
+    return previewSentences({ ...some, controlGroups }, "account").at(-1);
+  };
+  expect(ofGroups(11.2, 7)).toBe(
+    "A control group would take 12 months at 20%, or 7 months at 50%, to show that the rule saves 30%.",
+  );
+  expect(ofGroups(31, 20)).toContain("more than two years at 20%, or 20 months at 50%");
+  expect(ofGroups(31, 25)).toBe(
+    "A control group would prove nothing within two years. Take a wider condition, or none.",
+  );
+  expect(ofGroups(null, null)).toMatch(/ now\.$/);
 });

@@ -84,10 +84,10 @@ test("a rule is added from a template, after its preview says how it would have 
   await page.getByLabel("Days", { exact: true }).fill("5");
   await page.getByLabel("Name", { exact: true }).fill(longName);
   await page.getByLabel("Alerts a day in messages, at most").fill("7");
-  expect(await page.getByLabel(/^Exempt from the hold-out/).count()).toBe(0);
-  await page.getByLabel("Hold-out, %").fill("20");
-  await page.getByLabel("Exempt from the hold-out: a segment").selectOption({ label: keySegment });
-  await page.getByLabel("Exempt from the hold-out: an MRR above, in USD").fill("512.5");
+  expect(await page.getByLabel(/^Never in the control group/).count()).toBe(0);
+  await page.getByLabel("Control group, %").fill("20");
+  await page.getByLabel("Never in the control group: a segment").selectOption({ label: keySegment });
+  await page.getByLabel("Never in the control group: an MRR above, in USD").fill("512.5");
   const preview = page.getByRole("region", { name: "Preview" });
   await preview.getByRole("button", { name: "Preview" }).click();
   await preview.getByText(/^Would have fired [\d.]+ times a week: /).waitFor();
@@ -97,7 +97,7 @@ test("a rule is added from a template, after its preview says how it would have 
   const rules = page.getByRole("list", { name: "Alert rules" });
   await rules.getByText("opened not done for 5 days").waitFor();
   await rules.getByText("Inbox only", { exact: true }).waitFor();
-  await rules.getByText(`hold-out 20%, not of ${keySegment} or an MRR above $512.50`).waitFor();
+  await rules.getByText(`control group 20%, without ${keySegment} or an MRR above $512.50`).waitFor();
   expect(await savedRules()).toMatchObject([
     {
       name: longName,
@@ -116,7 +116,10 @@ test("a rule is added from a template, after its preview says how it would have 
 });
 
 /** Figures of the only rule, which take alerts of months. */
-async function withFigures(page: Page, { perWeek }: { perWeek: number | null }): Promise<void> {
+async function withFigures(
+  page: Page,
+  given: { perWeek: number | null; result?: object; followUp?: object },
+): Promise<void> {
   const [rule] = await savedRules();
   const outcomes = { interval: { low: 0.24, high: 0.58 }, medianLeadDays: 9.5 };
   const figures = {
@@ -124,7 +127,7 @@ async function withFigures(page: Page, { perWeek }: { perWeek: number | null }):
     name: rule?.name,
     fired: 32,
     since: "2026-05-03",
-    perWeek,
+    perWeek: given.perWeek,
     baseRate: { count: 100, churned: 12, rate: 0.12 },
     untouched: { ...outcomes, mature: 25, churned: 10, rate: 0.4 },
     touched: { ...outcomes, mature: 3, churned: 1, rate: 1 / 3 },
@@ -133,7 +136,15 @@ async function withFigures(page: Page, { perWeek }: { perWeek: number | null }):
       { monday: "2026-04-27", fired: 0 },
       { monday: "2026-05-04", fired: 7 },
     ],
-    holdOut: { share: 0.2, horizonDays: 28, since: "2026-05-03", treated: 12, controls: 3 },
+    holdOut: {
+      share: 0.2,
+      horizonDays: 28,
+      since: "2026-05-03",
+      treated: 12,
+      controls: 3,
+      result: given.result ?? null,
+      followUp: given.followUp ?? null,
+    },
   };
   await page.unroute(figuresPath);
   await page.route(figuresPath, (route) => route.fulfill({ json: { horizonDays: 28, rules: [figures] } }));
@@ -147,9 +158,8 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
   const figures = page.getByRole("list", { name: `Figures of ${longName}` });
   await figures.getByText("No alert yet.").waitFor();
   await figures.getByText("No untouched alert is older than the churn horizon of 28 days").waitFor();
-  await figures
-    .getByText(": 0 controls without messages, 0 others with messages. An account counts once.")
-    .waitFor();
+  const group = page.getByRole("list", { name: `Control group of ${longName}` });
+  await group.getByText(": 0 controls, 0 others.").waitFor();
   await page.getByText("Alerts by week").click();
   await page.getByRole("button", { name: `Compare with the preview of ${longName}` }).click();
   await page.getByRole("columnheader", { name: "Preview" }).waitFor();
@@ -161,8 +171,6 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
     "Fired 2.5 times a week: 32 alerts since 3 May 2026.",
     "40% of 25 untouched alerts churned (24% to 58%). Of all: 12%. Median lead time to churn: 9.5 days.",
     "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
-    "Hold-out since 3 May 2026: 3 controls without messages, 12 others with messages. An account counts once.",
-    "Alerts of controls count as fired. They are not among the open alerts before their churn horizon of 28 days is over.",
   ]) {
     await figures.getByText(sentence).waitFor();
   }
@@ -172,6 +180,80 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
     await page.getByRole("row", { name, exact: true }).waitFor();
   }
   await isRightOnPhones(page);
+  expect(complaints).toEqual([]);
+});
+
+test("a control group says what it shows, and a rule that harms is paused beside it", async () => {
+  const { page, complaints } = await openRules(people.member);
+  const group = page.getByRole("list", { name: `Control group of ${longName}` });
+  const stop = page.getByRole("button", { name: "Pause the rule" });
+  const result = { verdict: "keeps", isRatioOff: false, contaminated: 1, sentence: "It keeps." };
+  const sentences = () => group.getByRole("listitem").allInnerTexts();
+  await withFigures(page, { perWeek: null });
+  const drawn = "Control group since 3 May 2026: 3 controls, 12 others.";
+  await group.getByText(drawn).waitFor();
+  expect(await sentences()).toEqual([drawn]);
+  const pays = (entries: number, paying: number) => ({
+    entries,
+    paying,
+    mrrAtEntry: 10_000 * entries,
+    mrrKept: 8_000 * paying,
+  });
+  const followUp = { days: 56, currency: "USD", arms: { treated: pays(10, 9), control: pays(2, 1) } };
+  await withFigures(page, { perWeek: null, result, followUp });
+  await group.getByText("It keeps.").waitFor();
+  expect(await sentences()).toEqual([
+    drawn,
+    "It keeps.",
+    "After 56 days 1 of 2 pay without the rule, 9 of 10 with it. MRR per customer after discounts: $40.00 (was $100.00) without, $72.00 (was $100.00) with it.",
+    "1 control had a contact or an alert of another rule all the same.",
+  ]);
+  expect(await stop.count()).toBe(0);
+  await page.getByRole("button", { name: `What is meant: Control group of ${longName}` }).click();
+  await page.getByText("before their churn horizon of 28 days is over").waitFor();
+  await page.keyboard.press("Escape");
+  await withFigures(page, { perWeek: null, result: { ...result, isRatioOff: true, sentence: "Look." } });
+  await stop.waitFor();
+  await withFigures(page, { perWeek: null, result: { ...result, verdict: "harms", sentence: "It harms." } });
+  await group.getByText("It harms.").waitFor();
+  await isRightOnPhones(page);
+  await stop.click();
+  await page.getByText("paused", { exact: true }).waitFor();
+  await stop.waitFor({ state: "detached" });
+  expect(await savedRules()).toMatchObject([{ isPaused: true }]);
+  await page.getByRole("button", { name: `Resume ${longName}` }).click();
+  await page.getByRole("button", { name: `Pause ${longName}` }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("steps are added up to their limits, removed, saved and read again", async () => {
+  const { page, complaints } = await openRules(people.member);
+  await page.getByRole("button", { name: `Change ${longName}` }).click();
+  const [task, message] = ["Add task", "Add message"].map((name) => page.getByRole("button", { name }));
+  for (let n = 0; n < 5; n++) await task?.click();
+  expect(await task?.isDisabled()).toBe(true);
+  for (let n = 0; n < 5; n++) await message?.click();
+  expect(await message?.isDisabled()).toBe(true);
+  for (let n = 10; n > 1; n--)
+    if (n !== 6) await page.getByRole("button", { name: `Remove step ${n}`, exact: true }).click();
+  const [first, second] = [1, 2].map((n) => page.getByRole("group", { name: new RegExp(`^Step ${n}`) }));
+  await first?.getByLabel("Title").fill("Call them");
+  await first?.getByLabel("Days until it is due").fill("2");
+  const mine = await first?.getByLabel("Assignee").locator("option", { hasText: "(you)" }).textContent();
+  await first?.getByLabel("Assignee").selectOption({ label: mine ?? "" });
+  await second?.getByLabel("Days after the alert").fill("9");
+  await isRightOnPhones(page);
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByText("1 task, 1 later message").waitFor();
+  const steps = [
+    { kind: "task", afterDays: 0, title: "Call them", dueDays: 2, assignee: people.member.id },
+    { kind: "message", afterDays: 9, title: null, dueDays: null, assignee: null },
+  ];
+  expect(await savedRules()).toMatchObject([{ version: 1, steps }]);
+  await page.getByRole("button", { name: `Change ${longName}` }).click();
+  expect(await first?.getByLabel("Title").inputValue()).toBe("Call them");
+  expect(await second?.getByLabel("Days after the alert").inputValue()).toBe("9");
+  await page.getByRole("button", { name: "Cancel" }).click();
   expect(complaints).toEqual([]);
 });
 

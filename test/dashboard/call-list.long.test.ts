@@ -16,7 +16,12 @@ const table = (page: Page) => page.getByRole("table", { name: "Whom to call firs
 /** The row has an open alert, whose changes are answered and not made. @returns the changes */
 async function withAlert(page: Page, row: CallList["rows"][number] | undefined): Promise<unknown[]> {
   const changes: unknown[] = [];
-  const alert = { id: 77, entityKind: row?.kind, entityId: row?.accountId ?? row?.userId };
+  const alert = {
+    id: 77,
+    entityKind: row?.kind,
+    entityId: row?.accountId ?? row?.userId,
+    note: "Calls back.",
+  };
   await page.route("**/api/alerts?*", (route) =>
     route.fulfill({ json: { total: 1, alerts: [alert], freshness: {} } }),
   );
@@ -51,11 +56,20 @@ test("the first card has the call list's rows, with what can be done about each"
   await menuOf("Not useful");
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+  await menuOf("Handled");
+  const dialog = page.getByRole("dialog", { name: `What came of it: ${rows[0]?.name}` });
+  await dialog.getByLabel("Lost").check();
+  await dialog.getByLabel("Note").fill("They left.");
+  await dialog.getByRole("button", { name: "Mark as handled" }).click();
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
   expect(changes).toEqual([
     { snoozedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
     { snoozedUntil: null },
     { verdict: "notUseful" },
-    { verdict: null },
+    { verdict: null, note: "Calls back." },
+    { verdict: "handled", outcome: "lost", note: "They left." },
+    { verdict: null, note: "Calls back." },
   ]);
   const owned = page.waitForRequest(
     (request) => request.method() === "PATCH" && request.url().includes("/owner"),

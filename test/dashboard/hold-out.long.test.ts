@@ -72,16 +72,16 @@ async function saveRule(page: Page): Promise<void> {
   await page.getByLabel("Event", { exact: true }).fill("opened");
   await page.getByLabel("Days", { exact: true }).fill("4");
   await page.getByLabel("Alerts a day in messages, at most").fill("100");
-  await page.getByLabel("Hold-out, %").fill("90");
-  const mrr = page.getByLabel("Exempt from the hold-out: an MRR above, in USD");
+  await page.getByLabel("Control group, %").fill("90");
+  const mrr = page.getByLabel("Never in the control group: an MRR above, in USD");
   await becomes(() => mrr.inputValue(), "180");
-  await page.getByLabel("Exempt from the hold-out: a segment").selectOption({ label: "Gold" });
+  await page.getByLabel("Never in the control group: a segment").selectOption({ label: "Gold" });
   await page.getByLabel("hook").check();
   await page.getByLabel("Also alert for accounts that meet the condition now").check();
   await settled(page);
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Save rule" }).click();
-  await page.getByText("hold-out 90%, not of Gold or an MRR above $180").waitFor();
+  await page.getByText("control group 90%, without Gold or an MRR above $180").waitFor();
 }
 
 test("exempt accounts get their alerts, and are never controls", async () => {
@@ -168,9 +168,9 @@ test("an MRR that a team member clears stays empty, also when the rule is change
   await page.goto(`${server.url}/o/${organization}/settings/alert-rules`);
   await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Without MRR");
-  const holdOut = page.getByLabel("Hold-out, %");
+  const holdOut = page.getByLabel("Control group, %");
   await holdOut.fill("20");
-  const mrr = page.getByLabel("Exempt from the hold-out: an MRR above, in USD");
+  const mrr = page.getByLabel("Never in the control group: an MRR above, in USD");
   await becomes(() => mrr.inputValue(), "180");
   await mrr.fill("");
   await holdOut.fill("0");

@@ -144,6 +144,7 @@ test("a verdict is taken back, and given again on the user's own page", async ()
   await settled(page);
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Handled: bob@example.com" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Mark as handled" }).click();
   await open.waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Alerts", exact: true }).click();
   await page.getByText("No open alert").waitFor();

@@ -78,6 +78,24 @@ test("every tenth and every health band is shown, also as a table", async () => 
   }
 });
 
+test("what control groups change about the training stands below the models", async () => {
+  const { page, card, complaints } = await modelPage("?kind=account");
+  const models = page.getByRole("region", { name: "Models", exact: true });
+  expect(card.trainedOn?.controlGroups).toBeNull();
+  expect(await models.getByText("Control groups").count()).toBe(0);
+  const trainedOn = { ...card.trainedOn, controlGroups: { treated: 1, control: 12, exempt: 3 } };
+  await page.route(/\/api\/model\?.*kind=account/, (route) =>
+    route.fulfill({ json: { ...card, trainedOn } }),
+  );
+  await page.reload();
+  await models
+    .getByText(
+      "Control groups: 1 outcome of treated accounts left out of training, 12 of controls weigh more instead.",
+    )
+    .waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("by keyboard one chooses accounts; that stands in the address and survives a reload", async () => {
   const { page } = await modelPage();
   const choice = page.getByLabel("Predictions about");

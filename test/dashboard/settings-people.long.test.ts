@@ -44,13 +44,22 @@ describe("secrets", () => {
     await page.getByRole("button", { name: "Create token" }).click();
     const token = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
     await page.getByRole("button", { name: "Done" }).click();
-    await page.getByRole("row", { name: /^shop …\S{4} browser/ }).waitFor();
+    await page.getByRole("row", { name: /^shop …\S{4} Browser/ }).waitFor();
     expect((await world.server.post(`/v1/webhooks/stripe/${token}`, undefined, {})).status).toBe(401);
     await page.getByLabel("Name", { exact: true }).fill("portal");
     await page.getByLabel("Scope", { exact: true }).selectOption("joining");
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByRole("button", { name: "Done" }).click();
-    await page.getByRole("row", { name: /^portal …\S{4} browser, may join accounts/ }).waitFor();
+    await page.getByRole("row", { name: /^portal …\S{4} Browser, may join accounts/ }).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("offers");
+    await page.getByLabel("Scope", { exact: true }).selectOption({ label: "Control groups" });
+    await page.getByText("which asks whether to show an offer to a user").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    const arms = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("row", { name: /^offers …\S{4} Control groups/ }).waitFor();
+    expect((await world.server.post("/arm", arms, { rule: 1, userId: "u1" })).status).toBe(404);
+    expect((await world.server.post("/track", arms, { userId: "u1", event: "seen" })).status).toBe(401);
   });
 
   test("a read key reads with the rights that were chosen", async () => {

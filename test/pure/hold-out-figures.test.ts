@@ -29,16 +29,21 @@ describe("a control group", () => {
       { ...first, left: 20, firstLeft: 30 },
     );
     expect([verdict, isFinal]).toEqual(["keeps", true]);
-    expect(sentence).toBe("30 of 100 left without it, 18 of 100 with it: it keeps 0 to 23 more of 100.");
+    expect(sentence).toBe(
+      "30 of 100 left without the rule, 18 of 100 with it: the rule keeps 0 to 23 more of 100.",
+    );
     expect(treated).toEqual({ entries: 150, mature: 140, left: 90 });
   });
 
   test("waits for the last of the planned entries, whatever is known of later ones", () => {
-    const { isFinal, verdict } = figures(
+    const { isFinal, verdict, sentence } = figures(
       { entries: 150, mature: 130, left: 23, firstMature: 99, firstLeft: 18, firstOpen: 1 },
       { entries: 150, mature: 130, left: 39, firstMature: 100, firstLeft: 30 },
     );
     expect([isFinal, verdict]).toEqual([false, "open"]);
+    expect(sentence).toMatch(
+      /no difference can be seen yet; the final result comes when all outcomes are known\.$/,
+    );
   });
 
   test("that shows nothing yet says when, at the pace so far", () => {
@@ -47,12 +52,13 @@ describe("a control group", () => {
     // 50 entries in two months: 150 more take six.
     expect(monthsLeft).toBeCloseTo(6, 9);
     expect(sentence).toBe(
-      "6 of 20 left without it, 6 of 20 with it: no difference can be seen yet; at this pace in about 6 months.",
+      "6 of 20 left without the rule, 6 of 20 with it: no difference can be seen yet; at this pace in about 6 months.",
     );
     expect(figures({ entries: 3 }, { entries: 2 }).sentence).toMatch(
       /^No outcome is known yet; at this pace/,
     );
     expect(figures({}, {}).sentence).toBe("No outcome is known yet.");
+    expect(figures({ entries: 7 }, { entries: 8 }).sentence).toMatch(/at this pace not within two years\.$/);
   });
 
   test("that does harm says so, and to stop", () => {
@@ -61,7 +67,7 @@ describe("a control group", () => {
       { entries: 200, mature: 200, left: 40, firstMature: 100, firstLeft: 20 },
     );
     expect(verdict).toBe("harms");
-    expect(sentence).toMatch(/it loses \d+ to \d+ more of 100\. Stop it\.$/);
+    expect(sentence).toMatch(/the rule loses \d+ to \d+ more of 100\. Stop it\.$/);
   });
 
   test("whose groups are not as large as drawn is not trusted", () => {

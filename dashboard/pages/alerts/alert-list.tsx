@@ -113,7 +113,7 @@ function Facts({ alert }: { alert: Alert }): ReactElement {
           {closing} <RelativeDay day={closedDay} />
         </li>
       )}
-      {arm === "control" && <li>Control of the hold-out: no message was sent</li>}
+      {arm === "control" && <li>In the control group: no message was sent</li>}
     </ul>
   );
 }
@@ -124,7 +124,9 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
   const tell = useTell();
   const change = useChange("PATCH /api/alerts/:id");
   const [isAsking, setAsking] = useState(false);
-  const takeBack = () => change.mutate({ path: { id }, body: { verdict: null } }, { onError: tell.failed });
+  const { note } = alert;
+  const takeBack = () =>
+    change.mutate({ path: { id }, body: { verdict: null, note } }, { onError: tell.failed });
   const judge = (body: Handling | { readonly verdict: Alert["verdict"] }, done: string) =>
     change.mutate(
       { path: { id }, body },
@@ -170,6 +172,7 @@ function Actions({ alert }: { alert: Alert }): ReactElement {
       <AlertDialog alert={alert} isOpen={isEditing} onClose={() => setEditing(false)} />
       <OutcomeDialog
         name={label}
+        note={note}
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onHandled={(handling) => judge(handling, "The alert is handled.")}

@@ -6,11 +6,11 @@ import { moneyIn } from "../../text/money.ts";
 export type Figures = Reads["/api/alert-rules/figures"]["answer"];
 export type FiguresOfRule = Figures["rules"][number];
 type Outcomes = FiguresOfRule["untouched"];
-type HoldOut = NonNullable<FiguresOfRule["holdOut"]>;
+type ControlGroup = NonNullable<FiguresOfRule["holdOut"]>;
 
 /** The figures of a rule as sentences. @param isOfSource a source does not churn */
 export function figureSentences(
-  { fired, since, perWeek, untouched, touched, baseRate, holdOut }: FiguresOfRule,
+  { fired, since, perWeek, untouched, touched, baseRate }: FiguresOfRule,
   horizonDays: number,
   isOfSource: boolean,
 ): readonly string[] {
@@ -22,7 +22,6 @@ export function figureSentences(
       : [
           `Touched (a contact, a task or “handled”), not in the precision: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} were followed by churn.`,
         ]),
-    ...(holdOut === null ? [] : holdOutSentences(holdOut, horizonDays)),
   ];
 }
 
@@ -37,19 +36,31 @@ function firedSentence({
   return perWeek === null ? alerts : `Fired ${numbers.decimal(perWeek)} times a week: ${alerts}`;
 }
 
-/** The hold-out of a rule in sentences. Alerts of controls count as fired, and not as open. */
-function holdOutSentences(
-  { since, controls, treated, horizonDays, result, followUp }: HoldOut,
-  usualHorizonDays: number,
-): readonly string[] {
-  const drawn = `Hold-out since ${dayText(since)}: ${counted(controls, "control")} without messages, ${counted(treated, "other")} with messages. An account counts once.`;
-  if (controls === 0) return [drawn];
-  const days = counted(horizonDays ?? usualHorizonDays, "day");
+/** Whether a control group asks to stop: the rule harms, or one group has lost entries. */
+export function needsStop({
+  verdict,
+  isRatioOff,
+}: Pick<NonNullable<ControlGroup["result"]>, "verdict" | "isRatioOff">): boolean {
+  return verdict === "harms" || isRatioOff;
+}
+
+/** The control group of a rule in sentences. */
+export function controlGroupSentences({
+  since,
+  controls,
+  treated,
+  result,
+  followUp,
+}: ControlGroup): readonly string[] {
   return [
-    drawn,
+    `Control group since ${dayText(since)}: ${counted(controls, "control")}, ${counted(treated, "other")}.`,
     ...(result === null ? [] : [result.sentence]),
     ...(followUp === null ? [] : [followUpSentence(followUp)]),
-    `Alerts of controls count as fired. They are not among the open alerts before their churn horizon of ${days} is over.`,
+    ...(result === null || result.contaminated === 0
+      ? []
+      : [
+          `${counted(result.contaminated, "control")} had a contact or an alert of another rule all the same.`,
+        ]),
   ];
 }
 
@@ -57,12 +68,12 @@ function followUpSentence({
   days,
   currency,
   arms: { treated, control },
-}: NonNullable<HoldOut["followUp"]>): string {
+}: NonNullable<ControlGroup["followUp"]>): string {
   const { short } = moneyIn(currency);
   const each = (mrr: number, entries: number) => short(entries === 0 ? null : mrr / entries);
-  const ofArm = ({ entries, mrrAtEntry, mrrKept }: typeof treated, name: string) =>
-    `${each(mrrKept, entries)} ${name} (at first ${each(mrrAtEntry, entries)})`;
-  return `After ${counted(days, "day")} ${control.paying} of ${control.entries} pay without it, ${treated.paying} of ${treated.entries} with it. MRR per customer, after discounts: ${ofArm(control, "without it")}, ${ofArm(treated, "with it")}.`;
+  const ofArm = ({ entries, mrrAtEntry, mrrKept }: typeof treated) =>
+    `${each(mrrKept, entries)} (was ${each(mrrAtEntry, entries)})`;
+  return `After ${counted(days, "day")} ${control.paying} of ${control.entries} pay without the rule, ${treated.paying} of ${treated.entries} with it. MRR per customer after discounts: ${ofArm(control)} without, ${ofArm(treated)} with it.`;
 }
 
 function untouchedSentence(

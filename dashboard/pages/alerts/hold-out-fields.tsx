@@ -1,4 +1,4 @@
-/** The fields of a rule's hold-out: its share, and who is exempt from it. */
+/** The fields of a rule's control group: its share, and who is exempt from it. */
 import type { ReactElement } from "react";
 import { ruleLimits } from "../../../contract/alerts/rules.ts";
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
@@ -13,14 +13,14 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
   return (
     <>
       <Input
-        label="Hold-out, %"
+        label="Control group, %"
         type="number"
         required
         min={0}
         max={100 * ruleLimits.maxHoldOutShare}
         step="any"
         value={draft.holdOut}
-        help="Holds this share of alerts back as a control group: no message, not on the call list."
+        help="This share gets no message and no task and is not on the call list, to compare with."
         onChange={({ target }) => onChange({ holdOut: target.value })}
       />
       {Number(draft.holdOut) > 0 && hasScope(draft) && <Exemptions draft={draft} onChange={onChange} />}
@@ -42,7 +42,7 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
     <>
       {segments.length > 0 && (
         <Select
-          label="Exempt from the hold-out: a segment"
+          label="Never in the control group: a segment"
           value={segment === undefined ? "" : String(segment)}
           choices={[{ value: "", label: "None" }, ...segments]}
           help="Its members always get their messages."
@@ -53,13 +53,13 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
       )}
       {currency !== null && (
         <Input
-          label={`Exempt from the hold-out: an MRR above, in ${currency}`}
+          label={`Never in the control group: an MRR above, in ${currency}`}
           type="number"
           min={0}
           max={1e12}
           step="any"
           value={shown == null ? "" : shown / 10 ** currencyDigits(currency)}
-          help="Of the account, or of the user without one. Filled in so that the top 10% of payers are exempt. Clear it to exempt none."
+          help="Of the account, or of the user without one. By default the top 10% of payers."
           onChange={({ target: { value } }) =>
             onChange({
               exemptions: {

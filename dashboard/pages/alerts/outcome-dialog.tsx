@@ -6,24 +6,28 @@ import { Dialog } from "../../parts/form/dialog.tsx";
 import { TextArea } from "../../parts/form/field.tsx";
 import { outcomeWords } from "./alert-words.ts";
 
-/** What is said with "Handled". Without an outcome the note is sent alone. */
+/** What is said with "Handled". The note is left out when it stays as it is. */
 export interface Handling {
   readonly verdict: "handled";
   readonly outcome: WorkOutcome | null;
-  readonly note?: string;
+  readonly note?: string | null;
 }
 
 interface OutcomeDialogProps {
   readonly name: string;
+  /** The note of the alert so far. */
+  readonly note: string | null;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onHandled: (handling: Handling) => void;
 }
 
-export function OutcomeDialog({ name, isOpen, onClose, onHandled }: OutcomeDialogProps): ReactElement {
+export function OutcomeDialog({ name, note, isOpen, onClose, onHandled }: OutcomeDialogProps): ReactElement {
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={`What came of it: ${name}`}>
       <OutcomeForm
+        before={note ?? ""}
+        onClose={onClose}
         onHandled={(handling) => {
           onClose();
           onHandled(handling);
@@ -33,13 +37,18 @@ export function OutcomeDialog({ name, isOpen, onClose, onHandled }: OutcomeDialo
   );
 }
 
-function OutcomeForm({ onHandled }: Pick<OutcomeDialogProps, "onHandled">): ReactElement {
+interface FormProps extends Pick<OutcomeDialogProps, "onClose" | "onHandled"> {
+  /** The note so far. */
+  readonly before: string;
+}
+
+function OutcomeForm({ before, onClose, onHandled }: FormProps): ReactElement {
   const [outcome, setOutcome] = useState<WorkOutcome | null>(null);
-  const [note, setNote] = useState("");
+  const [note, setNote] = useState(before);
   const save = (event: FormEvent) => {
     event.preventDefault();
     const text = note.trim();
-    onHandled({ verdict: "handled", outcome, ...(text !== "" && { note: text }) });
+    onHandled({ verdict: "handled", outcome, ...(text !== before && { note: text === "" ? null : text }) });
   };
   return (
     <form onSubmit={save} className="grid gap-4">
@@ -65,10 +74,11 @@ function OutcomeForm({ onHandled }: Pick<OutcomeDialogProps, "onHandled">): Reac
         value={note}
         onText={setNote}
       />
-      <div>
+      <div className="flex gap-2">
         <Button type="submit" look="primary">
-          Handled
+          Mark as handled
         </Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
   );

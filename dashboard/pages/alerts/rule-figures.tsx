@@ -3,12 +3,14 @@
 import type { ReactElement } from "react";
 import { useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
+import { Help } from "../../parts/figure/help.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
+import { classes } from "../../text/classes.ts";
+import { counted, dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
 import { hasScope, ofRule, previewOf, type Rule } from "./draft.ts";
-import { type FiguresOfRule, figureSentences } from "./figure-words.ts";
+import { controlGroupSentences, type FiguresOfRule, figureSentences, needsStop } from "./figure-words.ts";
 
 interface FiguresProps {
   readonly rule: Rule;
@@ -25,11 +27,47 @@ export function RuleFigures({ rule, figures, horizonDays }: FiguresProps): React
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      {figures.holdOut?.result?.verdict === "harms" && !rule.isPaused && <Stop rule={rule} />}
+      {figures.holdOut !== null && (
+        <ControlGroup rule={rule} group={figures.holdOut} horizonDays={horizonDays} />
+      )}
       <details>
         <summary className="cursor-pointer text-soft">Alerts by week</summary>
         <Weeks rule={rule} figures={figures} />
       </details>
+    </div>
+  );
+}
+
+interface ControlGroupProps {
+  readonly rule: Rule;
+  readonly group: NonNullable<FiguresOfRule["holdOut"]>;
+  readonly horizonDays: number;
+}
+
+function ControlGroup({ rule, group, horizonDays }: ControlGroupProps): ReactElement {
+  const isBad = group.result !== null && needsStop(group.result);
+  const days = counted(group.horizonDays ?? horizonDays, "day");
+  return (
+    <div
+      className={classes("grid gap-2", isBad && "rounded border border-at-risk/40 bg-at-risk-wash px-3 py-2")}
+    >
+      <div className="flex items-start gap-2">
+        <ul aria-label={`Control group of ${rule.name}`} className="grid gap-0.5">
+          {controlGroupSentences(group).map((sentence) => (
+            <li key={sentence} className={sentence === group.result?.sentence ? "font-medium" : undefined}>
+              {sentence}
+            </li>
+          ))}
+        </ul>
+        <Help about={`Control group of ${rule.name}`}>
+          <p>
+            Controls get no message and no task, and are on no call list before their churn horizon of {days}{" "}
+            is over. Their alerts count as fired.
+          </p>
+          <p>The range is wider than 95% until the planned number of entries is there.</p>
+        </Help>
+      </div>
+      {isBad && !rule.isPaused && <Stop rule={rule} />}
     </div>
   );
 }

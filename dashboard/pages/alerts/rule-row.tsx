@@ -98,8 +98,8 @@ function HoldOut({ rule, names }: RowProps & { names: ReadonlyMap<number, string
   ];
   return (
     <li>
-      hold-out {numbers.share(rule.holdOutShare)}
-      {exempt.length > 0 && `, not of ${exempt.join(" or ")}`}
+      control group {numbers.share(rule.holdOutShare)}
+      {exempt.length > 0 && `, without ${exempt.join(" or ")}`}
     </li>
   );
 }

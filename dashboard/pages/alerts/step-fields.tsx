@@ -61,53 +61,62 @@ interface StepProps {
 function Step({ number, step, onChange, onRemove }: StepProps): ReactElement {
   const members = useMemberChoices();
   const isTask = step.kind === "task";
+  const name = `Step ${number}: ${step.kind}`;
   return (
-    <div className="grid gap-x-4 gap-y-3 rounded border border-line px-3 py-3 sm:grid-cols-2">
-      <Input
-        label={`${isTask ? "Task" : "Message"} ${number}: days after the alert`}
-        type="number"
-        required
-        min={isTask ? 0 : 1}
-        max={ruleLimits.days}
-        value={step.afterDays}
-        onChange={({ target }) => onChange({ afterDays: target.value })}
-      />
-      {isTask && (
-        <>
-          <Input
-            label="Title"
-            required
-            maxLength={workLimits.taskTitleCharacters}
-            autoComplete="off"
-            value={step.title}
-            onChange={({ target }) => onChange({ title: target.value })}
-          />
-          <Input
-            label="Due, days later"
-            type="number"
-            min={0}
-            max={ruleLimits.days}
-            value={step.dueDays}
-            help="Empty: no due day."
-            onChange={({ target }) => onChange({ dueDays: target.value })}
-          />
-          <Select
-            label="Assignee"
-            value={step.assignee}
-            choices={withChoice(
-              [{ value: "", label: "The owner" }, ...members],
-              step.assignee,
-              "A former team member",
-            )}
-            onChoose={(assignee) => onChange({ assignee })}
-          />
-        </>
-      )}
-      <div className="sm:col-span-2">
+    <fieldset className="grid min-w-0 gap-2 rounded border border-line px-3 py-2">
+      <legend className="sr-only">{name}</legend>
+      <div className="flex items-center justify-between gap-2">
+        <span aria-hidden="true" className="font-medium">
+          {name}
+        </span>
         <Button isSmall look="quiet" aria-label={`Remove step ${number}`} onClick={onRemove}>
           Remove
         </Button>
       </div>
-    </div>
+      <div className="grid gap-x-4 gap-y-3 pb-1 sm:grid-cols-2">
+        {isTask && (
+          <>
+            <Input
+              label="Title"
+              required
+              maxLength={workLimits.taskTitleCharacters}
+              autoComplete="off"
+              value={step.title}
+              onChange={({ target }) => onChange({ title: target.value })}
+            />
+            <Select
+              label="Assignee"
+              value={step.assignee}
+              choices={withChoice(
+                [{ value: "", label: "The owner" }, ...members],
+                step.assignee,
+                "A former team member",
+              )}
+              onChoose={(assignee) => onChange({ assignee })}
+            />
+          </>
+        )}
+        <Input
+          label="Days after the alert"
+          type="number"
+          required
+          min={isTask ? 0 : 1}
+          max={ruleLimits.days}
+          value={step.afterDays}
+          onChange={({ target }) => onChange({ afterDays: target.value })}
+        />
+        {isTask && (
+          <Input
+            label="Days until it is due"
+            type="number"
+            min={0}
+            max={ruleLimits.days}
+            value={step.dueDays}
+            placeholder="No due day"
+            onChange={({ target }) => onChange({ dueDays: target.value })}
+          />
+        )}
+      </div>
+    </fieldset>
   );
 }

@@ -134,12 +134,11 @@ function prospectSentences(groups: Preview["controlGroups"]): readonly string[] 
   if (known.every(({ months }) => months > longestMonths)) {
     return ["A control group would prove nothing within two years. Take a wider condition, or none."];
   }
-  const each = known.map(({ share, months }) =>
-    months > longestMonths
-      ? `more than two years with ${numbers.wholeShare(share)}`
-      : `${counted(Math.ceil(months), "month")} with ${numbers.wholeShare(share)}`,
-  );
-  return [`A control group would show a saving of 30% after ${each.join(", and ")} of the alerts in it.`];
+  const each = known.map(({ share, months }) => {
+    const time = months > longestMonths ? "more than two years" : counted(Math.ceil(months), "month");
+    return `${time} at ${numbers.wholeShare(share)}`;
+  });
+  return [`A control group would take ${each.join(", or ")}, to show that the rule saves 30%.`];
 }
 
 function precisionSentence(

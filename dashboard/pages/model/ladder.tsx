@@ -5,7 +5,7 @@ import { Badge } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
-import { numbers } from "../../text/format.ts";
+import { counted, numbers } from "../../text/format.ts";
 import {
   type Card,
   canBackTestDecide,
@@ -51,9 +51,8 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
       </ol>
       {groups !== null && (
         <p className="border-t border-line pt-3 text-sm text-soft">
-          Control groups: {numbers.count(groups.treated)} outcomes of treated {card.kind}s are left out, and{" "}
-          {numbers.count(groups.control)} of controls stand for them. {numbers.count(groups.exempt)} of the
-          exempt count as they are.
+          Control groups: {counted(groups.treated, "outcome")} of treated {card.kind}s left out of training,{" "}
+          {numbers.count(groups.control)} of controls weigh more instead.
         </p>
       )}
     </Panel>

@@ -261,6 +261,7 @@ function Actions({ row, alerts, onChanged }: ActionsProps): ReactElement {
       </Dialog>
       <OutcomeDialog
         name={name}
+        note={alerts.length === 1 ? (alerts[0]?.note ?? null) : null}
         isOpen={dialog === "handled"}
         onClose={close}
         onHandled={(handling) => setAside(handling, { verdict: null }, `${name} is handled.`)}
@@ -300,7 +301,11 @@ function useCallChange() {
   const ofAccount = useChange("PATCH /api/accounts/:accountId/call");
   const { failed: onError } = useTell();
   return ({ kind, id }: Entity, alerts: readonly Alert[], body: CallBody) => {
-    for (const alert of alerts) ofAlert.mutate({ path: { id: alert.id }, body }, { onError });
+    const isUndo = "verdict" in body && body.verdict === null;
+    for (const { id: alert, note } of alerts) {
+      // Undo brings back the note that "Handled" replaced.
+      ofAlert.mutate({ path: { id: alert }, body: isUndo ? { verdict: null, note } : body }, { onError });
+    }
     if (alerts.length > 0) return;
     if (kind === "user") ofUser.mutate({ path: { userId: id }, body }, { onError });
     else ofAccount.mutate({ path: { accountId: id }, body }, { onError });

@@ -35,7 +35,7 @@ const scopeHelp: Readonly<Record<Use, string>> = {
   server: "For your backend, which keeps it secret. It can use the whole write API.",
   browser:
     "For web pages, where anyone can read the token. It cannot change the e-mail or account of an existing user.",
-  arm: "For your backend, to ask whether a user is in a control group before it shows an offer. It can do nothing else.",
+  arm: "For your backend, which asks whether to show an offer to a user. It can do nothing else.",
   joining:
     "As Browser. A page may also put a user who signed up in the last 24 hours into an account that exists already.",
 };
@@ -61,7 +61,8 @@ function Tokens(): ReactElement {
         {
           id: "scope",
           header: "Scope",
-          cell: ({ scope, joinsAccounts }) => (joinsAccounts ? `${scope}, may join accounts` : scope),
+          cell: ({ scope, joinsAccounts }) =>
+            joinsAccounts ? joining.label : scopes.find(({ value }) => value === scope)?.label,
         },
       ]}
       creation={create}

@@ -3,17 +3,21 @@ import type { ReactElement } from "react";
 import { workOutcomes } from "../../../contract/alerts/rules.ts";
 import type { ResultPeriod, TouchKind } from "../../../contract/api/results.ts";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
+import { Freshness } from "../../parts/figure/freshness.tsx";
+import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
-import { PageHeader } from "../../parts/panel.tsx";
-import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { counted, dayText, nothing, numbers, todayIn } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
 import { outcomeWords } from "../alerts/alert-words.ts";
+import { needsStop } from "../alerts/figure-words.ts";
 import { conditionFilters } from "../segments/conditions.ts";
 import { SegmentPick } from "../segments/segment-pick.tsx";
 import { useMemberChoices, withChoice } from "./members.ts";
@@ -25,7 +29,7 @@ type Touch = Customer["touches"][number];
 const periodWords: Readonly<Record<ResultPeriod, string>> = {
   week: "Last 7 days",
   fourWeeks: "Last 4 weeks",
-  quarter: "Last quarter",
+  quarter: "Last 13 weeks",
 };
 const periodNames = ["week", "fourWeeks", "quarter"] as const satisfies readonly ResultPeriod[];
 const periods = periodNames.map((value) => ({ value, label: periodWords[value] }));
@@ -55,10 +59,8 @@ export default function ResultsPage(): ReactElement {
   ];
   return (
     <>
-      <PageHeader title="Results">What was done, for whom, and how they stand now.</PageHeader>
-      <FigurePanel
-        title={periodWords[period]}
-        isFlush
+      <PageHeader
+        title="Results"
         actions={
           <>
             <Pick
@@ -85,42 +87,57 @@ export default function ResultsPage(): ReactElement {
             <CsvLink address={csvAddress("/api/results", query)} />
           </>
         }
+      >
+        <Freshness freshness={asked.data?.freshness} />
+      </PageHeader>
+      <Figures
         asked={asked}
-        loading={<Loading rows={8} />}
+        loading={
+          <div className="grid gap-5">
+            <Loading rows={1} height={92} />
+            <Panel title="Customers">
+              <Loading rows={8} />
+            </Panel>
+          </div>
+        }
         empty={({ customers }) =>
           customers.length === 0 && (
-            <Empty title="Nothing was done in this period">
-              {isFiltered
-                ? "Choose a longer period, or other filters."
-                : "Contacts, done tasks and handled alerts appear here."}
-            </Empty>
+            <Panel>
+              <Empty title="Nothing was done in this period">
+                {isFiltered
+                  ? "Choose a longer period, or other filters."
+                  : "Contacts, done tasks and handled alerts appear here."}
+              </Empty>
+            </Panel>
           )
         }
       >
         {(answer) => <Content answer={answer} />}
-      </FigurePanel>
+      </Figures>
     </>
   );
 }
 
 function Content({ answer }: { answer: Answer }): ReactElement {
-  const { customers, reportingCurrency, members, rules } = answer;
+  const { customers, reportingCurrency, members, rules, from, to } = answer;
   const money = reportingCurrency === null ? undefined : moneyIn(reportingCurrency);
   return (
-    <>
-      <div className="grid gap-1 px-4 pb-3">
-        <p>{totalsText(answer, money)}</p>
+    <div className="grid gap-5">
+      <div className="grid gap-3">
+        <Totals answer={answer} money={money} />
         <Proof answer={answer} />
       </div>
-      <DataTable
-        label="Customers for whom something was done"
-        name="results"
-        isPlain
-        rows={customers}
-        columns={columnsOf(money)}
-        rowId={({ kind, id }) => `${kind} ${id}`}
-      />
-      <div className="grid gap-x-8 px-4 py-4 sm:grid-cols-2">
+      <Panel title="Customers" note={`${dayText(from)} to ${dayText(to)}`} isFlush>
+        <DataTable
+          label="Customers for whom something was done"
+          name="results"
+          isPlain
+          rows={customers}
+          columns={columnsOf(money)}
+          rowId={({ kind, id }) => `${kind} ${id}`}
+        />
+      </Panel>
+      <div className="grid items-start gap-5 sm:grid-cols-2">
         <Sums
           title="By team member"
           rows={members.map(({ member, ...row }) => ({ ...row, of: member }))}
@@ -128,46 +145,79 @@ function Content({ answer }: { answer: Answer }): ReactElement {
         />
         <Sums title="By rule" rows={rules.map(({ rule, ...row }) => ({ ...row, of: rule }))} money={money} />
       </div>
-    </>
+    </div>
   );
 }
 
-/** 12 customers; $4,300 MRR was at stake, and $4,100 is there now. 3 saved, 1 lost. */
-function totalsText({ totals }: Answer, money: Money | undefined): string {
-  const { customers, paying, stillPaying, mrrThen, mrrNow, outcomes } = totals;
-  const said = workOutcomes.flatMap((name) =>
-    outcomes[name] > 0 ? [`${numbers.count(outcomes[name])} ${outcomeWords[name].toLowerCase()}`] : [],
+/** How much was at stake, how much of it is there now, and what team members said came of it. */
+function Totals({ answer, money }: { answer: Answer; money: Money | undefined }): ReactElement {
+  const { customers, paying, stillPaying, mrrThen, mrrNow, outcomes } = answer.totals;
+  const others = workOutcomes.flatMap((name) =>
+    name !== "saved" && outcomes[name] > 0
+      ? [`${numbers.count(outcomes[name])} ${outcomeWords[name].toLowerCase()}`]
+      : [],
   );
-  const ofMoney =
-    money === undefined || paying === 0
-      ? ""
-      : ` with ${money.short(mrrThen)} MRR at stake: ${stillPaying} of ${paying} still pay, ${money.short(mrrNow)} is there now`;
-  const ofOutcomes = said.length === 0 ? "" : ` ${said.join(", ")}.`;
-  return `${counted(customers, "customer")}${ofMoney}.${ofOutcomes}`;
+  const isSaid = outcomes.saved > 0 || others.length > 0;
+  return (
+    <Stats isDense>
+      <Stat label="Customers worked on" value={numbers.count(customers)} />
+      {money !== undefined && (
+        <>
+          <Stat label="MRR at stake" value={money.short(mrrThen)} note="before the first touch" />
+          <Stat
+            label="MRR now"
+            value={money.short(mrrNow)}
+            note={paying > 0 && `${numbers.count(stillPaying)} of ${numbers.count(paying)} still pay`}
+          />
+        </>
+      )}
+      <Stat
+        label="Saved"
+        value={isSaid ? numbers.count(outcomes.saved) : nothing}
+        note={isSaid ? others.join(", ") : "No outcome yet"}
+        hint="What team members said at “Handled”"
+      />
+    </Stats>
+  );
 }
 
 /** How far this is proof: the control groups of rules, else predicted against observed churn. */
 function Proof({ answer }: { answer: Answer }): ReactElement {
-  const { proof } = answer;
-  if (proof.length === 0) return <p className="text-sm text-soft">{hintText(answer)}</p>;
-  return (
-    <ul aria-label="Control groups" className="grid gap-0.5 text-sm">
-      {proof.map(({ rule, since, sentence, verdict }) => (
-        <li key={`${rule} ${since}`} className={verdict === "harms" ? "text-at-risk" : "text-soft"}>
-          <span className="font-medium text-ink">{rule}</span> since {dayText(since)}: {sentence}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function hintText({ hint }: Answer): string {
+  const { proof, hint } = answer;
+  if (proof.length > 0) {
+    return (
+      <ul aria-label="Control groups" className="grid gap-0.5 [overflow-wrap:anywhere]">
+        {proof.map((one) => (
+          <li key={`${one.rule} ${one.since}`} className={needsStop(one) ? "text-at-risk" : undefined}>
+            <span className="font-medium">{one.rule}</span>, control group since {dayText(one.since)}:{" "}
+            {one.sentence}
+          </li>
+        ))}
+      </ul>
+    );
+  }
   if (hint === null) {
-    return "No proof yet: nobody's churn horizon is over. A control group on an alert rule can prove that work helps.";
+    return (
+      <p className="text-soft">
+        No proof yet: a control group on an{" "}
+        <PageLink
+          to="/o/$organization/settings/alert-rules"
+          className="underline decoration-edge underline-offset-3"
+        >
+          alert rule
+        </PageLink>{" "}
+        shows whether the work helps.
+      </p>
+    );
   }
   const { customers, predicted, low, high, churned } = hint;
-  const expected = `${numbers.decimal(predicted)} were expected to churn (${numbers.decimal(low)} to ${numbers.decimal(high)})`;
-  return `A hint, not proof: of ${counted(customers, "customer")} whose churn horizon is over ${expected}, and ${numbers.count(churned)} did. They were chosen, so compare with a control group.`;
+  return (
+    <p className="text-soft">
+      A hint, not proof: of {counted(customers, "customer")} whose churn horizon is over, about{" "}
+      {numbers.count(predicted)} were expected to churn ({numbers.count(low)} to {numbers.count(high)}), and{" "}
+      {numbers.count(churned)} did.
+    </p>
+  );
 }
 
 const touchWords: Readonly<Record<TouchKind, string>> = {
@@ -178,7 +228,8 @@ const touchWords: Readonly<Record<TouchKind, string>> = {
 };
 
 function touchText({ what, person, by, at }: Touch, timezone: string): string {
-  const who = person?.name ?? by;
+  // A message is by a rule, which the column beside it names.
+  const who = what === "message" ? null : (person?.name ?? by);
   const day = dayText(todayIn(timezone, Date.parse(at)), "short");
   return `${touchWords[what]}${who === null ? "" : ` by ${who}`}, ${day}`;
 }
@@ -189,7 +240,7 @@ function Touches({ touches }: { touches: readonly Touch[] }): ReactElement {
   if (last === undefined) return <>{nothing}</>;
   const all = touches.map((touch) => touchText(touch, timezone));
   return (
-    <span title={all.join("\n")} className="whitespace-normal">
+    <span title={all.join("\n")} className="whitespace-normal [overflow-wrap:anywhere]">
       {touchText(last, timezone)}
       {touches.length > 1 && <span className="text-soft"> and {touches.length - 1} more</span>}
       {last.text !== null && <span className="line-clamp-2 text-sm text-soft">{last.text}</span>}
@@ -205,23 +256,25 @@ const stateWords: Readonly<Record<string, string>> = {
   churned: "Churned",
 };
 
+/** Active, 12% risk */
+function nowText({ state, risk }: Customer): string {
+  if (state === null) return nothing;
+  return `${stateWords[state] ?? state}${risk === null ? "" : `, ${numbers.risk(risk)} risk`}`;
+}
+
 function columnsOf(money: Money | undefined): readonly Column<Customer>[] {
   const ofMoney: readonly Column<Customer>[] =
     money === undefined
       ? []
       : [
-          figureColumn<Customer>("mrrThen", "MRR then", "On the day of the first touch", ({ mrrThen }) =>
+          figureColumn<Customer>("mrrThen", "MRR then", "Before the first touch", ({ mrrThen }) =>
             money.exact(mrrThen),
           ),
-          {
-            id: "mrrNow",
-            header: "MRR now",
-            cell: ({ mrrThen, mrrNow }) => (
-              <span className={(mrrNow ?? 0) < (mrrThen ?? 0) ? "text-at-risk" : undefined}>
-                {money.exact(mrrNow)}
-              </span>
-            ),
-          },
+          figureColumn<Customer>("mrrNow", "MRR now", "Today", ({ mrrThen, mrrNow }) => (
+            <span className={(mrrNow ?? 0) < (mrrThen ?? 0) ? "text-at-risk" : undefined}>
+              {money.exact(mrrNow)}
+            </span>
+          )),
         ];
   return [
     {
@@ -230,7 +283,15 @@ function columnsOf(money: Money | undefined): readonly Column<Customer>[] {
       isFixed: true,
       width: 170,
       csv: ["kind", "id", "label"],
-      cell: ({ kind, id, label }) => <EntityLink kind={kind} id={id} label={label} title={label} />,
+      cell: (row) => (
+        <span className="block max-w-56 truncate">
+          <EntityLink kind={row.kind} id={row.id} label={row.label} title={row.label} />
+          {/* A narrow screen has no room for these columns. */}
+          <span className="block truncate text-sm text-soft sm:hidden">
+            {[...(money === undefined ? [] : [money.exact(row.mrrNow)]), nowText(row)].join(", ")}
+          </span>
+        </span>
+      ),
     },
     {
       id: "touches",
@@ -245,7 +306,9 @@ function columnsOf(money: Money | undefined): readonly Column<Customer>[] {
       hint: "Rules whose alert was open then",
       width: 150,
       cell: ({ rules }) => (
-        <span className="whitespace-normal">{rules.map(({ name }) => name).join(", ") || nothing}</span>
+        <span className="whitespace-normal [overflow-wrap:anywhere]">
+          {rules.map(({ name }) => name).join(", ") || nothing}
+        </span>
       ),
     },
     {
@@ -257,14 +320,14 @@ function columnsOf(money: Money | undefined): readonly Column<Customer>[] {
     {
       id: "use",
       header: "Use",
-      hint: "Actions on as many days before and after the first touch",
+      hint: "Events since the first touch, and in as many days before",
       csv: ["useDays", "useBefore", "useAfter"],
       cell: ({ useDays, useBefore, useAfter }) =>
         useDays === 0 ? (
           nothing
         ) : (
-          <span title={`${counted(useDays, "day")} before the first touch, and from it on`}>
-            {numbers.count(useBefore)} → {numbers.count(useAfter)}
+          <span title={`In ${counted(useDays, "day")} each`}>
+            {numbers.count(useAfter)}, was {numbers.count(useBefore)}
           </span>
         ),
     },
@@ -272,10 +335,7 @@ function columnsOf(money: Money | undefined): readonly Column<Customer>[] {
       id: "state",
       header: "Now",
       csv: ["state", "risk"],
-      cell: ({ state, risk }) =>
-        state === null
-          ? nothing
-          : `${stateWords[state] ?? state}${risk === null ? "" : `, ${numbers.risk(risk)} risk`}`,
+      cell: nowText,
     },
   ];
 }
@@ -294,21 +354,23 @@ interface SumsProps {
 function Sums({ title, rows, money }: SumsProps): ReactElement | null {
   if (rows.length === 0) return null;
   return (
-    <section aria-label={title}>
-      <h3 className="text-sm font-medium">{title}</h3>
-      <ul className="text-sm">
+    <Panel title={title}>
+      <ul>
         {rows.map(({ of, customers, mrrThen, mrrNow }) => (
-          <li key={of.id} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
+          <li
+            key={of.id}
+            className="flex flex-wrap justify-between gap-x-4 border-b border-line py-1.5 first:pt-0 last:border-0 last:pb-0"
+          >
             <span className="min-w-0 truncate" title={of.name}>
               {of.name}
             </span>
-            <span className="shrink-0 text-soft">
+            <span className="text-sm text-soft">
               {counted(customers, "customer")}
-              {money !== undefined && ` · ${money.short(mrrThen)} → ${money.short(mrrNow)}`}
+              {money !== undefined && `, MRR ${money.short(mrrThen)} then, ${money.short(mrrNow)} now`}
             </span>
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 }

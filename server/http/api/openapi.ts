@@ -135,7 +135,7 @@ function armOperation(): object {
       operationId: "arm",
       summary: "Ask for the arm of a user or an account",
       description:
-        "Before your page shows an offer: is this user in the control group of the alert rule? The first request or the event of the rule, whichever comes first, is the entry, and the arm stays the same. Ask from your server, with a project token of the scope `arm`. Without an answer within a second show nothing, and send the event.",
+        "Ask before your page shows an offer: is this user in the control group of the alert rule? A user enters with the first request or the event of the rule, whichever comes first, and keeps the arm. Ask from your server, with a project token of the scope `arm`. If there is no answer within a second, show no offer, and send the event.",
       requestBody: { required: true, content: json(reference("Arm")) },
       responses: {
         200: { description: "The arm.", content: json(reference("ArmAnswer")) },

@@ -28,6 +28,8 @@ export interface HoldOutFigures extends HoldOutResult, ExperimentPlan {
 
 /** Less likely than this is no chance. */
 const unlikely = 0.001;
+/** After this long nobody waits for a result. */
+const longestMonths = 24;
 const msPerMonth = 30.44 * 86_400_000;
 const none: Omit<ArmCount, "rule" | "experiment" | "arm"> = {
   entries: 0,
@@ -82,18 +84,18 @@ function armOf({ entries, mature, left }: ArmFigures): ArmFigures {
   return { entries, mature, left };
 }
 
-/** 30 of 100 left without it, 18 of 100 with it: it keeps 0 to 23 more of 100. */
+/** 30 of 100 left without the rule, 18 of 100 with it: the rule keeps 0 to 23 more of 100. */
 function sentenceOf(
   { verdict, kept, isFinal, isRatioOff, monthsLeft }: Omit<HoldOutFigures, "sentence">,
   { treated, control }: Arms,
 ): string {
   if (isRatioOff) return "The groups are of other sizes than drawn: stop and look before you trust a result.";
-  const seen = `${control.hits} of ${control.count} left without it, ${treated.hits} of ${treated.count} with it`;
+  const seen = `${control.hits} of ${control.count} left without the rule, ${treated.hits} of ${treated.count} with it`;
   const [low, high] = [Math.round(100 * kept.low), Math.round(100 * kept.high)];
-  if (verdict === "keeps") return `${seen}: it keeps ${low} to ${high} more of 100.`;
-  if (verdict === "harms") return `${seen}: it loses ${-high} to ${-low} more of 100. Stop it.`;
-  if (isFinal) return `${seen}: no difference can be seen, and the plan is at its end.`;
-  const when = monthsLeft === null ? "" : `; at this pace in ${monthsText(monthsLeft)}`;
+  if (verdict === "keeps") return `${seen}: the rule keeps ${low} to ${high} more of 100.`;
+  if (verdict === "harms") return `${seen}: the rule loses ${-high} to ${-low} more of 100. Stop it.`;
+  if (isFinal) return `${seen}: no difference can be seen. This is the final result.`;
+  const when = monthsLeft === null ? "" : `; ${monthsText(monthsLeft)}`;
   return control.count + treated.count === 0
     ? `No outcome is known yet${when}.`
     : `${seen}: no difference can be seen yet${when}.`;
@@ -101,5 +103,7 @@ function sentenceOf(
 
 function monthsText(months: number): string {
   const whole = Math.ceil(months);
-  return whole <= 1 ? "about a month" : `about ${whole} months`;
+  if (whole === 0) return "the final result comes when all outcomes are known";
+  if (whole > longestMonths) return "at this pace not within two years";
+  return whole === 1 ? "at this pace in about a month" : `at this pace in about ${whole} months`;
 }
