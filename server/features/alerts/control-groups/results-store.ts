@@ -120,7 +120,7 @@ const countRow = new RowOf<ArmCount>({
   firstMature: integer("sum(CASE WHEN is_first = 1 THEN is_mature ELSE 0 END)"),
   firstLeft: integer("sum(CASE WHEN is_first = 1 THEN is_left ELSE 0 END)"),
   firstOpen: integer("sum(CASE WHEN is_first = 1 THEN 1 - is_mature ELSE 0 END)"),
-  contaminated: integer("sum(coalesce(is_contaminated, 0))"),
+  contaminated: integer("CAST(sum(coalesce(is_contaminated, 0)) AS bigint)"),
 });
 const planRow = new RowOf<ExperimentPlan & { readonly rule: number; readonly experiment: number }>({
   rule: integer(),
