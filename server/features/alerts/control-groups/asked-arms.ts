@@ -131,7 +131,7 @@ export function askedArms(engine: Engine) {
       const answers = known.flatMap((one) => (isUndrawn(one) ? [] : [one]));
       if (answers.length === known.length) return answers;
       const open = new Set(known.filter(isUndrawn).map(({ rule }) => rule.id));
-      return engine.transaction(() => drawAll(organization, questions, open, clock));
+      return engine.requestTransaction(() => drawAll(organization, questions, open, clock));
     },
 
     /** When who may enter was listed, of the rules of an organization for which it was. */
