@@ -208,16 +208,20 @@ async function paidOutcomes(
     const numbers = own.map(numberOf);
     const periods = await stateOf(end, "state IN ('active', 'past_due', 'trialing')", atMs, numbers);
     const ends = new Map(periods.map(({ entity, endMs }) => [entity, endMs]));
-    for (const entry of own) {
-      const endMs = ends.get(numberOf(entry)) ?? atMs + monthDays * msPerDay;
-      const knownMs = Math.max(endMs, atMs) + daysUntilPaid * msPerDay;
+    const endOf = (entry: DueEntry) => ends.get(numberOf(entry)) ?? atMs + monthDays * msPerDay;
+    const knownAt = (entry: DueEntry) => Math.max(endOf(entry), atMs) + daysUntilPaid * msPerDay;
+    for (const [knownMs, some] of Map.groupBy(own, knownAt)) {
       if (nowMs() < knownMs) {
-        found.set(entry.id, { outcome: null, dueDay: zone.dayOf(knownMs) });
+        for (const { id } of some) found.set(id, { outcome: null, dueDay: zone.dayOf(knownMs) });
         continue;
       }
-      const after = await stateOf(end, "state = 'active'", knownMs, [numberOf(entry)]);
-      const isPaid = after.some(({ endMs: next }) => next === null || next > endMs);
-      found.set(entry.id, { outcome: isPaid ? "retained" : "churned", dueDay: null });
+      const after = await stateOf(end, "state = 'active'", knownMs, some.map(numberOf));
+      const nextEnds = new Map(after.map(({ entity, endMs }) => [entity, endMs]));
+      for (const entry of some) {
+        const next = nextEnds.get(numberOf(entry));
+        const isPaid = next === null || (next !== undefined && next > endOf(entry));
+        found.set(entry.id, { outcome: isPaid ? "retained" : "churned", dueDay: null });
+      }
     }
   }
   return found;
