@@ -1,8 +1,8 @@
 /**
- * Control groups from the front door: companies whose customers open a cancel flow, of whom three in four leave.
- * Their server asks `POST /arm`, and where the offer helps it keeps three in ten of those. After the period is
- * over, the figures of the rule are those of the pure function on the books of the simulation, and their words
- * match.
+ * Control groups from the front door: companies whose customers open a cancel flow, of whom three in four
+ * leave. Their server asks `POST /arm`, and where the offer helps it keeps three in ten of those. After the
+ * period is over, the figures of the rule are those of the pure function on the books of the simulation, and
+ * their words match.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";

@@ -58,8 +58,8 @@ export function* beginExperiment(
       ${holdOutShare}, ${horizonDays}, ${nowMs})`;
 }
 
-/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. Undefined when
- * the rule or its share is gone. */
+/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. Undefined
+ * when the rule or its share is gone. */
 export function* holdOutOf(
   organization: number,
   rule: number,

@@ -21,8 +21,8 @@ export function assumedBaseOf(condition: RuleCondition | null): number {
 /** With fewer mature alerts, or fewer of them that left, a preview says nothing of the share. */
 const [leastMature, leastChurned] = [20, 5];
 
-/** The same, by the alerts of a preview where these are enough. Of events it is not known whether a period was
- * paid. */
+/** The same, by the alerts of a preview where these are enough. Of events it is not known whether a period
+ * was paid. */
 export function expectedBase(
   condition: RuleCondition,
   { mature, churned }: { readonly mature: number; readonly churned: number },
