@@ -17,6 +17,9 @@ export interface Engine {
   /** A transaction that only the node that leads the work on the warehouse may commit. @throws Refusal when
    * another node has led since */
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
+  /** A transaction for a request that others must not wait for. SQLite syncs its log in another thread, so
+   * other work may see the result before it is on disk. This promise resolves when it is. */
+  requestTransaction<Result>(steps: Transaction<Result>): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
   /** The most rows that one commit adds, that one statement deletes, that one reads with rows of other

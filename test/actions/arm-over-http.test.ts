@@ -3,36 +3,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type { ArmAnswer } from "../../contract/arm.ts";
-import { quietZone } from "../far-from-midnight.ts";
-import { company } from "../people/support.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
 import { until } from "../until.ts";
+import { Offers } from "./arm-support.ts";
+
+export const runsOn = { nodes: 3 };
 
 const customers = Array.from({ length: 12 }, (_, index) => `c${index}`);
 let server: Server;
-let ours: Awaited<ReturnType<typeof company>>;
-let armToken: string;
-let rule: number;
+let offers: Offers;
 
 beforeAll(async () => {
   server = await Server.start({ time: quick });
   await server.ready();
-  ours = await company(server, "Offers", "--timezone", quietZone);
-  const { owner, at, token } = ours;
-  const created = await owner.json<{ token: string }>(
-    "POST",
-    at("/api/tokens"),
-    { name: "Cancel flow", scope: "arm" },
-    201,
-  );
-  armToken = created.token;
-  const person = (userId: string, account?: string) => ({
-    type: "identify",
-    userId,
-    email: `${userId}@example.com`,
-    ...(account !== undefined && { account: { id: account, name: account } }),
-  });
+  offers = await Offers.found(server, "Offers");
+  const { owner, at, token } = offers.ours;
   const bill = (userId: string, amount: number) => ({
     type: "track",
     userId,
@@ -45,111 +31,90 @@ beforeAll(async () => {
       currentPeriodEnd: new Date(Date.now() + 20 * 86_400_000).toISOString(),
     },
   });
-  const batch = [
-    ...customers.map((userId) => person(userId)),
-    person("large", "whale"),
-    person("tester"),
-    bill("large", 1_000_000),
-    bill("c0", 5_000),
-  ];
-  const response = await server.post("/batch", token, { batch });
-  expect(await response.json()).toMatchObject({ rejected: [] });
+  const account = { id: "whale", name: "whale" };
+  const large = { type: "identify", userId: "large", email: "large@example.com", account };
+  await offers.identified(...customers, "tester");
+  const batch = [large, bill("large", 1_000_000), bill("c0", 5_000)];
+  expect(await (await server.post("/batch", token, { batch })).json()).toMatchObject({ rejected: [] });
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=tester`);
-  await server.exported("subscriptions", "Offers");
-  const body = {
-    name: "Cancel flow opened",
-    scope: { kind: "users" },
-    condition: { kind: "event", event: "cancel_flow_opened" },
-    holdOutShare: 0.5,
-    exemptions: { mrrAbove: 100_000 },
-  };
-  rule = (await owner.json<{ id: number }>("POST", at("/api/alert-rules"), body, 201)).id;
-  await until("who may enter is listed", async () => (await arm("c0")).counted);
+  type Users = RouteAnswer<"GET /api/users">;
+  await until("the list knows who pays, and leaves out who is excluded", async () => {
+    const { users } = await owner.json<Users>("GET", at("/api/users"));
+    const pays = users.some(({ userId, mrr }) => userId === "large" && mrr !== null);
+    return pays && users.every(({ userId }) => userId !== "tester");
+  });
+  await offers.begin("c0");
 });
 afterAll(() => server.stop());
 
-const post = (body: object, token = armToken) => server.post("/arm", token, body);
-const arm = async (userId: string): Promise<ArmAnswer> => {
-  const response = await post({ rule, userId });
-  const text = await response.text();
-  expect([response.status, text]).toEqual([200, text]);
-  return JSON.parse(text) as ArmAnswer;
-};
-const figures = async () => {
-  const { rules } = await ours.owner.json<RouteAnswer<"GET /api/alert-rules/figures">>(
-    "GET",
-    ours.at("/api/alert-rules/figures"),
-  );
-  return rules.find((one) => one.id === rule)?.holdOut;
-};
-const alertsOf = async () => {
-  const path = `${ours.at("/api/alerts")}&rule=${rule}&state=all`;
-  const { alerts } = await ours.owner.json<RouteAnswer<"GET /api/alerts">>("GET", path);
-  return alerts.map(({ entityId }) => entityId).toSorted();
-};
-const opened = async (userId: string) => {
-  const response = await server.post("/track", ours.token, { userId, event: "cancel_flow_opened" });
-  expect(response.status).toBe(201);
-};
-
 test("only a token of the scope arm may ask, it can do nothing else, and no page of another origin can ask", async () => {
-  expect((await post({ rule, userId: "c1" }, ours.token)).status).toBe(401);
-  expect((await post({ rule, userId: "c1" }, "rk-unknown")).status).toBe(401);
-  expect((await server.post("/track", armToken, { userId: "c1", event: "opened" })).status).toBe(401);
-  expect((await server.post("/batch", armToken, { batch: [] })).status).toBe(401);
+  expect((await offers.ask({ rule: offers.rule, userId: "c1" }, offers.ours.token)).status).toBe(401);
+  expect((await offers.ask({ rule: offers.rule, userId: "c1" }, "rk-unknown")).status).toBe(401);
+  expect((await server.post("/track", offers.armToken, { userId: "c1", event: "opened" })).status).toBe(401);
+  expect((await server.post("/batch", offers.armToken, { batch: [] })).status).toBe(401);
   const preflight = await fetch(`${server.url}/arm`, {
     method: "OPTIONS",
     headers: { Origin: "https://shop.example.com", "Access-Control-Request-Method": "POST" },
   });
   expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
-  expect((await figures())?.controls).toBeLessThanOrEqual(1);
+  expect((await offers.holdOut())?.controls).toBeLessThanOrEqual(1);
 });
 
 test("a wrong question is refused with the field and what to send, and enters nobody", async () => {
+  const { rule } = offers;
   const refused = async (body: object) => {
-    const response = await post(body);
+    const response = await offers.ask(body);
     return [response.status, ((await response.json()) as { message: string }).message] as const;
   };
-  const before = await figures();
+  const before = await offers.holdOut();
   expect(await refused({ userId: "c1" })).toMatchObject([400, expect.stringContaining("rule is missing")]);
   expect(await refused({ rule })).toMatchObject([400, expect.stringContaining("userId or accountId")]);
   expect(await refused({ rule, userId: "c1", accountId: "whale" })).toMatchObject([400, expect.anything()]);
   expect(await refused({ rule, accountId: "whale" })).toMatchObject([400, expect.stringContaining("userId")]);
   expect(await refused({ rule, userId: "nobody" })).toMatchObject([404, expect.anything()]);
   expect(await refused({ rule: rule + 1_000, userId: "c1" })).toMatchObject([404, expect.anything()]);
-  expect(await figures()).toEqual(before);
+  expect(await offers.holdOut()).toEqual(before);
 });
 
 test("exempt and excluded users are treated and not counted", async () => {
+  const notCounted = { arm: "treated", counted: false, until: null };
   for (const userId of ["large", "tester"])
-    expect(await arm(userId)).toMatchObject({ arm: "treated", counted: false, until: null });
+    expect([userId, await offers.arm(userId)]).toMatchObject([userId, notCounted]);
 });
 
 test("a customer has one arm, one entry and one alert, whether the request or the event comes first", async () => {
   const [asked, sent] = [customers.slice(0, 6), customers.slice(6)];
   const arms = new Map<string, ArmAnswer>();
-  for (const userId of asked) arms.set(userId, await arm(userId));
-  for (const userId of customers) await opened(userId);
+  for (const userId of asked) arms.set(userId, await offers.arm(userId));
+  for (const userId of customers) await offers.opened(userId);
   // The answer knows the arms of events once they are decided.
   await until("all events are decided", async () => {
-    const holdOut = await figures();
+    const holdOut = await offers.holdOut();
     return (holdOut?.treated ?? 0) + (holdOut?.controls ?? 0) === customers.length;
   });
-  for (const userId of sent) arms.set(userId, await arm(userId));
-  for (const userId of customers) expect(await arm(userId)).toEqual(arms.get(userId) as ArmAnswer);
+  for (const userId of sent) arms.set(userId, await offers.arm(userId));
+  for (const userId of customers) expect(await offers.arm(userId)).toEqual(arms.get(userId) as ArmAnswer);
   const all = [...arms.values()];
   expect(all.every(({ counted, experiment }) => counted && experiment === 1)).toBe(true);
   const controls = all.filter(({ arm: own }) => own === "control");
-  expect(await figures()).toMatchObject({ treated: 12 - controls.length, controls: controls.length });
+  expect(await offers.holdOut()).toMatchObject({ treated: 12 - controls.length, controls: controls.length });
   // A control is in no list before its horizon is over.
   const treated = customers.filter((userId) => arms.get(userId)?.arm === "treated");
-  expect(await alertsOf()).toEqual(treated.toSorted());
+  expect(await offers.alerted()).toEqual(treated.toSorted());
 });
 
-test("the arm stays when the rule is paused, and nobody new enters", async () => {
-  const before = await arm("c3");
-  await ours.owner.json("POST", ours.at(`/api/alert-rules/${rule}/pause`));
-  expect(await arm("c3")).toEqual(before);
-  await server.post("/identify", ours.token, { userId: "late", email: "late@example.com" });
-  expect(await arm("late")).toMatchObject({ arm: "treated", counted: false });
+test("a customer who is asked for many times at the same moment, at any node, enters once", async () => {
+  await offers.identified("fast", "quick");
+  const { treated = 0, controls = 0 } = (await offers.holdOut()) ?? {};
+  const asked = Array.from({ length: 24 }, (_, n) => (n % 3 === 0 ? "fast" : "quick"));
+  const answers = await Promise.all(asked.map(async (userId) => [userId, await offers.arm(userId)] as const));
+  const arms = new Map(answers);
+  for (const [userId, answer] of answers) expect(answer).toEqual(arms.get(userId) as ArmAnswer);
+  const all = [...arms.values()];
+  expect(all).toMatchObject([{ counted: true }, { counted: true }]);
+  const isHeld = all.filter(({ arm }) => arm === "control").length;
+  expect(await offers.holdOut()).toMatchObject({
+    treated: treated + 2 - isHeld,
+    controls: controls + isHeld,
+  });
 });

@@ -259,4 +259,22 @@ function outlives(subject: LedgerUnderTest): void {
     const clock = { today: day, horizonDays, nowMs };
     expect(await ledger.askedArms.ask(organization, [of(3)], clock)).toEqual(["noRule"]);
   });
+
+  test("of a rule that is deleted at the same moment are none, and those of other rules are drawn", async () => {
+    const { ledger, organization, rule, list, of, entries, nowMs } = await ground(subject);
+    await list();
+    const condition = { kind: "event", event: "left" } as const;
+    const about = { ...alertRule, name: "Other", condition, holdOutShare: 0.5, includeCurrent: false };
+    const { id: other } = await ledger.alertRules.add(organization, about, by, nowMs);
+    await ledger.askedArms.list(organization, { rule: other, day, atMs: nowMs }, []);
+    const clock = { today: day, horizonDays, nowMs };
+    const questions = [of(3), { ...of(3), rule: other }];
+    const [[first, second]] = await Promise.all([
+      ledger.askedArms.ask(organization, questions, clock),
+      ledger.alertRules.remove(organization, rule, by, nowMs),
+    ]);
+    expect(first === "noRule" || typeof first === "object").toBe(true);
+    expect(second).toMatchObject({ counted: true, experiment: 1 });
+    expect((await entries()).at(-1)).toBe(1);
+  });
 }

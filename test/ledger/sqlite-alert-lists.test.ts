@@ -102,3 +102,16 @@ test("readers of all alerts go on by an index, and open alerts are counted by on
     ...deletedRules,
   ]);
 });
+
+test("arms of users and accounts are found by indexes of them, however many controls there are", async () => {
+  const of = { rule: 1, experiment: 1, day };
+  const [plan = []] = await plansOf(() =>
+    ledger.ruleDecisions.knownArms(1, of, { users: [1], accounts: [2] }),
+  );
+  expect(plan.filter((step) => / USING INDEX (alerts|hold_out)/.test(step))).toEqual([
+    "SEARCH alerts USING INDEX alerts_of_entity (organization=? AND user_number=?)",
+    "SEARCH alerts USING INDEX alerts_of_held_accounts (organization=? AND <expr>=?)",
+    "SEARCH hold_out_entries USING INDEX hold_out_entries_by_user (organization=? AND user_number=?)",
+    "SEARCH hold_out_entries USING INDEX hold_out_entries_by_account (organization=? AND account_number=?)",
+  ]);
+});

@@ -16,6 +16,7 @@ import {
   alertsByDay,
   alertsInLists,
   alertsOfControls,
+  alertsOfHeldAccounts,
   alertsOnceAVersion,
   alertTables,
   callsSetAsideTable,
@@ -73,6 +74,7 @@ export const alerts: Feature = {
     stepTables,
     holdOutPlans,
     entryLists,
+    () => alertsOfHeldAccounts,
   ],
   stores: (engine) => ({
     alertRules: alertRuleStore(engine),

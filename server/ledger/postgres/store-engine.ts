@@ -52,6 +52,10 @@ export class PostgresEngine implements Engine {
     return repeated(attempt, notInOrder);
   }
 
+  requestTransaction<Result>(steps: Transaction<Result>): Promise<Result> {
+    return this.transaction(steps);
+  }
+
   snapshot<Result>(steps: Steps<Result>): Promise<Result> {
     return inTransaction(this.#sql, (tx) => runOn(tx, steps), "ISOLATION LEVEL REPEATABLE READ READ ONLY");
   }

@@ -73,7 +73,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   try {
     db = openDatabase(file, features);
     const log = WriteAheadLog.open(db, file);
-    const engine = new SqliteEngine(db);
+    const engine = new SqliteEngine(db, log);
     const store = {
       engine,
       organizations: new KnownOrganizations(engine),

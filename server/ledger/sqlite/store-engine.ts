@@ -5,6 +5,7 @@ import { drive, type Engine, type Transaction } from "../engine.ts";
 import { type Answer, type Bound, Json, JsonRows, type Statement, type Steps } from "../sql.ts";
 import { nextTurn } from "./small-steps.ts";
 import { inTransaction } from "./sync-transaction.ts";
+import type { WriteAheadLog } from "./write-ahead-log.ts";
 
 type Row = Record<string, unknown>;
 
@@ -15,11 +16,13 @@ export class SqliteEngine implements Engine {
   readonly nextTurn = nextTurn;
   readonly sharedNowMs = async (nowMs: number): Promise<number> => nowMs;
   readonly #db: Database;
+  readonly #log: Pick<WriteAheadLog, "unsynced" | "synced">;
   /** Prepared statements by their text. All stores have about 150. */
   readonly #prepared = new Map<string, Prepared<Row, SQLQueryBindings[]>>();
 
-  constructor(db: Database) {
+  constructor(db: Database, log: Pick<WriteAheadLog, "unsynced" | "synced">) {
     this.#db = db;
+    this.#log = log;
   }
 
   async alone<Result>(steps: Steps<Result>): Promise<Result> {
@@ -38,6 +41,12 @@ export class SqliteEngine implements Engine {
   /** There is one process that writes. */
   leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result> {
     return this.transaction(steps);
+  }
+
+  async requestTransaction<Result>(steps: Transaction<Result>): Promise<Result> {
+    const result = this.#log.unsynced(() => this.#commit(steps(this.audit)));
+    await this.#log.synced();
+    return result;
   }
 
   /** The steps run without a pause, so they see one state. */

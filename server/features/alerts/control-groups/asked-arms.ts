@@ -130,7 +130,8 @@ export function askedArms(engine: Engine) {
       const known = await engine.alone(look(organization, questions, clock.today));
       const answers = known.flatMap((one) => (isUndrawn(one) ? [] : [one]));
       if (answers.length === known.length) return answers;
-      return engine.transaction(() => drawAll(organization, questions, clock));
+      const open = new Set(known.filter(isUndrawn).map(({ rule }) => rule.id));
+      return engine.requestTransaction(() => drawAll(organization, questions, open, clock));
     },
 
     /** When who may enter was listed, of the rules of an organization for which it was. */
@@ -336,21 +337,23 @@ function keysOfNumbers({ user, account }: EntityNumbers): readonly string[] {
   return [...(account > 0 ? [`account ${account}`] : []), ...(user > 0 ? [`user ${user}`] : [])];
 }
 
-/** Draws the units that are new, and stores their entries. Their rules are locked: an experiment that begins
- * meanwhile would draw them again. */
+/** Draws the units of open rules that are new, and stores their entries. The rules are locked: an experiment
+ * that begins meanwhile would draw them again. */
 function* drawAll(
   organization: number,
   questions: readonly ArmQuestion[],
+  open: ReadonlySet<number>,
   { today, horizonDays, nowMs }: ArmClock,
 ): Work<readonly ArmOutcome[]> {
-  const before = yield* look(organization, questions, today);
-  const open = new Set(before.filter(isUndrawn).map(({ rule }) => rule.id));
   const secrets = new Map<number, string>();
   for (const rule of [...open].toSorted((one, other) => one - other)) {
-    const { secret } = yield* holdOutOf(organization, rule, horizonDays, nowMs);
-    secrets.set(rule, secret);
+    const holdOut = yield* holdOutOf(organization, rule, horizonDays, nowMs);
+    if (holdOut !== undefined) secrets.set(rule, holdOut.secret);
   }
-  const found = yield* look(organization, questions, today);
+  // A rule that was opened after the first look is not locked.
+  const found = (yield* look(organization, questions, today)).map((one) =>
+    isUndrawn(one) && !secrets.has(one.rule.id) ? notCounted(one.rule) : one,
+  );
   const undrawn = found.filter(isUndrawn);
   const named = undrawn.flatMap(({ entity, account }): RuleEntity[] =>
     account === null ? [entity] : [entity, { kind: "account", number: account }],

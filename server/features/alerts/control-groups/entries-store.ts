@@ -22,7 +22,7 @@ import {
   word,
 } from "../../../ledger/sql.ts";
 import type { EntitiesByNumber, EntityNumbers, RuleEntity } from "../../../ledger/stores/entity-rows.ts";
-import { chunkRefused, type DrawnAlert } from "../store/decisions.ts";
+import type { DrawnAlert } from "../store/decisions.ts";
 import { deletedRules, isKept } from "../store/which-alerts.ts";
 import type { ArmsQuestion, EntryCount, HoldOut, HoldOutExperiment, KnownArms } from "./experiments.ts";
 
@@ -58,18 +58,18 @@ export function* beginExperiment(
       ${holdOutShare}, ${horizonDays}, ${nowMs})`;
 }
 
-/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. @throws
- * Refusal when the rule or its share is gone */
+/** The parts of a draw. Another horizon than that of the rule's experiment begins the next one. Undefined
+ * when the rule or its share is gone. */
 export function* holdOutOf(
   organization: number,
   rule: number,
   horizonDays: number,
   nowMs: number,
-): Work<HoldOut> {
+): Work<HoldOut | undefined> {
   const secret = yield* secretOf(organization);
   const [before] = yield* select(ruleRow)`
     FROM alert_rules WHERE organization = ${organization} AND id = ${rule} AND ${isKept} ${forUpdate}`;
-  if (before === undefined || before.settings.holdOutShare === 0) throw chunkRefused();
+  if (before === undefined || before.settings.holdOutShare === 0) return undefined;
   const { version, experiment, settings } = before;
   const own = part`rule = ${rule} AND experiment = ${experiment}`;
   const [known] = yield* select(horizonRow)`FROM hold_out_experiments WHERE ${own}`;
@@ -116,27 +116,42 @@ const entryRow = new RowOf<KnownArms["entries"][number]>({
   arm: word(),
 });
 
-/**
- * Controls of a day and later, by user and drawn account: those of alerts, and those of entries without one,
- * because the arm was asked for or the user was erased. The plus keeps SQLite from the index of rules: few
- * alerts are of controls.
- * @param which a condition on `user_number` and `drawn`
- */
-export function findControls(
-  organization: number,
-  day: number,
-  { rule, which = part`true` }: { readonly rule?: number; readonly which?: Fragment } = {},
-) {
+/** Controls of a day and later, by user and drawn account: those of alerts, and those of entries without one,
+ * because the arm was asked for or the user was erased. */
+export function findControls(organization: number, day: number) {
   const own = part`organization = ${organization} AND control_until >= ${day}
-    AND rule NOT IN (SELECT id ${deletedRules(organization)})
-    ${rule === undefined ? part`` : part`AND +rule = ${rule}`}`;
+    AND rule NOT IN (SELECT id ${deletedRules(organization)})`;
   return select(controlRow)`
     FROM (
       SELECT user_number, coalesce(drawn_account, account_number) AS drawn, control_until FROM alerts WHERE ${own}
       UNION ALL
       SELECT user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own}
-    ) AS controls
-    WHERE ${which} GROUP BY user_number, drawn`;
+    ) AS controls GROUP BY user_number, drawn`;
+}
+
+/** The controls of a rule on a day and later among users and drawn accounts. An organization may have very
+ * many controls, so each part is found by an index of entities: the pluses keep SQLite from those of days. */
+export function findControlsAmong(
+  organization: number,
+  { rule, day }: Pick<ArmsQuestion, "rule" | "day">,
+  { users, accounts }: EntitiesByNumber,
+) {
+  const own = part`organization = ${organization} AND +rule = ${rule} AND +control_until >= ${day}`;
+  const ofUsers = part`user_number <> 0 AND user_number IN (SELECT id FROM ${ids(users)})`;
+  const ofAccounts = part`IN (SELECT id FROM ${ids(accounts)})`;
+  const drawn = part`coalesce(drawn_account, account_number)`;
+  return select(controlRow)`
+    FROM (
+      SELECT user_number, ${drawn} AS drawn, control_until FROM alerts WHERE ${own} AND ${ofUsers}
+      UNION ALL
+      SELECT user_number, ${drawn} AS drawn, control_until FROM alerts
+      WHERE ${own} AND arm = 'control' AND ${drawn} ${ofAccounts}
+      UNION ALL
+      SELECT user_number, account_number AS drawn, control_until FROM hold_out_entries WHERE ${own} AND ${ofUsers}
+      UNION ALL
+      SELECT user_number, account_number AS drawn, control_until FROM hold_out_entries
+      WHERE ${own} AND account_number <> 0 AND account_number ${ofAccounts}
+    ) AS controls GROUP BY user_number, drawn`;
 }
 
 /** Answers `RuleDecisions.knownArms`. The plus leaves SQLite the indexes of named entries: an experiment may
@@ -146,8 +161,7 @@ export function* findKnownArms(
   { rule, experiment, day }: ArmsQuestion,
   { users, accounts }: EntitiesByNumber,
 ): Work<KnownArms> {
-  const which = part`user_number IN (SELECT id FROM ${ids(users)}) OR drawn IN (SELECT id FROM ${ids(accounts)})`;
-  const controls = yield* findControls(organization, day, { rule, which });
+  const controls = yield* findControlsAmong(organization, { rule, day }, { users, accounts });
   const own = part`FROM hold_out_entries
     WHERE +organization = ${organization} AND rule = ${rule} AND experiment = ${experiment} AND arm IS NOT NULL`;
   const ofUsers = yield* select(entryRow)`

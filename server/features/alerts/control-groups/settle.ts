@@ -212,20 +212,19 @@ async function paidOutcomes(
     const numbers = own.map(numberOf);
     const periods = await stateOf(end, "state IN ('active', 'past_due', 'trialing')", atMs, numbers);
     const ends = new Map(periods.map(({ entity, endMs }) => [entity, endMs]));
-    const known: { readonly entry: NamedEntry; readonly endMs: number; readonly day: number }[] = [];
-    for (const entry of own) {
-      const endMs = ends.get(numberOf(entry)) ?? atMs + monthDays * msPerDay;
-      const knownDay = zone.dayOf(Math.max(endMs, atMs)) + daysUntilPaid + 1;
-      if (today < knownDay) found.set(entry.id, { outcome: null, dueDay: knownDay - 1 });
-      else known.push({ entry, endMs, day: knownDay });
-    }
-    for (const [knownDay, some] of Map.groupBy(known, (one) => one.day)) {
-      const asked = some.map(({ entry }) => numberOf(entry));
-      const after = await stateOf(end, "state = 'active'", zone.startOfDay(knownDay), asked);
-      // Null is an end that is not known.
-      const last = new Map(after.map(({ entity, endMs }) => [entity, endMs ?? Number.POSITIVE_INFINITY]));
-      for (const { entry, endMs } of some) {
-        const isPaid = (last.get(numberOf(entry)) ?? 0) > endMs;
+    const endOf = (entry: NamedEntry) => ends.get(numberOf(entry)) ?? atMs + monthDays * msPerDay;
+    const knownOn = (entry: NamedEntry) => zone.dayOf(Math.max(endOf(entry), atMs)) + daysUntilPaid + 1;
+    for (const [knownDay, some] of Map.groupBy(own, knownOn)) {
+      if (today < knownDay) {
+        for (const { id } of some) found.set(id, { outcome: null, dueDay: knownDay - 1 });
+        continue;
+      }
+      const atEnd = zone.startOfDay(knownDay);
+      const after = await stateOf(end, "state = 'active'", atEnd, some.map(numberOf));
+      const nextEnds = new Map(after.map(({ entity, endMs }) => [entity, endMs]));
+      for (const entry of some) {
+        const next = nextEnds.get(numberOf(entry));
+        const isPaid = next === null || (next !== undefined && next > endOf(entry));
         found.set(entry.id, { outcome: isPaid ? "retained" : "churned", dueDay: null });
       }
     }

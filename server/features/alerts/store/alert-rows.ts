@@ -19,7 +19,7 @@ import {
 } from "../../../ledger/sql.ts";
 import { type EntityNumbers, keyOfEntity, type RuleEntity } from "../../../ledger/stores/entity-rows.ts";
 import { forgetListed } from "../control-groups/asked-arms.ts";
-import { findControls, forgetEntriesOf, tidyEntries } from "../control-groups/entries-store.ts";
+import { findControlsAmong, forgetEntriesOf, tidyEntries } from "../control-groups/entries-store.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
 import {
   type AlertKey,
@@ -171,11 +171,11 @@ export function* findInMessages(
   const rows = yield* select(messageRow)`
     FROM alerts WHERE id IN (SELECT id FROM ${ids(wanted)}) AND +organization = ${organization} AND +rule = ${rule}
       AND (closed_why IS NULL OR closed_why <> 'excluded')`;
-  const users = ids(rows.map(({ userNumber }) => userNumber));
-  const accounts = ids(rows.map(({ drawn }) => drawn));
-  const which = part`user_number > 0 AND user_number IN (SELECT id FROM ${users})
-    OR drawn > 0 AND drawn IN (SELECT id FROM ${accounts})`;
-  const controls = yield* findControls(organization, today, { rule, which });
+  const among = {
+    users: rows.map(({ userNumber }) => userNumber),
+    accounts: rows.map(({ drawn }) => drawn),
+  };
+  const controls = yield* findControlsAmong(organization, { rule, day: today }, among);
   const held = {
     users: new Set(controls.flatMap(({ user }) => (user > 0 ? [user] : []))),
     accounts: new Set(controls.flatMap(({ account }) => (account > 0 ? [account] : []))),

@@ -136,7 +136,11 @@ export function ruleDecisions(engine: Engine) {
      * next one.
      * @throws Refusal when the rule or its share is gone, or another node leads */
     holdOut: (organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut> =>
-      engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
+      engine.leadingTransaction(function* () {
+        const found = yield* holdOutOf(organization, rule, horizonDays, nowMs);
+        if (found === undefined) throw chunkRefused();
+        return found;
+      }),
 
     /** The controls of a rule on a day and later, and the entries of an experiment, among these users and
      * accounts. */

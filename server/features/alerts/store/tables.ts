@@ -160,6 +160,12 @@ export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
 `;
 
+/** The arm of a user depends on whether its account is held back. */
+export const alertsOfHeldAccounts = `
+  CREATE INDEX alerts_of_held_accounts ON alerts (organization, coalesce(drawn_account, account_number))
+    WHERE arm = 'control';
+`;
+
 /** A version of a rule that looks elsewhere may fire for an entity on the day of an alert of the one
  * before. */
 export const alertsOnceAVersion = `

@@ -114,6 +114,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 11),
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
+  ofFeature("alerts", 14),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

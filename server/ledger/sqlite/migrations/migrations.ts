@@ -275,6 +275,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 11),
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
+  ofFeature("alerts", 14),
 ];
 
 /** The number of migrations of this code. */
