@@ -2,11 +2,12 @@
  * Control groups from the front door: companies whose customers open a cancel flow, of whom three in four
  * leave. Their server asks `POST /arm`, and where the offer helps it keeps three in ten of those. After the
  * period is over, the figures of the rule are those of the pure function on the books of the simulation, and
- * their words match.
+ * their words match. A month later it says what is left of the MRR.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type { ArmAnswer } from "../../contract/arm.ts";
+import { defaultSettings } from "../../contract/settings.ts";
 import { holdOutFigures } from "../../server/features/alerts/control-groups/figures.ts";
 import type { ArmCount } from "../../server/features/alerts/control-groups/results-store.ts";
 import { uniformFrom } from "../../server/scoring/statistics/random.ts";
@@ -17,6 +18,8 @@ import { until } from "../until.ts";
 const msPerDay = 86_400_000;
 const base = 0.75;
 const share = 0.5;
+/** A month, in cents. */
+const price = 4_900;
 /** Entries, the part of those who would leave that the offer saves, and the seed. */
 const companies = [60, 400].flatMap((entries) =>
   [0, 0.3].flatMap((saved) => [1, 2, 3, 4, 5].map((seed) => ({ entries, saved, seed }))),
@@ -71,7 +74,7 @@ class Company {
     this.#key = await created("key", "create", "--right", "manage");
     await this.#send((userId) => [
       { type: "identify", userId, email: `${userId}@example.com` },
-      this.#billing(userId, "subscription_started", 0, 30),
+      this.#billing(userId, "subscription_started", -1, 30),
     ]);
   }
 
@@ -124,6 +127,17 @@ class Company {
     return found;
   }
 
+  /** What is left of the MRR by the books. */
+  followUp(): HoldOut["followUp"] {
+    const arm = (wanted: ArmAnswer["arm"]) => {
+      const own = this.customers.filter((one) => one.arm === wanted);
+      const paying = own.filter(({ left }) => !left).length;
+      return { entries: own.length, paying, mrrAtEntry: price * own.length, mrrKept: price * paying };
+    };
+    const arms = { treated: arm("treated"), control: arm("control") };
+    return { days: 2 * defaultSettings.churnHorizonDays, currency: "USD", arms };
+  }
+
   /** The arms by the books, in the order in which customers entered. */
   counts(planned: number): readonly ArmCount[] {
     return (["control", "treated"] as const).map((arm) => {
@@ -158,7 +172,7 @@ class Company {
       timestamp: day(atDays),
       properties: {
         subscriptionId: `s-${userId}`,
-        amount: 4_900,
+        amount: price,
         currency: "USD",
         interval: "month",
         ...(event !== "subscription_canceled" && { currentPeriodEnd: day(untilDays) }),
@@ -234,4 +248,6 @@ test("what is said of a control group is what its books show, with and without a
     ).length;
   expect(keeps(400, 0.3)).toBeGreaterThanOrEqual(3);
   expect(keeps(400, 0)).toBeLessThanOrEqual(1);
+  server.putClockAhead((2 * defaultSettings.churnHorizonDays + 1) * msPerDay);
+  for (const company of all) expect((await company.holdOut()).followUp).toEqual(company.followUp());
 });
