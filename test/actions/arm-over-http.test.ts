@@ -5,6 +5,8 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import type { ArmAnswer } from "../../contract/arm.ts";
 import { quick } from "../served-as.ts";
 import { Server } from "../server.ts";
+import { OpenApi } from "../specification/document.ts";
+import { renameInLedger } from "../stored.ts";
 import { until } from "../until.ts";
 import { Offers } from "./arm-support.ts";
 
@@ -38,10 +40,11 @@ beforeAll(async () => {
   expect(await (await server.post("/batch", token, { batch })).json()).toMatchObject({ rejected: [] });
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=tester`);
   type Users = RouteAnswer<"GET /api/users">;
-  await until("the list knows who pays, and leaves out who is excluded", async () => {
+  type Accounts = RouteAnswer<"GET /api/accounts">;
+  await until("lists know who pays, and leave out who is excluded", async () => {
     const { users } = await owner.json<Users>("GET", at("/api/users"));
-    const pays = users.some(({ userId, mrr }) => userId === "large" && mrr !== null);
-    return pays && users.every(({ userId }) => userId !== "tester");
+    const { accounts } = await owner.json<Accounts>("GET", at("/api/accounts"));
+    return accounts.some(({ mrr }) => mrr !== null) && users.every(({ userId }) => userId !== "tester");
   });
   await offers.begin("c0");
 });
@@ -117,4 +120,25 @@ test("a customer who is asked for many times at the same moment, at any node, en
     treated: treated + 2 - isHeld,
     controls: controls + isHeld,
   });
+});
+
+test("every documented answer was seen, and each is of its schema", async () => {
+  const api = await OpenApi.of(server);
+  const { rule } = offers;
+  const seen = new Set<string>();
+  const look = async (...responses: readonly Response[]) => {
+    for (const response of responses) {
+      expect(api.whyUndocumented("/arm", response.status, await response.json())).toBeUndefined();
+      seen.add(String(response.status));
+    }
+  };
+  const good = { rule, userId: "c1" };
+  await look(await offers.ask(good), await offers.ask({}), await offers.ask(good, "rk-unknown"));
+  await look(await offers.ask({ rule: rule + 1_000, userId: "c1" }));
+  await renameInLedger(server.dataDir, "hold_out_listed", "hold_out_away");
+  await look(await offers.ask(good));
+  await renameInLedger(server.dataDir, "hold_out_away", "hold_out_listed");
+  await server.command("organization", "set", "Offers", "--rate-limit", "1");
+  while (!seen.has("429")) await look(...(await Promise.all([1, 2, 3].map(() => offers.ask({})))));
+  expect([...seen].sort()).toEqual(Object.keys(api.operation("/arm").responses).sort());
 });
