@@ -281,7 +281,10 @@ test("another condition makes a version, another name does not", async () => {
 test("a rule is paused, resumed and deleted, and viewers only read", async () => {
   const viewing = await openRules(people.viewer);
   await viewing.page.getByText("Only members and owners can change them.").waitFor();
-  expect(await viewing.page.getByRole("main").getByRole("button").count()).toBe(0);
+  await viewing.page.getByRole("list", { name: `Control group of ${longName}` }).waitFor();
+  const buttons = viewing.page.getByRole("main").getByRole("button");
+  const names = await buttons.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+  expect(names).toEqual([`What is meant: Control group of ${longName}`]);
   const { page, complaints } = await openRules(people.member);
   const noted = await notedMessages(page);
   await page.getByRole("button", { name: `Pause ${longName}` }).click();
