@@ -1,7 +1,7 @@
 /**
  * The time of `POST /arm`, for users who are asked for the first time and for known ones, and what `/track`
- * takes beside it and alone. Requests are due at fixed times, as many a second to each of both. Rounds have
- * all three.
+ * takes beside it, alone, and beside as many requests that are refused: these cost what any other request
+ * would. Requests are due at fixed times, as many a second to each of both. Rounds have all of them.
  *
  *   cli/with-bun bench/arm.ts [rounds] [requests a second] [seconds of each]
  */
@@ -50,6 +50,7 @@ const track = () => runLoad({ ...load, path: "/track", headers: installation.hea
 const arms = (request: (n: number) => string) => runLoad({ ...load, path: "/arm", headers, request });
 const ofNew = () => arms(() => question(asked++));
 const ofKnown = () => arms((n) => question((n * 7) % asked));
+const ofNobody = () => arms(() => "{}");
 
 /** The results of all rounds, by what was measured. */
 const results = new Map<string, LoadResult[]>();
@@ -58,8 +59,9 @@ await Promise.all([track(), ofNew()]);
 for (let round = 0; round < rounds; round += 1) {
   keep("/track alone", await track());
   for (const [kind, ask] of [
-    ["new", ofNew],
+    ["no", ofNobody],
     ["known", ofKnown],
+    ["new", ofNew],
   ] as const) {
     const [beside, arm] = await Promise.all([track(), ask()]);
     keep(`/track beside /arm of ${kind} users`, beside);
