@@ -83,9 +83,15 @@ function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestPa
     warehouse: subject.warehouse,
     nowMs,
     ledger: {
-      alerts: { fired: async () => fired, controls: async () => controls, workedOn: async () => [] },
+      alerts: {
+        fired: async () => fired,
+        controls: async () => controls,
+        workedOn: async () => [],
+        verdicts: async () => [],
+      },
       members: { list: async () => [] },
-      tasks: { openOf: async () => [] },
+      tasks: { openOf: async () => [], doneSince: async () => [] },
+      ruleSteps: { messagesSince: async () => [] },
       ruleDecisions: { named, insideBySettings },
       settings: { get: async () => ({ version: 1, settings: defaultSettings }), history: async () => [] },
       rejectedEvents: { count: async () => 2 },

@@ -237,9 +237,10 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const hook = { kind: "webhook", name: "alerts", address: "https://example.org/", notices: [] } as const;
   const to = await ledger.destinations.add(id, { ...hook, secrets: ["whsec_c"] }, commandLine, nowMs);
   const destinations = [to.id];
+  const step = { kind: "task", afterDays: 0, title: oddText, dueDays: 2, assignee: null } as const;
   const rule = await ledger.alertRules.add(
     id,
-    { ...alertRule, name: oddText, destinations, holdOutShare: 0.2 },
+    { ...alertRule, name: oddText, destinations, steps: [step], holdOutShare: 0.2 },
     commandLine,
     nowMs,
   );
@@ -258,8 +259,24 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const held = { ...alertRule, name: `held ${oddText}`, holdOutShare: 0.2 };
   const gone = await ledger.alertRules.add(id, held, commandLine, nowMs);
   await ledger.alertRules.remove(id, gone.id, commandLine, nowMs);
+  // The step is of today, or of tomorrow in its timezone: it does not make up for the alert of that day.
+  const today = Math.floor(nowMs / dayMs) + 1;
+  const second = decision({
+    organization: id,
+    rule: rule.id,
+    entity: { kind: "user", number: 2 },
+    day: today,
+  });
+  const [toDecide] = await ledger.ruleDecisions.toDecide(id);
+  const after = toDecide?.watermark.sequence ?? 0;
+  await ledger.ruleDecisions.commitDecision({ ...second, after, messages: [] }, nowMs);
+  const morning = { today, nowMs, nextMorningMs: nowMs + dayMs };
+  for (const due of await ledger.ruleSteps.due(id, today)) await ledger.ruleSteps.run(id, due, 0, morning);
+  const listed = { user: 2, account: 0, mayEnter: false };
+  await ledger.askedArms.list(id, { rule: rule.id, day, atMs: nowMs }, [listed]);
   const { alerts } = await ledger.alerts.list(id, { state: "all", today: day, limit: 9, offset: 0 });
-  await ledger.alerts.change(id, alerts[0]?.id ?? 0, { note: oddText }, commandLine, day, nowMs);
+  const verdict = { verdict: "handled", outcome: "saved", note: oddText } as const;
+  await ledger.alerts.change(id, alerts[0]?.id ?? 0, verdict, commandLine, day, nowMs);
 }
 
 /** The secret of draws. */
@@ -371,6 +388,9 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
       await ledger.alertRules.experiments(id),
       await holdOutOf(ledger, id, nowMs),
       await ledger.ruleDecisions.insideBySettings(id, 0, nowMs + 1),
+      await ledger.alerts.verdicts(id, 0, 0, 99),
+      await ledger.ruleSteps.due(id, day),
+      await ledger.askedArms.lists(id),
     ],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),
