@@ -44,6 +44,9 @@ export const EverythingAnswer = Type.Object(
       "What alert rules remember about the user: when they fired, the end of the cooldown, the last value.",
     ),
     calls: rows("Snoozes and verdicts of team members on the user's row of the call list."),
+    verdicts: rows(
+      "What team members said of the user's alerts and call, each time, with the outcome and the note.",
+    ),
     holdOutEntries: rows("The user's draws in hold-outs, each with its arm: treated, control or exempt."),
     messages: rows(
       "Messages to destinations that name the user: sent in the last 30 days, or waiting. Lines about other users are left out.",

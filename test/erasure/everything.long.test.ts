@@ -146,7 +146,7 @@ test("alerts, states of rules, hold-outs and messages say everything about the p
   const state = { ruleId, hasLeft: false, firedDay: formatDay(firedDay), value: 0.7 };
   expect(document.alertStates).toMatchObject([state]);
   expect(document.calls).toEqual([
-    { snoozedUntil: "2099-01-01", verdict: "notUseful", verdictAt: expect.any(String) },
+    { snoozedUntil: "2099-01-01", verdict: "notUseful", verdictAt: expect.any(String), outcome: null },
   ]);
   expect(document.holdOutEntries).toMatchObject([
     { ruleId, experiment: 1, accountId: null, arm: "treated", enteredDay: formatDay(firedDay) },
