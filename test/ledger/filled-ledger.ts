@@ -261,12 +261,7 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   await ledger.alertRules.remove(id, gone.id, commandLine, nowMs);
   // The step is of today, or of tomorrow in its timezone: it does not make up for the alert of that day.
   const today = Math.floor(nowMs / dayMs) + 1;
-  const second = decision({
-    organization: id,
-    rule: rule.id,
-    entity: { kind: "user", number: 2 },
-    day: today,
-  });
+  const second = decision({ organization: id, rule: rule.id, entity, day: today });
   const [toDecide] = await ledger.ruleDecisions.toDecide(id);
   const after = toDecide?.watermark.sequence ?? 0;
   await ledger.ruleDecisions.commitDecision({ ...second, after, messages: [] }, nowMs);
