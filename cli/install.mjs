@@ -98,7 +98,8 @@ function isComplete(need, wanted, present) {
 function removeUnfinished(wanted, present) {
   for (const path of Object.keys(wanted)) {
     const folder = join(root, path);
-    if (path === "" || !existsSync(folder)) continue;
+    // The lockfile names our own folders, too: the root and dashboard/.
+    if (!path.startsWith("node_modules/") || !existsSync(folder)) continue;
     if (present[path] === undefined || present[path].version !== versionIn(folder))
       rmSync(folder, { recursive: true });
   }

@@ -189,7 +189,7 @@ describe("no file knows the machine it was written on", () => {
     "/w\u006frk/main",
     'cd "/r\u006fot/x"',
     "https://registry.npm\u006as.org/bun",
-    '"res\u006flved": "x"',
+    '"res\u006flved": "https://mirror.example/x.tgz"',
   ])("%s is caught", (text) => {
     expect(tracesOfMachines(example("README.md", ` ${text}`))).toHaveLength(1);
   });
@@ -291,7 +291,7 @@ test("npm checks every package that it installs", async () => {
   const lock: unknown = await Bun.file(join(root, "package-lock.json")).json();
   const { packages } = lock as { packages: Record<string, { integrity?: string; link?: boolean }> };
   const unchecked = Object.entries(packages).flatMap(([path, { integrity, link }]) =>
-    path === "" || link === true || /^sha512-/.test(integrity ?? "") ? [] : [path],
+    !path.startsWith("node_modules/") || link === true || /^sha512-/.test(integrity ?? "") ? [] : [path],
   );
   expect(unchecked.sort()).toEqual(unseenEngines);
 });

@@ -47,7 +47,7 @@ test("the nodes of try-cluster.sh run on both replicas, with what server/config.
     expect(unknown(all)).toEqual([]);
     expect(readConfig(all).cluster).toMatchObject({ clickhouseCluster: "rekindle" });
   }
-  expect(tried.services["analysis-2"]?.image).toBe("rekindle-node:0.1.0");
+  expect(tried.services["analysis-2"]?.image).toBe("rekindle-node");
   expect(deployFile("try-cluster/clickhouse.xml")).toContain("<remote_servers>\n    <rekindle>");
 });
 
@@ -131,8 +131,8 @@ describe("the cluster", () => {
   test("builds its nodes without chDB, into an image of its own", () => {
     const built = [...ours(cluster()), ...ours(single())];
     expect(built.map(([, { build, image }]) => [image, build?.args?.CHDB])).toEqual([
-      ...ours(cluster()).map(() => ["rekindle-node:0.1.0", "no"]),
-      ["rekindle:0.1.0", undefined],
+      ...ours(cluster()).map(() => ["rekindle-node", "no"]),
+      ["rekindle", undefined],
     ]);
   });
 

@@ -24,8 +24,9 @@ export const runsOn = { disk: true };
 const copiesOf = ({ instructions }: Stage) =>
   instructions.filter(({ word }) => word === "COPY").map((instruction) => copyOf(instruction));
 
-/** The packages that no file of the service imports. Its Bun runs it. */
-function packagesOfPages(): readonly string[] {
+/** Packages that an image and the npm package would bring for nothing: no file of the service imports them.
+ * Those of the pages are in dashboard/package.json. Bun runs the service. */
+function unusedPackages(): readonly string[] {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const service = readSourceFiles().filter(({ path }) => /^(cli|contract|server|simulation)\//.test(path));
   return Object.keys(dependencies).filter((name) => {
@@ -35,6 +36,8 @@ function packagesOfPages(): readonly string[] {
 }
 
 describe("the Dockerfile", () => {
+  test("brings the service's packages alone", () => expect(unusedPackages()).toEqual([]));
+
   test("copies what is there and what .dockerignore lets through", () => {
     const paths = copiesOf(stages().build).flatMap(({ sources }) => sources);
     expect(paths.length).toBeGreaterThan(9);
@@ -50,7 +53,7 @@ describe("the Dockerfile", () => {
       "npm ci --omit=dev",
       "chmod -R go+rX package.json LICENSE cli contract dashboard server simulation",
       "./cli/with-bun cli/build-pages.ts",
-      `npm uninstall --omit=dev ${packagesOfPages().join(" ")}`,
+      "npm pkg delete workspaces && npm prune --omit=dev",
       'if [ "$CHDB" = no ]; then npm uninstall --omit=dev chdb; fi',
     ]);
   });

@@ -138,7 +138,10 @@ export function tracesOfMachines(files: readonly SourceFile[]): string[] {
   const patterns = [
     { pattern: /(^|[\s"'`=(:])\/(wor[k]|roo[t]|hom[e]|User[s])\//, why: "a path of one machine" },
     { pattern: /\/tmp\/prob[e]/, why: "a path of one machine" },
-    { pattern: /\bregistry\.(npmj[s]|yarnpk[g]|npmmirro[r])\b|"resolve[d]":/, why: "a registry's host" },
+    {
+      pattern: /\bregistry\.(npmj[s]|yarnpk[g]|npmmirro[r])\b|"resolve[d]":\s*"\w+:/,
+      why: "a registry's host",
+    },
   ];
   return find(files, patterns, "text");
 }
