@@ -27,12 +27,14 @@ export function useCode(): string {
 }
 
 /** A form of a page outside an organization, whose answer is a session: it begins with that session.
- * @param fields names of the form's fields, to each of which its error belongs */
+ * @param fields names of the form's fields, to each of which its error belongs
+ * @param first the page of the organization that is opened */
 export function useEntrance<Route extends Entrance, Name extends string>(
   route: Route,
   fields: readonly Name[],
+  first: "overview" | "start" = "overview",
 ) {
-  const enter = useEnter();
+  const enter = useEnter(first);
   const { mutate, isPending, error } = usePersonalChange(route);
   const send = (body: PersonalChanges[Route]["body"], next?: string) =>
     mutate(body, { onSuccess: (session) => enter(session, next) });
@@ -46,7 +48,7 @@ type Entrance = {
 
 /** Begins with a session that was just made: to the page that was asked for, or the organization used
  * last. */
-function useEnter(): (session: SessionAnswer, next?: string) => void {
+function useEnter(first: string): (session: SessionAnswer, next?: string) => void {
   const client = useQueryClient();
   const router = useRouter();
   return (session, next) => {
@@ -55,6 +57,6 @@ function useEnter(): (session: SessionAnswer, next?: string) => void {
     // Only an address of ours: a link to the page for signing in may be forged.
     if (typeof next === "string" && next.startsWith("/o/")) return router.history.push(below(next));
     if (organization === undefined) return router.history.push(below("/"));
-    router.history.push(below(`/o/${organization.id}/overview`));
+    router.history.push(below(`/o/${organization.id}/${first}`));
   };
 }

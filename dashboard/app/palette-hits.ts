@@ -20,6 +20,8 @@ export interface Hit {
 
 /** Hits of one group that are listed. Behind them a row leads to all. */
 const maxHits = 6;
+/** Hits of one group of which the best are listed. */
+const askedHits = 50;
 
 /** Whether another answer may replace the hit. */
 export function isAskedFor({ group }: Hit): boolean {
@@ -34,7 +36,7 @@ export function useHits(text: string): {
   readonly isAsking: boolean;
 } {
   const search = useDeferredValue(text);
-  const query = { search, limit: maxHits };
+  const query = { search, limit: askedHits };
   const asked = { query, enabled: search !== "", keepsPrevious: true };
   const users = useRead("/api/users", { ...asked, query: { ...query, excluded: "included" } });
   const accounts = useRead("/api/accounts", asked);
@@ -87,10 +89,23 @@ export function useHits(text: string): {
     },
   ];
   return {
-    hits: [...known, ...lists.flatMap((list) => listed(list, text, isAsking))],
+    hits: [...known, ...inOrder(lists, text).flatMap((list) => listed(list, text, isAsking))],
     found: lists.reduce((sum, { total }) => sum + total, known.length),
     isAsking,
   };
+}
+
+/** Whether a hit's name or id begins with a text. */
+const beginsWith = (text: string, { label, id }: Pick<Hit, "label" | "id">) =>
+  [label, id.slice(id.indexOf(" ") + 1)].some((name) => name.toLowerCase().startsWith(text.toLowerCase()));
+
+/** The groups, with one whose hit begins with the text before the others, and in each group such hits first:
+ * the account Sorn is above its members at sorn.example. */
+function inOrder(lists: readonly ListHits[], text: string): readonly ListHits[] {
+  const rank = (hit: Pick<Hit, "label" | "id">) => (beginsWith(text, hit) ? 0 : 1);
+  const ranked = lists.map((list) => ({ ...list, hits: list.hits.toSorted((a, b) => rank(a) - rank(b)) }));
+  const best = ({ hits: [first] }: ListHits) => (first === undefined ? 1 : rank(first));
+  return ranked.toSorted((a, b) => best(a) - best(b));
 }
 
 /** The hits of one group of which there may be more than are listed. */
@@ -102,8 +117,8 @@ interface ListHits extends Pick<Hit, "group" | "icon"> {
 
 /** The rows of a group: its hits, and where there are more the row that leads to all of them. */
 function listed({ group, icon, hits, total, goToAll }: ListHits, text: string, isAsking: boolean): Hit[] {
-  const rows = hits.map((hit) => ({ ...hit, group, icon }));
-  if (isAsking || hits.length === 0 || total <= hits.length) return rows;
+  const rows = hits.slice(0, maxHits).map((hit) => ({ ...hit, group, icon }));
+  if (isAsking || rows.length === 0 || total <= rows.length) return rows;
   const things = group.toLowerCase();
   const label = `All ${numbers.count(total)} ${things} with “${text}”`;
   return [...rows, { id: `all ${things}`, group, icon: "search", label, about: "", go: goToAll }];

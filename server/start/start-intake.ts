@@ -10,6 +10,7 @@ import { armHandler } from "../features/alerts/control-groups/arm-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "../http/api/gateway.ts";
+import { llmsText } from "../http/api/llms-text.ts";
 import { openApiDocument } from "../http/api/openapi.ts";
 import { referencePage } from "../http/api/reference-page.ts";
 import { unexpected } from "../http/port/answers.ts";
@@ -135,6 +136,7 @@ export async function startIntake(
       // Built at the first request, which takes 7 ms, and kept: 0.9 MB.
       openapi: once(() => JSON.stringify(openApiDocument(config.publicUrl))),
       reference: once(() => referencePage(config.publicUrl)),
+      llms: once(() => llmsText(config.publicUrl)),
       readiness: () => readiness.of(isLeaving ? "stopping" : writesOf(intake, node)),
       metricsToken: config.metricsToken,
       metrics: async () => (await registry.metrics()) + (await metricsOf(stores.metered)),

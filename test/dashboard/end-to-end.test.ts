@@ -66,8 +66,8 @@ describe("from the first start to the first event", () => {
     expect(await page.getByLabel("Your name").inputValue()).toBe("Ada Lovelace");
     await field.fill(password);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await page.waitForURL(`${server.url}/o/1/overview`);
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.waitForURL(`${server.url}/o/1/start`);
     await page.goto(`${server.url}/claim`);
     await page.getByRole("heading", { name: "This installation has an owner" }).waitFor();
   });
@@ -83,6 +83,10 @@ describe("from the first start to the first event", () => {
     command = (await page.getByRole("region", { name: "Two calls in curl" }).textContent()) ?? "";
     expect(command).toContain(`${server.url}/identify`);
     expect(command).toContain(token);
+    await page.getByRole("tab", { name: "Coding assistant" }).click();
+    const prompt = await page.getByRole("region", { name: "Prompt for a coding assistant" }).textContent();
+    expect(prompt).toContain(`${server.url}/llms.txt`);
+    expect(prompt).not.toContain(token);
     await page.getByRole("tab", { name: "Python" }).click();
     await page.waitForURL(/language=python/);
     await page.getByRole("region", { name: "Two calls in Python" }).waitFor();
@@ -97,6 +101,8 @@ describe("from the first start to the first event", () => {
     await page.getByRole("heading", { name: "Events arrive" }).waitFor();
     await page.getByText("report_created by Ada").waitFor();
     expect(await axe(page)).toEqual([]);
+    const { accounts } = await asked<{ accounts: { name: string }[] }>(page, "/api/accounts?organization=1");
+    expect(accounts.map(({ name }) => name)).toEqual(["Acme"]);
     await page.setViewportSize(phone);
     expect(await sidewaysPixels(page)).toBe(0);
     await page.setViewportSize(wide);
@@ -123,17 +129,22 @@ describe("from the first start to the first event", () => {
   });
 
   // The command is run above, and the package's program, which needs the package, in set-ups.test.ts.
-  test.each(languages.filter((language) => !["curl", "client"].includes(language)))(
+  test.each(languages.filter((language) => language !== "curl" && language !== "client"))(
     "what is shown in %s runs as it stands",
     async (language) => {
       const folder = mkdtempSync(join(tmpdir(), "rekindle-snippet-"));
       try {
-        const interpreter = interpreterOf(language);
-        if (interpreter === null) return expect(snippet(language, "a", "b")).toContain("urllib");
-        const file = join(folder, language === "python" ? "snippet.py" : "snippet.ts");
+        const { command, ending } = interpreters[language];
+        const [program = ""] = command;
+        // Tests need none of these languages.
+        if (Bun.which(program) === null)
+          return expect(snippet(language, "https://a.example", "rk-b")).toMatch(
+            /https:\/\/a\.example[\s\S]*rk-b/,
+          );
+        const file = join(folder, `snippet.${ending}`);
         writeFileSync(file, snippet(language, server.url, token));
-        const { exitCode, stderr } = await run([interpreter, file]);
-        expect([exitCode, stderr]).toEqual([0, ""]);
+        const { exitCode, stdout, stderr } = await run([...command, file]);
+        expect([exitCode, stdout, stderr]).toEqual([0, "", ""]);
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
@@ -141,10 +152,15 @@ describe("from the first start to the first event", () => {
   );
 });
 
-/** Null where the machine has none: Python is not among what tests need. */
-function interpreterOf(language: Language): string | null {
-  return language === "python" ? Bun.which("python3") : process.execPath;
-}
+type Run = Exclude<Language, "curl" | "client">;
+const interpreters: Readonly<Record<Run, { readonly command: readonly string[]; readonly ending: string }>> =
+  {
+    typescript: { command: ["node"], ending: "mjs" },
+    python: { command: ["python3"], ending: "py" },
+    ruby: { command: ["ruby"], ending: "rb" },
+    php: { command: ["php"], ending: "php" },
+    go: { command: ["go", "run"], ending: "go" },
+  };
 
 /** The pages of an organization, by their addresses. None can be left out. */
 type OrganizationAddress = Extract<PageAddress, `/o/${string}`>;

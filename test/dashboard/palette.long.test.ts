@@ -78,6 +78,21 @@ test("users of one name are distinguished by their addresses", async () => {
   expect(await axe(page)).toEqual([]);
 });
 
+test("an account whose name begins with the text comes before its members, whose addresses have it", async () => {
+  const { token } = people;
+  const sorn = ["a", "b", "c"].map((userId) => ({
+    type: "identify",
+    userId: `member-${userId}`,
+    email: `${userId}@sornebis.example`,
+    account: { id: "c-77", name: "Sornebis" },
+  }));
+  expect((await world.server.post("/batch", token, { batch: sorn })).status).toBe(201);
+  await world.server.exported("users", "Found");
+  const page = await found(people.viewer, "sornebis");
+  await page.getByRole("option", { name: /a@sornebis/ }).waitFor();
+  expect(await page.getByRole("option").first().locator("span").first().textContent()).toBe("Sornebis");
+});
+
 test("the palette says how many users there are beyond its list, and leads to all of them", async () => {
   const page = await found(people.viewer, "yilmaz");
   const all = page.getByRole("option", { name: /^All 8 users with “yilmaz”/ });

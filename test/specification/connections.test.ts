@@ -161,16 +161,22 @@ describe("Expect: 100-continue", () => {
 });
 
 describe("HEAD is answered as GET is, without the body:", () => {
-  test.each(["/", "/openapi.json", "/reference", "/healthz", "/readyz", "/metrics", "/healthz/?a=b"])(
-    "%s",
-    async (path) => {
-      await server.ready();
-      const [get] = (await everything(request("GET", path, "Connection: close"))).answers;
-      const answer = (await everything(request("HEAD", path, "Connection: close"))).received;
-      expect(answer.indexOf("\r\n\r\n")).toBe(answer.length - 4);
-      expect(statusAndType(answer)).toEqual(statusAndType(get?.head ?? ""));
-    },
-  );
+  test.each([
+    "/",
+    "/openapi.json",
+    "/reference",
+    "/llms.txt",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/healthz/?a=b",
+  ])("%s", async (path) => {
+    await server.ready();
+    const [get] = (await everything(request("GET", path, "Connection: close"))).answers;
+    const answer = (await everything(request("HEAD", path, "Connection: close"))).received;
+    expect(answer.indexOf("\r\n\r\n")).toBe(answer.length - 4);
+    expect(statusAndType(answer)).toEqual(statusAndType(get?.head ?? ""));
+  });
 
   function statusAndType(text: string): readonly (string | undefined)[] {
     return [text.split("\r\n")[0], /^content-type: *(.*?)\r?$/im.exec(text)?.[1]];

@@ -16,9 +16,11 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { classes } from "../../text/classes.ts";
 import { Arrivals, useArrivals } from "./arrivals.tsx";
 import { NextSteps } from "./next-steps.tsx";
-import { clientInstallation, languageLabels, languages, snippet } from "./snippets.ts";
+import { assistantPrompt, clientInstallation, languageLabels, languages, snippet } from "./snippets.ts";
 
-const filters = { language: choiceFilter(languages, "curl") };
+const ways = [...languages, "assistant"] as const;
+const wayLabels = { ...languageLabels, assistant: "Coding assistant" } as const;
+const filters = { language: choiceFilter(ways, "curl") };
 /** The placeholder in the snippets until there is a token. */
 const tokenToCome = "YOUR_TOKEN";
 
@@ -148,7 +150,7 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         label="Language"
         value={language}
         onChoose={(chosen) => change({ language: chosen })}
-        tabs={languages.map((value) => ({ value, label: languageLabels[value] }))}
+        tabs={ways.map((value) => ({ value, label: wayLabels[value] }))}
       >
         {language === "client" && (
           <div className="mb-4 grid gap-2">
@@ -159,22 +161,25 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
             <Code label="Build and install rekindle-client" text={clientInstallation} />
           </div>
         )}
-        <Code
-          label={`Two calls in ${languageLabels[language]}`}
-          text={snippet(language, serviceAddress(), token ?? tokenToCome)}
-        />
+        {language === "assistant" ? (
+          <Code label="Prompt for a coding assistant" text={assistantPrompt(serviceAddress())} />
+        ) : (
+          <Code
+            label={`Two calls in ${languageLabels[language]}`}
+            text={snippet(language, serviceAddress(), token ?? tokenToCome)}
+          />
+        )}
       </Tabs>
       <p className="mt-2 text-sm text-soft">
-        {token === undefined && `Replace ${tokenToCome}. `}
-        {language === "client"
-          ? "The package sends in batches, retries, and stores each call once. "
-          : "Both return 201. "}
-        A user has to be identified before events are recorded for them.{" "}
-        <a href={below("/reference")}>All fields, limits and errors</a>
+        {token === undefined && language !== "assistant" && `Replace ${tokenToCome}. `}
+        {language === "client" && "The package sends in batches, retries, and stores each call once. "}
+        {language === "assistant" && "Paste it into Claude Code, Cursor, Copilot or another one. "}
+        {language !== "client" && language !== "assistant" && "Both return 201. "}A user has to be identified
+        before events are recorded for them. <a href={below("/reference")}>All fields, limits and errors</a>
       </p>
       <p className="mt-2 text-sm">
-        You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee, RevenueCat,
-        LemonSqueezy or Polar? <PageLink to="/o/$organization/sources">Connect them</PageLink>.
+        Already sending to Segment, RudderStack, Customer.io, PostHog or Mixpanel?{" "}
+        <PageLink to="/o/$organization/sources">Connect them</PageLink>.
       </p>
     </div>
   );

@@ -12,7 +12,7 @@ import { NewPassword } from "../../parts/form/new-password.tsx";
 
 export default function ClaimPage(): ReactElement {
   const code = useCode();
-  const { send, isPending, errors } = useEntrance("POST /api/claim", ["name", "email", "password"]);
+  const { send, isPending, errors } = useEntrance("POST /api/claim", ["name", "email", "password"], "start");
   const installation = useQuery({
     queryKey: ["installation"],
     queryFn: async ({ signal }) =>

@@ -26,6 +26,8 @@ export interface Pages {
   /** JSON. */
   readonly openapi: () => string;
   readonly reference: () => string;
+  /** Markdown for coding assistants. */
+  readonly llms: () => string;
   /** Whether figures can be asked for, and if not, why not. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly detail: object }>;
   readonly metrics: () => Promise<string>;
@@ -56,6 +58,8 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "GET /openapi.json": () =>
       new Response(pages.openapi(), { headers: { "Content-Type": "application/json;charset=utf-8" } }),
     "GET /reference": pages.host.page(() => page(pages.reference())),
+    "GET /llms.txt": () =>
+      new Response(pages.llms(), { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
 
     // Said, because Bun adds a type of its own to GET and not to HEAD.
     "GET /healthz": () => new Response("ok\n", { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
