@@ -6,7 +6,7 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { billingEvents, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
+import { billingEvents, isOfCards, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
 import { accountPulses } from "./pulse-table.ts";
 import {
   accountTraitColumns,
@@ -190,6 +190,15 @@ const migrations: readonly Migration[] = [
     statements: (topology) => [
       createTable(accountPulses, topology),
       `ALTER TABLE account_scores ${seatsColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+    ],
+  },
+  {
+    // Rows that an earlier statement, or the view, wrote before are the same rows.
+    name: "billing events about cards",
+    statements: (topology) => [
+      `DROP TABLE IF EXISTS ${billingEvents.table.name}_view${onCluster(topology)} SYNC`,
+      createRollupView(billingEvents, topology),
+      `INSERT INTO ${billingEvents.table.name} ${rowsOfRollup(billingEvents, { and: isOfCards })}`,
     ],
   },
 ];
