@@ -148,7 +148,7 @@ export function whyNotBilling(
     const value = properties[field];
     if (isSent(value) && !isValid(value, isTime)) return `properties.${field} is ${isWhat}.`;
   }
-  return whatIsMissing(event, properties);
+  return isCardEvent(event) ? undefined : whatIsMissing(event, properties);
 }
 
 function rulesOf(event: BillingEventName | CardEventName): readonly Rule[] {

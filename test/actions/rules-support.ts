@@ -26,6 +26,10 @@ export interface ScoreRow {
   readonly risk: number | null;
   readonly health: number | null;
   readonly volume28: number;
+  /** Of accounts. */
+  readonly activeMembers28?: number;
+  readonly seats?: number | null;
+  readonly pulse?: number | null;
 }
 
 type Horizon = RunBody["settings"]["churnHorizonDays"];
@@ -57,7 +61,9 @@ export async function storeDays(
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
-  const line = ({ entity, day, state, risk, health, volume28 }: ScoreRow) => {
+  const isOfAccounts = kind === "account";
+  const line = ({ entity, day, state, risk, health, volume28, ...more }: ScoreRow) => {
+    const { activeMembers28 = 0, seats = null, pulse = null } = more;
     const tenureDays = day - (firstDays.get(entity) ?? day) + 1;
     return JSON.stringify([
       organization,
@@ -70,11 +76,15 @@ export async function storeDays(
       health,
       volume28,
       tenureDays,
+      ...(isOfAccounts ? [activeMembers28, seats, pulse] : []),
     ]);
   };
   await warehouse.insertInto(
     `${kind}_scores`,
-    ["organization", "day", kind, "version", "state", "colour", "risk", "health", "volume_28", "tenure_days"],
+    [
+      ...["organization", "day", kind, "version", "state", "colour", "risk", "health", "volume_28", "tenure_days"],
+      ...(isOfAccounts ? ["active_members_28", "seats", "pulse"] : []),
+    ],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
   );
   await storeRuns(warehouse, {

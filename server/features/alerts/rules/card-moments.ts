@@ -75,13 +75,13 @@ export function cardMoments(
   return warehouse.rows<CardMoment>(
     `SELECT * FROM (
        SELECT entity, min(knownMs) AS timeMs, concat('card ', toString(entity), ' ', expires) AS id,
-         argMin(ofUser, knownMs) AS ofUser, expires, argMin(renewsMs, knownMs) AS renewsMs
+         argMin(sentBy, knownMs) AS ofUser, expires, argMin(renewalMs, knownMs) AS renewsMs
        FROM (
-         SELECT entity, expires, ofUser, renewsMs, untilMs, endMs, ${cardEndMs} AS cardEndMs,
+         SELECT entity, expires, ofUser AS sentBy, renewsMs AS renewalMs, untilMs, endMs, ${cardEndMs} AS cardEndMs,
            greatest(saidMs, startMs, renewsMs - ${noticeMs}) AS knownMs
          FROM (${cardsSql(kind)}) AS cards
          JOIN (${periodsSql(kind)}) AS periods ON cards.entity = periods.payer)
-       WHERE renewsMs >= cardEndMs AND knownMs < untilMs AND knownMs < endMs AND knownMs <= renewsMs
+       WHERE renewalMs >= cardEndMs AND knownMs < untilMs AND knownMs < endMs AND knownMs <= renewalMs
        GROUP BY entity, expires
        HAVING timeMs >= {fromMs:Int64} AND timeMs < {toMs:Int64} ORDER BY timeMs DESC, id LIMIT {most:UInt32})
      ORDER BY timeMs, id`,
