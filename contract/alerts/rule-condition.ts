@@ -81,9 +81,7 @@ export const RuleConditionBody = closedObject(
         "x-send": `a whole number from 1 to ${ruleLimits.minSeats}`,
       }),
     ),
-    atMost: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 4, "x-send": "a pulse from 1 to 4" }),
-    ),
+    atMost: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, "x-send": "a pulse from 1 to 4" })),
     source: Type.Optional(Type.Enum([...senderNames], { "x-send": `one of ${senderNames.join(", ")}` })),
   },
   { "x-send": "an object with kind and the fields that the kind needs" },

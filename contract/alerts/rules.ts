@@ -86,10 +86,10 @@ export type RuleCondition = StateCondition | MomentCondition;
 
 /** Conditions about customers who could buy more. Nothing is at risk, so their alerts have no expected loss and
  * no control group, and work on them saves nobody. */
-export const opportunities = ["usageUp", "seatsAbove"] as const satisfies readonly RuleCondition["kind"][];
+const opportunities = ["usageUp", "seatsAbove"] as const satisfies readonly RuleCondition["kind"][];
 
 /** Conditions about figures that only accounts have. */
-export const ofAccountsOnly = [
+const ofAccountsOnly = [
   "seatsAbove",
   "seatsBelow",
   "pulseAtMost",

@@ -62,9 +62,7 @@ async function subscribe(organization: number, account: number, periods: readonl
 async function alertsOf(organization: number, accounts: readonly number[]) {
   const days = Array.from({ length: 61 }, (_, at) => today - 30 + at);
   const rows = accounts.flatMap((entity) =>
-    days.map(
-      (day): ScoreRow => ({ entity, day, state: "active", risk: 0.1, health: 50, volume28: 1 }),
-    ),
+    days.map((day): ScoreRow => ({ entity, day, state: "active", risk: 0.1, health: 50, volume28: 1 })),
   );
   await storeDays(subject, { organization, kind: "account", days, rows, horizonDays: 14 });
   const ledger = new LedgerInMemory(organization, condition, { scope: "accounts" });
@@ -78,9 +76,7 @@ async function alertsOf(organization: number, accounts: readonly number[]) {
     today: days.at(-1) ?? today,
   };
   const { replays } = await replaysOf(subject.warehouse, question, {});
-  const foretold = [...replays].flatMap(({ entity, fired }) =>
-    fired.map(({ day }) => [entity, day - today]),
-  );
+  const foretold = [...replays].flatMap(({ entity, fired }) => fired.map(({ day }) => [entity, day - today]));
   const fired = ledger.fired.map(({ entity, day, reasons }) => [
     entity.kind === "source" ? 0 : entity.number,
     day - today,
@@ -157,9 +153,7 @@ test("a new card ends the alert on the next scored day, and other alerts stay", 
   await sayCard(organization, 1, 3, "card_updated", "2030-01");
   const { fired, closed } = await alertsOf(organization, [1, 2]);
   expect(fired).toHaveLength(2);
-  expect(closed).toMatchObject([
-    { entity: { kind: "account", number: 1 }, firedOn: today, why: "resolved" },
-  ]);
+  expect(closed).toMatchObject([{ entity: { kind: "account", number: 1 }, firedOn: today, why: "resolved" }]);
 });
 
 test("users have the cards that they said", async () => {

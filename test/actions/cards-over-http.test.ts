@@ -61,8 +61,7 @@ async function send(...batch: readonly object[]): Promise<void> {
   expect([response.status, ((await response.json()) as { rejected: unknown }).rejected]).toEqual([201, []]);
 }
 
-const told = () =>
-  receiver.got.map(({ body }) => (JSON.parse(body) as { readonly data: Told }).data);
+const told = () => receiver.got.map(({ body }) => (JSON.parse(body) as { readonly data: Told }).data);
 
 test("a card by a billing event and one by Stripe fire once each, and a card that lasts does not", async () => {
   const { owner, at } = ours;
@@ -115,7 +114,11 @@ test("a card by a billing event and one by Stripe fire once each, and a card tha
   const [year, month] = lastMonth.split("-");
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: quietZone });
   const sentence = `Card ends in ${month}/${year}, renewal on ${day.format(renewsAt).replace("Sept", "Sep")}`;
-  expect(told().map(({ entity, reasons }) => [entity.id, reasons[0]]).toSorted()).toEqual([
+  expect(
+    told()
+      .map(({ entity, reasons }) => [entity.id, reasons[0]])
+      .toSorted(),
+  ).toEqual([
     ["adas", sentence],
     ["bobs", sentence],
   ]);

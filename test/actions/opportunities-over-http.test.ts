@@ -82,9 +82,7 @@ test("each fires for the account that it is about, in plain words", async () => 
       destinations: [destination.id],
     };
     const saved = await owner.json<{ condition: object }>("POST", at("/api/alert-rules"), body, 201);
-    expect(saved.condition).toEqual(
-      condition.kind === "usageUp" ? condition : { ...condition, minSeats: 5 },
-    );
+    expect(saved.condition).toEqual(condition.kind === "usageUp" ? condition : { ...condition, minSeats: 5 });
   }
   await server.command("score", "--organization", name);
   const { alerts } = await until(
@@ -157,7 +155,12 @@ test("hostile conditions are refused by the field, also in the preview", async (
       expect(text).toContain(part);
     }
   }
-  const held = { name: "held", scope: accounts, holdOutShare: 0.2, condition: { kind: "usageUp", percent: 50 } };
+  const held = {
+    name: "held",
+    scope: accounts,
+    holdOutShare: 0.2,
+    condition: { kind: "usageUp", percent: 50 },
+  };
   const { status, text } = await refused("/api/alert-rules", held);
   expect(status).toBe(400);
   expect(text).toContain("holdOutShare does not belong to usageUp");

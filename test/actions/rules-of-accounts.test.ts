@@ -106,17 +106,13 @@ test("of seats and pulses fire as plain arithmetic does, live and in the preview
         // Near the end of the scale the margin is half of the rest.
         if (isScale && used !== null) [isInside, isOut] = [used >= 4, used < 2];
         if (isTop && used !== null && (row.seats ?? 0) >= 10) [isInside, isOut] = [used < 98, used >= 99];
-        const decided = step(
-          { cooldownDays: horizonDays, exitDays: 2 },
-          state,
-          {
-            day: row.day,
-            isInside,
-            isInsideAsBefore: isInside,
-            isOut,
-            standing: at === 0 ? "adopted" : "present",
-          },
-        );
+        const decided = step({ cooldownDays: horizonDays, exitDays: 2 }, state, {
+          day: row.day,
+          isInside,
+          isInsideAsBefore: isInside,
+          isOut,
+          standing: at === 0 ? "adopted" : "present",
+        });
         state = decided.state;
         return decided.outcomes.flatMap((one) =>
           one.what === "fired" ? [{ entity: row.entity, day: one.day }] : [],
@@ -196,6 +192,12 @@ test("use that rises fires in words, and not in the first weeks of an account", 
       const volume28 = 10 * Math.min(28, day - since + 1);
       return { ...plain, entity: 1, day, volume28, activeMembers28: 1, seats: null, pulse: null };
     });
-  await storeDays(subject, { organization: young, kind: "account", days: scored, rows: [...others, ...rows], horizonDays });
+  await storeDays(subject, {
+    organization: young,
+    kind: "account",
+    days: scored,
+    rows: [...others, ...rows],
+    horizonDays,
+  });
   expect((await lives(young, condition, scored.slice(-14))).own).toEqual([]);
 });

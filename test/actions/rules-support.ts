@@ -82,7 +82,18 @@ export async function storeDays(
   await warehouse.insertInto(
     `${kind}_scores`,
     [
-      ...["organization", "day", kind, "version", "state", "colour", "risk", "health", "volume_28", "tenure_days"],
+      ...[
+        "organization",
+        "day",
+        kind,
+        "version",
+        "state",
+        "colour",
+        "risk",
+        "health",
+        "volume_28",
+        "tenure_days",
+      ],
       ...(isOfAccounts ? ["active_members_28", "seats", "pulse"] : []),
     ],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },

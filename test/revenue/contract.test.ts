@@ -47,8 +47,7 @@ test.each<[unknown, boolean]>([
   [202_611, false],
   [["2026-11"], false],
 ])("the last month of a card %p: %p", (cardExpires, isRight) => {
-  const problem =
-    "properties.cardExpires is not a month: send the last month of the card, such as 2026-11.";
+  const problem = "properties.cardExpires is not a month: send the last month of the card, such as 2026-11.";
   expect(why("card_updated", { cardExpires, accountId: "a" })).toBe(isRight ? undefined : problem);
 });
 

@@ -2,7 +2,12 @@
  * computes of them. */
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
-import { billingEventNames, isBillingEvent, isCardEvent, whyNotBilling } from "../../contract/billing/events.ts";
+import {
+  billingEventNames,
+  isBillingEvent,
+  isCardEvent,
+  whyNotBilling,
+} from "../../contract/billing/events.ts";
 import { BatchBody } from "../../contract/write-api.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";

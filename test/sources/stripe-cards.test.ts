@@ -41,7 +41,12 @@ test.each<[string, object, object | undefined, object]>([
   ["payment_method.card_automatically_updated", method(), { card: { exp_month: 10 } }, updated],
   ["payment_method.detached", method({ customer: null }), { customer: "cus_1" }, removed],
   ["customer.source.created", older(), undefined, updated],
-  ["customer.source.created", { ...older(), object: "source", exp_month: undefined, card }, undefined, updated],
+  [
+    "customer.source.created",
+    { ...older(), object: "source", exp_month: undefined, card },
+    undefined,
+    updated,
+  ],
   ["customer.source.updated", older(), { exp_month: 10 }, updated],
   ["customer.source.expiring", older(), undefined, updated],
   ["customer.source.deleted", older(), undefined, removed],
@@ -55,8 +60,18 @@ test.each<[string, object, object | undefined, object]>([
 describe("nothing is said", () => {
   test.each<[string, object, object | undefined, string]>([
     ["payment_method.attached", method({ type: "sepa_debit", card: undefined }), undefined, "without an end"],
-    ["payment_method.attached", method({ card: { exp_month: 13, exp_year: 2026 } }), undefined, "without an end"],
-    ["payment_method.attached", method({ card: { exp_month: "11", exp_year: null } }), undefined, "without an end"],
+    [
+      "payment_method.attached",
+      method({ card: { exp_month: 13, exp_year: 2026 } }),
+      undefined,
+      "without an end",
+    ],
+    [
+      "payment_method.attached",
+      method({ card: { exp_month: "11", exp_year: null } }),
+      undefined,
+      "without an end",
+    ],
     ["payment_method.updated", method(), { billing_details: { name: "A" } }, "The end of the card stays"],
     ["payment_method.updated", method(), undefined, "The end of the card stays"],
     ["customer.source.updated", older(), { name: "A" }, "The end of the card stays"],

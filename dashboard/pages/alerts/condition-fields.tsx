@@ -1,6 +1,11 @@
 /** The fields of a rule's scope and condition. */
 import type { ReactElement } from "react";
-import { fieldsOfCondition, isOfAccountsOnly, ruleLimits, ruleStates } from "../../../contract/alerts/rules.ts";
+import {
+  fieldsOfCondition,
+  isOfAccountsOnly,
+  ruleLimits,
+  ruleStates,
+} from "../../../contract/alerts/rules.ts";
 import { useRead } from "../../api/query.ts";
 import { type Choice, Input, Select } from "../../parts/form/field.tsx";
 import { senders, sourceName } from "../../text/source-names.ts";

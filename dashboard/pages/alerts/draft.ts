@@ -136,15 +136,7 @@ function typedCondition({ kind, ...fields }: RuleTemplate["condition"] | Body["c
   return { kind, ...(Object.fromEntries(typed) as Partial<Fields>) };
 }
 
-const numeric: readonly Field[] = [
-  "below",
-  "by",
-  "days",
-  "segment",
-  "percent",
-  "minSeats",
-  "atMost",
-];
+const numeric: readonly Field[] = ["below", "by", "days", "segment", "percent", "minSeats", "atMost"];
 
 /** The condition as the API takes it. An empty source stands for any. */
 function conditionOf(draft: Draft): Body["condition"] {

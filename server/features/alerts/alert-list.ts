@@ -99,7 +99,9 @@ async function weightsNow(
   return found.map((alert) => {
     const key = alert.user > 0 ? `user ${alert.user}` : `account ${alert.account}`;
     const weight = now.get(key);
-    return alert.risk === 1 || weight === undefined || gains.has(alert.ofRule) ? alert : { ...alert, ...weight };
+    return alert.risk === 1 || weight === undefined || gains.has(alert.ofRule)
+      ? alert
+      : { ...alert, ...weight };
   });
 }
 

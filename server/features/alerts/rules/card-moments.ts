@@ -16,14 +16,14 @@ export interface EndingCard {
 }
 
 /** The moment at which it was known that a card ends before the renewal within 30 days. */
-export interface CardMoment extends EndingCard {
+interface CardMoment extends EndingCard {
   readonly entity: number;
   readonly timeMs: number;
   readonly id: string;
   readonly ofUser: number;
 }
 
-export interface CardsQuestion {
+interface CardsQuestion {
   readonly organization: number;
   readonly kind: EntityKind;
   readonly fromMs: number;
