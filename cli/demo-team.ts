@@ -13,12 +13,13 @@ const segments = [
   { name: "Larger renewals in 60 days", filter: { renewsWithinDays: 60, mrrFrom: 5_000 } },
 ] as const;
 
-/** Rules about accounts, two of them about those of the second segment. Who is inside at the first scores has
+/** Rules about accounts, two of them about those of the second segment, and one about who could buy more. Who is inside at the first scores has
  * an alert. */
 const rules: readonly (Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition"> & {
   readonly isOfRenewing?: true;
 })[] = [
   { name: "High churn risk", condition: { kind: "riskBand", band: "high" } },
+  { name: "Seats near the limit", condition: { kind: "seatsAbove", percent: 90 } },
   {
     name: "Weak before a renewal",
     condition: { kind: "healthBelow", below: 40 },

@@ -1,6 +1,6 @@
 /** The company of `rekindle demo` as the service sees it on the Monday before a start day: what models learn
  * from, without a server. */
-import { isBillingEvent } from "../../contract/billing/events.ts";
+import { isBillingEvent, isCardEvent } from "../../contract/billing/events.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
 import { changesOf } from "../../server/revenue/changes.ts";
@@ -152,7 +152,7 @@ function subscriptionsOf(billing: readonly Tracked[]): Map<Account, Subscription
 }
 
 function billingEvent({ event, timeMs, properties = {} }: Tracked, index: number): BillingEvent[] {
-  if (!isBillingEvent(event, properties)) return [];
+  if (!isBillingEvent(event, properties) || isCardEvent(event)) return [];
   const tieBreak = String(index).padStart(6, "0");
   const payer = { user: 1, account: 1, isAccountNamed: true };
   return [{ event, atMs: timeMs, tieBreak, ...payer, properties: billingProperties(properties, utc) }];

@@ -43,7 +43,7 @@ export const RulePreviewAnswer = Type.Object({
   fired: Field.count("Alerts that would have fired."),
   entities: Field.count("Users or accounts with an alert."),
   open: Field.count(
-    "Alerts that would be open now. Alerts of `paymentFailed`, `cancellationScheduled` and `lastOwnerRemoved` stay open.",
+    "Alerts that would be open now. Alerts of `paymentFailed`, `cardExpires`, `cancellationScheduled` and `lastOwnerRemoved` stay open.",
   ),
   insideNow: Field.count(
     "Users or accounts that match now: with `includeCurrent` they get an alert. Segments have the members recorded on the last day of the preview.",
@@ -94,7 +94,7 @@ export const RulePreviewAnswer = Type.Object({
   ),
   flapped: Field.count("Alerts whose condition ended within a week."),
   controlGroups: listOf(
-    "How long a control group would take to show that the rule saves 30 % of those who would leave.",
+    "How long a control group would take to show that the rule saves 30 % of those who would leave. Empty for `usageUp` and `seatsAbove`, which have none.",
     {
       share: Field.share("The share of the control group."),
       entries: Field.count("Customers of both groups needed."),

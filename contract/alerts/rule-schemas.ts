@@ -112,7 +112,7 @@ const settings = {
     minimum: 0,
     maximum: ruleLimits.maxHoldOutShare,
     description:
-      "This share of alerts is held back as a control group: no message, and in no list until the churn horizon is over. 0: no control group.",
+      "This share of alerts is held back as a control group: no message, and in no list until the churn horizon is over. 0: no control group. `usageUp` and `seatsAbove` have none.",
     "x-send": `a number from 0 to ${ruleLimits.maxHoldOutShare}`,
   }),
   exemptions: exemptions({ mrrAbove: Type.Optional(exemptMrr) }),
@@ -183,14 +183,14 @@ const alertFields = {
   firedAt: Field.instant("When the alert was made."),
   before: nullable(
     Field.number(
-      "The value before: a churn risk, a health score or a number of events. Null without a value.",
+      "The value before: a churn risk, a health score, a number of events, a part of the seats or a pulse. Null without a value.",
     ),
   ),
   after: nullable(Field.number("The value on `firedDay`. Null without a value.")),
   reasons: Type.Array(Type.String(), { description: "The most important first." }),
   risk: nullable(
     Field.number(
-      "The churn risk on `firedDay`. In lists of open alerts, a payer's current churn risk. 1 for a scheduled end.",
+      "The churn risk on `firedDay`. In lists of open alerts, a payer's current churn risk. 1 for a scheduled end. Null for `usageUp` and `seatsAbove`: nothing is at risk.",
     ),
   ),
   expectedLoss: nullable(

@@ -11,6 +11,11 @@ export const ruleLimits = {
   /** Days of other conditions, and of the cooldown. */
   days: 365,
   destinations: 20,
+  /** Percent that use may have to rise by. */
+  usageUpPercent: 1_000,
+  /** Seats that an account needs at least, so that rules about seats look at it. */
+  minSeats: 1_000_000,
+  defaultMinSeats: 5,
   /** Rows in one message to Slack or by e-mail. */
   messageRows: 20,
   defaultCap: 20,
@@ -50,22 +55,47 @@ export type StateCondition =
   | { readonly kind: "keyEventUnseen"; readonly event: string; readonly days: number }
   /** Events of 28 days against the 28 days before. */
   | { readonly kind: "usageDown"; readonly percent: number }
+  /** Events of 28 days against the 28 days before. Nobody's first 28 days are compared with. */
+  | { readonly kind: "usageUp"; readonly percent: number }
+  /** Seats used, in percent of the seats of an account that has at least `minSeats`. */
+  | { readonly kind: "seatsAbove" | "seatsBelow"; readonly percent: number; readonly minSeats: number }
+  /** The pulse of an account, from 1 to 5. */
+  | { readonly kind: "pulseAtMost"; readonly atMost: number }
   /** A source, or any source. The scope has no meaning: the entity is the source. */
   | { readonly kind: "sourceSilent"; readonly source?: SenderName };
 
 /** Conditions that fire once per event and have no end. */
-export const moments = ["event", "paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
+export const moments = [
+  "event",
+  "paymentFailed",
+  "cardExpires",
+  "cancellationScheduled",
+  "lastOwnerRemoved",
+] as const;
 
-/** Conditions about an event. `event`: one of any name, such as `cancel_flow_opened`. */
+/** Conditions about an event. `event`: one of any name, such as `cancel_flow_opened`. `cardExpires`: the card
+ * on file ends before the renewal, which is at most 30 days away. */
 export type EventCondition =
   | { readonly kind: "event"; readonly event: string }
-  | { readonly kind: "paymentFailed" | "cancellationScheduled" };
+  | { readonly kind: "paymentFailed" | "cancellationScheduled" }
+  | { readonly kind: "cardExpires" };
 
 export type MomentCondition = EventCondition | { readonly kind: "lastOwnerRemoved" };
 
 export type RuleCondition = StateCondition | MomentCondition;
 
-/** The fields of each kind of condition. `source` may be left out. */
+/** Conditions about customers who could buy more. Nothing is at risk, so their alerts have no expected loss and
+ * no control group, and work on them saves nobody. */
+const opportunities = ["usageUp", "seatsAbove"] as const satisfies readonly RuleCondition["kind"][];
+
+/** Conditions about figures that only accounts have. */
+const ofAccountsOnly = [
+  "seatsAbove",
+  "seatsBelow",
+  "pulseAtMost",
+] as const satisfies readonly RuleCondition["kind"][];
+
+/** The fields of each kind of condition. `source` and `minSeats` may be left out. */
 export const fieldsOfCondition = {
   riskBand: ["band"],
   healthBelow: ["below"],
@@ -75,9 +105,14 @@ export const fieldsOfCondition = {
   inSegment: ["segment"],
   keyEventUnseen: ["event", "days"],
   usageDown: ["percent"],
+  usageUp: ["percent"],
+  seatsAbove: ["percent", "minSeats"],
+  seatsBelow: ["percent", "minSeats"],
+  pulseAtMost: ["atMost"],
   sourceSilent: ["source"],
   event: ["event"],
   paymentFailed: [],
+  cardExpires: [],
   cancellationScheduled: [],
   lastOwnerRemoved: [],
 } as const satisfies Readonly<Record<RuleCondition["kind"], readonly string[]>>;
@@ -133,9 +168,24 @@ export interface AlertRuleSettings {
   readonly includeCurrent: boolean;
 }
 
-/** Whether a condition is about an event, so that its arms can be asked for before the event is sent. */
+/** Whether a condition is about an event, or about what events say of a card. */
 export function isAboutEvent(condition: RuleCondition): condition is EventCondition {
   return isMoment(condition) && condition.kind !== "lastOwnerRemoved";
+}
+
+/** Whether an event that a company sends itself makes the alert, so that its arms can be asked for before. */
+export function canBeAsked(condition: RuleCondition): boolean {
+  return isAboutEvent(condition) && condition.kind !== "cardExpires";
+}
+
+/** Whether a condition is about customers who could buy more. */
+export function isOpportunity({ kind }: Pick<RuleCondition, "kind">): boolean {
+  return opportunities.some((one) => one === kind);
+}
+
+/** Whether only accounts have the figure of a condition. */
+export function isOfAccountsOnly({ kind }: Pick<RuleCondition, "kind">): boolean {
+  return ofAccountsOnly.some((one) => one === kind);
 }
 
 /** Whether a condition fires once per event. */
@@ -193,6 +243,12 @@ export const ruleTemplates: readonly RuleTemplate[] = [
   },
   { key: "payment-failed", name: "Payment failed", scope: accounts, condition: { kind: "paymentFailed" } },
   {
+    key: "card-expires",
+    name: "Card expires before renewal",
+    scope: accounts,
+    condition: { kind: "cardExpires" },
+  },
+  {
     key: "cancellation",
     name: "Cancellation scheduled",
     scope: accounts,
@@ -216,6 +272,25 @@ export const ruleTemplates: readonly RuleTemplate[] = [
     scope: accounts,
     condition: { kind: "usageDown", percent: 50 },
   },
+  {
+    key: "usage-up",
+    name: "Usage up 50% in 4 weeks (an opportunity)",
+    scope: accounts,
+    condition: { kind: "usageUp", percent: 50 },
+  },
+  {
+    key: "seats-full",
+    name: "Seats near the limit",
+    scope: accounts,
+    condition: { kind: "seatsAbove", percent: 90, minSeats: ruleLimits.defaultMinSeats },
+  },
+  {
+    key: "seats-unused",
+    name: "Few seats used",
+    scope: accounts,
+    condition: { kind: "seatsBelow", percent: 40, minSeats: ruleLimits.defaultMinSeats },
+  },
+  { key: "pulse-low", name: "Pulse low", scope: accounts, condition: { kind: "pulseAtMost", atMost: 2 } },
   { key: "source-silent", name: "Source silent", scope: accounts, condition: { kind: "sourceSilent" } },
 ];
 

@@ -27,9 +27,17 @@ const paymentEvents = [
   "payment_disputed",
 ] as const;
 
+/** What happened to the card that a payer pays with. They are of a payer, not of a subscription. */
+const cardEvents = ["card_updated", "card_removed"] as const;
+
 export type BillingEventName = (typeof subscriptionEvents)[number] | (typeof paymentEvents)[number];
 
-/** Every name of a billing event. */
+type CardEventName = (typeof cardEvents)[number];
+
+/** The names of billing events about cards. */
+export const cardEventNames: readonly CardEventName[] = cardEvents;
+
+/** Every name of a billing event about subscriptions and payments. */
 export const billingEventNames: readonly BillingEventName[] = [...subscriptionEvents, ...paymentEvents];
 
 /** The names of payments among them. */
@@ -37,6 +45,7 @@ export const paymentEventNames: readonly BillingEventName[] = paymentEvents;
 
 const names: ReadonlySet<string> = new Set(billingEventNames);
 const namesOfPayments: ReadonlySet<string> = new Set(paymentEventNames);
+const namesOfCards: ReadonlySet<string> = new Set(cardEventNames);
 
 /** What a subscription is, as its billing tool says it. */
 const toldStatuses = ["trialing", "active", "past_due", "paused", "canceled"] as const;
@@ -58,10 +67,19 @@ export interface BillingInterval {
 }
 
 /** Whether an event is a billing event: its name is one of them, and it carries a `subscriptionId`, or, when
- * it is a payment, an `amount`. Null counts as absent. */
-export function isBillingEvent(event: string, properties: JsonObject): event is BillingEventName {
+ * it is a payment, an `amount`, or, when it is about a card, `cardExpires`. Null counts as absent. */
+export function isBillingEvent(
+  event: string,
+  properties: JsonObject,
+): event is BillingEventName | CardEventName {
+  if (isCardEvent(event)) return isSent(properties.cardExpires);
   if (!names.has(event)) return false;
   return isSent(properties.subscriptionId) || (namesOfPayments.has(event) && isSent(properties.amount));
+}
+
+/** Whether an event is about a card, by its name: then it changes no subscription. */
+export function isCardEvent(event: string): event is CardEventName {
+  return namesOfCards.has(event);
 }
 
 /** Whether a billing event is a payment, a failed one, a refund or a dispute. Its amount is no price of a
@@ -101,6 +119,11 @@ export function isQuantity(value: unknown): value is number {
   return isWhole(value, billingLimits.quantity);
 }
 
+/** Whether a value is the last month of a card, such as 2026-11. */
+export function isCardMonth(value: unknown): value is string {
+  return typeof value === "string" && /^(19[7-9]\d|2[0-2]\d\d)-(0[1-9]|1[0-2])$/.test(value);
+}
+
 /** An identifier as text; undefined for a value that is none. A whole number counts as its decimal digits. */
 export function billingId(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -121,11 +144,16 @@ export function whyNotBilling(
   isTime: (text: string) => boolean,
 ): string | undefined {
   if (!isBillingEvent(event, properties)) return undefined;
-  for (const [field, isValid, isWhat] of isPayment(event) ? rulesOfPayments : rules) {
+  for (const [field, isValid, isWhat] of rulesOf(event)) {
     const value = properties[field];
     if (isSent(value) && !isValid(value, isTime)) return `properties.${field} is ${isWhat}.`;
   }
-  return whatIsMissing(event, properties);
+  return isCardEvent(event) ? undefined : whatIsMissing(event, properties);
+}
+
+function rulesOf(event: BillingEventName | CardEventName): readonly Rule[] {
+  if (isCardEvent(event)) return rulesOfCards;
+  return isPayment(event) ? rulesOfPayments : rules;
 }
 
 function whatIsMissing(event: string, properties: JsonObject): string | undefined {
@@ -183,6 +211,11 @@ const rulesOfPayments: readonly Rule[] = [
     isResourceVersion,
     "not a whole number from 0: send the version of the subscription, which grows with each change",
   ],
+];
+
+const rulesOfCards: readonly Rule[] = [
+  identifierRule("accountId"),
+  ["cardExpires", isCardMonth, "not a month: send the last month of the card, such as 2026-11"],
 ];
 
 const rules: readonly Rule[] = [

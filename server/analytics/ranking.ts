@@ -205,7 +205,7 @@ const leastIdleSaid = 7;
 const longestReason = 100;
 
 /** 1 Jan. Within 90 days no year is needed. */
-function dayWords(day: number): string {
+export function dayWords(day: number): string {
   return dates.format(new Date(day * msPerDay)).replace("Sept", "Sep");
 }
 const dates = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });

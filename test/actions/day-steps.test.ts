@@ -3,20 +3,20 @@
 import { expect, test } from "bun:test";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { lookbackOf, type ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import { lookbackOf } from "../../server/features/alerts/rules/conditions.ts";
 import { type SteppingRule, stepsOfDay } from "../../server/features/alerts/rules/day-steps.ts";
 import { baseOf } from "../../server/features/alerts/rules/readings.ts";
 import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import type { EntityStateRow } from "../../server/features/alerts/store/decisions.ts";
 import { runsBetween } from "../../server/scoring/run/records.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
-import { plainReadings, randomRows, rowsOfRisks, storeDays } from "./rules-support.ts";
+import { plainReadings, randomRows, rowsOfRisks, storeDays, type UserCondition } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const firstDay = 20_000;
 const users = 150;
 
-const conditions: readonly ScoreCondition[] = [
+const conditions: readonly UserCondition[] = [
   { kind: "riskBand", band: "high" },
   { kind: "riskBand", band: "medium" },
   { kind: "healthBelow", below: 30 },
@@ -25,6 +25,7 @@ const conditions: readonly ScoreCondition[] = [
   { kind: "riskUp", by: 0.1, days: 1 },
   { kind: "healthDown", by: 25, days: 28 },
   { kind: "usageDown", percent: 50 },
+  { kind: "usageUp", percent: 60 },
   { kind: "state", state: "inactive" },
   { kind: "state", state: "new" },
 ] as const;

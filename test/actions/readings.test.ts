@@ -1,18 +1,18 @@
 /** Readings of conditions from stored rows of scores, compared with plain arithmetic on random histories. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { DailyCondition, ScoreCondition } from "../../server/features/alerts/rules/conditions.ts";
+import type { DailyCondition } from "../../server/features/alerts/rules/conditions.ts";
 import { readingsOf } from "../../server/features/alerts/rules/readings.ts";
 import type { Reading } from "../../server/features/alerts/rules/step.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
-import { plainReadings, randomRows, type ScoreRow, storeDays } from "./rules-support.ts";
+import { plainReadings, randomRows, type ScoreRow, storeDays, type UserCondition } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const firstDay = 20_000;
 const lastDay = firstDay + 79;
 
-const conditions: readonly ScoreCondition[] = [
+const conditions: readonly UserCondition[] = [
   { kind: "riskBand", band: "high" },
   { kind: "riskBand", band: "medium" },
   { kind: "healthBelow", below: 30 },
@@ -20,6 +20,7 @@ const conditions: readonly ScoreCondition[] = [
   { kind: "healthDown", by: 25, days: 28 },
   { kind: "state", state: "inactive" },
   { kind: "usageDown", percent: 50 },
+  { kind: "usageUp", percent: 60 },
 ];
 
 /** All days but a freeze of ten, and some others at random. */

@@ -15,6 +15,9 @@ import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 import type { WarehouseUnderTest } from "../warehouse/support.ts";
 
+/** The conditions on figures that users have, too. */
+export type UserCondition = Exclude<ScoreCondition, { kind: "seatsAbove" | "seatsBelow" | "pulseAtMost" }>;
+
 /** A row of scores. */
 export interface ScoreRow {
   readonly entity: number;
@@ -23,6 +26,10 @@ export interface ScoreRow {
   readonly risk: number | null;
   readonly health: number | null;
   readonly volume28: number;
+  /** Of accounts. */
+  readonly activeMembers28?: number;
+  readonly seats?: number | null;
+  readonly pulse?: number | null;
 }
 
 type Horizon = RunBody["settings"]["churnHorizonDays"];
@@ -54,7 +61,9 @@ export async function storeDays(
 ): Promise<void> {
   const firstDays = new Map<number, number>();
   for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
-  const line = ({ entity, day, state, risk, health, volume28 }: ScoreRow) => {
+  const isOfAccounts = kind === "account";
+  const line = ({ entity, day, state, risk, health, volume28, ...more }: ScoreRow) => {
+    const { activeMembers28 = 0, seats = null, pulse = null } = more;
     const tenureDays = day - (firstDays.get(entity) ?? day) + 1;
     return JSON.stringify([
       organization,
@@ -67,11 +76,26 @@ export async function storeDays(
       health,
       volume28,
       tenureDays,
+      ...(isOfAccounts ? [activeMembers28, seats, pulse] : []),
     ]);
   };
   await warehouse.insertInto(
     `${kind}_scores`,
-    ["organization", "day", kind, "version", "state", "colour", "risk", "health", "volume_28", "tenure_days"],
+    [
+      ...[
+        "organization",
+        "day",
+        kind,
+        "version",
+        "state",
+        "colour",
+        "risk",
+        "health",
+        "volume_28",
+        "tenure_days",
+      ],
+      ...(isOfAccounts ? ["active_members_28", "seats", "pulse"] : []),
+    ],
     { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
   );
   await storeRuns(warehouse, {
@@ -185,7 +209,7 @@ export function randomRows(random: Random, entities: number, days: readonly numb
 /** The readings of an entity by plain arithmetic, under the same rules on all days. @param rows of the
  * entity, with all days before */
 export function plainReadings(
-  condition: ScoreCondition,
+  condition: UserCondition,
   rows: readonly ScoreRow[],
   {
     scored,
@@ -199,7 +223,8 @@ export function plainReadings(
   return scored.flatMap((day) => {
     const row = rowOn(day);
     if (row === undefined || day < fromDay) return [];
-    const [isInside, isOut] = judge(condition, row, (days) => earlier(day, days), riskScale);
+    const firstDay = Math.min(...rows.map((each) => each.day));
+    const [isInside, isOut] = judge(condition, row, (days) => earlier(day, days), { riskScale, firstDay });
     const isChurned = row.state === "churned";
     // The entity is older than the scored day before, and has no row of it: it was excluded.
     const before = scored.findLast((each) => each < day) ?? 0;
@@ -218,10 +243,10 @@ export function plainReadings(
 }
 
 function judge(
-  condition: ScoreCondition,
+  condition: UserCondition,
   { state, risk, health, volume28 }: ScoreRow,
   earlier: (days: number) => ScoreRow | undefined,
-  riskScale: RiskScale,
+  { riskScale, firstDay }: { readonly riskScale: RiskScale; readonly firstDay: number },
 ): [isInside: boolean, isOut: boolean] {
   const unknown: [boolean, boolean] = [false, false];
   switch (condition.kind) {
@@ -248,6 +273,13 @@ function judge(
       if (before === undefined) return unknown;
       const [down, half] = [1 - condition.percent / 100, 1 - condition.percent / 200];
       return [before > 0 && volume28 <= before * down, before === 0 || volume28 > before * half];
+    }
+    case "usageUp": {
+      const base = earlier(28);
+      if (base === undefined) return unknown;
+      const before = base.day - firstDay + 1 < 28 ? 0 : base.volume28;
+      const [up, half] = [1 + condition.percent / 100, 1 + condition.percent / 200];
+      return [before > 0 && volume28 >= before * up, before === 0 || volume28 < before * half];
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Admission of billing events: what is refused, in words that help, and what stays an ordinary event. */
 import { describe, expect, test } from "bun:test";
-import { billingEventNames } from "../../contract/billing/events.ts";
+import { billingEventNames, cardEventNames } from "../../contract/billing/events.ts";
 import { admitSourced } from "../../server/intake/admission/admit-sourced.ts";
 import { admitItem } from "../../server/intake/admission/batch.ts";
 import { isInvalid, parseBody } from "../../server/intake/admission/json.ts";
@@ -81,6 +81,18 @@ describe("a billing event", () => {
     expect(track(name, properties, true)).toEqual(problem);
     expect(sourced(name, properties, {}, true)).toEqual(problem);
     expect(track(name, properties)).toMatchObject({ isActivity: false });
+  });
+
+  test.each([...cardEventNames])("%s is refused from a browser token, and names its payer", (name) => {
+    const properties = { cardExpires: "2026-11", accountId: "acme" };
+    expect(track(name, properties, true)).toMatchObject({
+      invalid: expect.stringContaining("browser token"),
+    });
+    expect(track(name, properties)).toMatchObject({ isActivity: false, account: { accountId: "acme" } });
+    expect(sourced(name, properties)).toMatchObject({ content: { isActivity: false } });
+    expect(track(name, { cardExpires: "soon" })).toEqual({
+      invalid: "properties.cardExpires is not a month: send the last month of the card, such as 2026-11.",
+    });
   });
 });
 

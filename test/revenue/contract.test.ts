@@ -25,10 +25,36 @@ test.each<[string, JsonObject, boolean]>([
   ["payment_failed", { amount: 4_900 }, true],
   ["payment_failed", { amount: null }, false],
   ["payment_failed", {}, false],
+  ["card_updated", { cardExpires: "2026-11" }, true],
+  ["card_removed", { cardExpires: 11 }, true],
+  ["card_updated", { cardExpires: null, subscriptionId: "s" }, false],
+  ["card_expired", { cardExpires: "2026-11" }, false],
   ["order_completed", { subscriptionId: "s", amount: 4_900 }, false],
   ["constructor", { subscriptionId: "s" }, false],
 ])("%s with %j is a billing event: %p", (event, properties, is) => {
   expect(isBillingEvent(event, properties)).toBe(is);
+});
+
+test.each<[unknown, boolean]>([
+  ["2026-11", true],
+  ["2299-12", true],
+  ["2026-13", false],
+  ["2026-00", false],
+  ["11/2026", false],
+  ["2026-11-30", false],
+  ["2026-11\n", false],
+  ["0026-11", false],
+  [202_611, false],
+  [["2026-11"], false],
+])("the last month of a card %p: %p", (cardExpires, isRight) => {
+  const problem = "properties.cardExpires is not a month: send the last month of the card, such as 2026-11.";
+  expect(why("card_updated", { cardExpires, accountId: "a" })).toBe(isRight ? undefined : problem);
+});
+
+test("a card names its payer, and nothing else of it is judged", () => {
+  const card = { cardExpires: "2026-11" };
+  expect(why("card_updated", { ...card, accountId: ["a"] })).toContain("properties.accountId is not");
+  expect(why("card_removed", { ...card, amount: "many", plan: 7 })).toBeUndefined();
 });
 
 describe("a billing event is refused with the field and what to send:", () => {

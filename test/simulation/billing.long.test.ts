@@ -2,7 +2,12 @@
  * computes of them. */
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
-import { billingEventNames, isBillingEvent, whyNotBilling } from "../../contract/billing/events.ts";
+import {
+  billingEventNames,
+  isBillingEvent,
+  isCardEvent,
+  whyNotBilling,
+} from "../../contract/billing/events.ts";
 import { BatchBody } from "../../contract/write-api.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../server/revenue/billing-event.ts";
@@ -41,7 +46,7 @@ function subscriptionsOf(events: readonly Tracked[]) {
   const bySubscription = Map.groupBy(events, ({ properties }) => String(properties?.subscriptionId));
   return [...bySubscription].map(([subscription, ofIt]) => {
     const sent = ofIt.map(({ event, timeMs, person, properties = {} }, index): BillingEvent[] =>
-      isBillingEvent(event, properties)
+      isBillingEvent(event, properties) && !isCardEvent(event)
         ? [
             {
               event,

@@ -75,8 +75,8 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(refusal.stderr).toContain("--force");
 
   const second = await server.command("demo", ...options, "--force");
-  expect(first).toContain("3 alert rules");
-  expect(second).not.toContain("3 alert rules");
+  expect(first).toContain("4 alert rules");
+  expect(second).not.toContain("4 alert rules");
   const again = printedCounts(second);
   expect(again.slice(0, 2)).toEqual([users, accounts]);
   expect(again[2]).toBeGreaterThanOrEqual(events);
@@ -125,6 +125,7 @@ const wholeContent = {
   rules: [
     ["High churn risk", "undefined"],
     ["No report in three weeks", "number"],
+    ["Seats near the limit", "undefined"],
     ["Weak before a renewal", "number"],
   ],
   decided: true,
@@ -171,13 +172,13 @@ test("what a team has done is completed wherever the command was cut off, and no
         );
       };
       while (!(await goesOn()));
-      // Two segments, three rules, a view, four tasks, two notes and three contacts.
-      expect(made).toBe(15);
+      // Two segments, four rules, a view, four tasks, two notes and three contacts.
+      expect(made).toBe(16);
     }),
   );
   const second = await server.command("demo", ...options, "--force");
   expect(await teamContent("Cut")).toEqual(wholeContent);
-  expect(second).not.toContain("3 alert rules");
+  expect(second).not.toContain("4 alert rules");
 });
 
 test("a load that is killed at its first segments is completed by --force", async () => {

@@ -1,6 +1,11 @@
 /** The fields of a rule's scope and condition. */
 import type { ReactElement } from "react";
-import { fieldsOfCondition, ruleLimits, ruleStates } from "../../../contract/alerts/rules.ts";
+import {
+  fieldsOfCondition,
+  isOfAccountsOnly,
+  ruleLimits,
+  ruleStates,
+} from "../../../contract/alerts/rules.ts";
 import { useRead } from "../../api/query.ts";
 import { type Choice, Input, Select } from "../../parts/form/field.tsx";
 import { senders, sourceName } from "../../text/source-names.ts";
@@ -18,8 +23,9 @@ export function ConditionFields({ draft, onChange }: FieldsProps): ReactElement 
   const segments = choicesOfKind(useSegments(), draft.scope);
   const choices: readonly Choice<"users" | "accounts">[] = [
     { value: "accounts", label: "Accounts" },
-    { value: "users", label: "Users" },
+    ...(isOfAccountsOnly(draft) ? [] : [{ value: "users" as const, label: "Users" }]),
   ];
+  const isOfUsers = (kind: Draft["kind"]) => draft.scope === "users" && isOfAccountsOnly({ kind });
   return (
     <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
       <Select
@@ -32,7 +38,12 @@ export function ConditionFields({ draft, onChange }: FieldsProps): ReactElement 
         label="Condition"
         value={draft.kind}
         choices={kinds.map((value) => ({ value, label: kindWords[value] }))}
-        onChoose={(kind) => onChange({ kind })}
+        onChoose={(kind) =>
+          onChange({
+            kind,
+            ...(isOfUsers(kind) && { ...withoutSegments(draft), scope: "accounts" }),
+          })
+        }
       />
       {hasScope(draft) && segments.length > 0 && (
         <Select
@@ -64,19 +75,35 @@ function ConditionField({ field, draft, onChange }: FieldProps): ReactElement {
   if (choices !== undefined) {
     return <Select label={labels[field]} value={value} required choices={choices} onChoose={set} />;
   }
-  const isChange = draft.kind === "riskUp" || draft.kind === "healthDown";
   return (
     <Input
-      label={field === "by" && draft.kind === "riskUp" ? "By at least, percentage points" : labels[field]}
+      label={labelOf(field, draft)}
       type="number"
       required
-      min={field === "days" ? 1 : 0.1}
-      max={field === "days" ? (isChange ? ruleLimits.changeDays : ruleLimits.days) : 100}
-      step={field === "days" ? 1 : "any"}
+      min={isWhole(field) ? 1 : 0.1}
+      max={mostOf(field, draft)}
+      step={isWhole(field) ? 1 : "any"}
       value={value}
       onChange={({ target }) => set(target.value)}
     />
   );
+}
+
+const isWhole = (field: Field) => field === "days" || field === "minSeats" || field === "atMost";
+
+function mostOf(field: Field, { kind }: Draft): number {
+  if (field === "minSeats") return ruleLimits.minSeats;
+  if (field === "atMost") return 4;
+  if (field === "percent" && kind === "usageUp") return ruleLimits.usageUpPercent;
+  if (field !== "days") return 100;
+  return kind === "riskUp" || kind === "healthDown" ? ruleLimits.changeDays : ruleLimits.days;
+}
+
+function labelOf(field: Field, { kind }: Draft): string {
+  if (field === "by" && kind === "riskUp") return "By at least, percentage points";
+  if (field === "percent" && kind === "seatsAbove") return "Seats used, at least %";
+  if (field === "percent" && kind === "seatsBelow") return "Seats used, below %";
+  return labels[field];
 }
 
 const labels: Readonly<Record<Field, string>> = {
@@ -88,6 +115,8 @@ const labels: Readonly<Record<Field, string>> = {
   segment: "Segment",
   event: "Event",
   percent: "By at least, %",
+  minSeats: "Only accounts with at least so many seats",
+  atMost: "Pulse at most",
   source: "Source",
 };
 

@@ -1,6 +1,7 @@
 /** An alert rule while it is edited: numbers are texts, as they are typed. */
 import {
   fieldsOfCondition,
+  isOpportunity,
   moments,
   type RuleCondition,
   type RuleTemplate,
@@ -61,6 +62,8 @@ const initial: Fields = {
   segment: "",
   event: "",
   percent: "50",
+  minSeats: String(ruleLimits.defaultMinSeats),
+  atMost: "2",
   source: "",
 };
 
@@ -133,7 +136,7 @@ function typedCondition({ kind, ...fields }: RuleTemplate["condition"] | Body["c
   return { kind, ...(Object.fromEntries(typed) as Partial<Fields>) };
 }
 
-const numeric: readonly Field[] = ["below", "by", "days", "segment", "percent"];
+const numeric: readonly Field[] = ["below", "by", "days", "segment", "percent", "minSeats", "atMost"];
 
 /** The condition as the API takes it. An empty source stands for any. */
 function conditionOf(draft: Draft): Body["condition"] {
@@ -168,7 +171,7 @@ export function bodyOf(draft: Draft): Body {
     when,
     destinations: [...destinations],
     exemptions,
-    holdOutShare: Number(holdOut) / 100,
+    holdOutShare: isOpportunity(draft) ? 0 : Number(holdOut) / 100,
     steps: hasScope(draft) ? draft.steps.map(sentStep) : [],
     includeCurrent: includeCurrent && !isMoment(draft),
   };

@@ -8,16 +8,17 @@ export type FiguresOfRule = Figures["rules"][number];
 type Outcomes = FiguresOfRule["untouched"];
 type ControlGroup = NonNullable<FiguresOfRule["holdOut"]>;
 
-/** The figures of a rule as sentences. @param isOfSource a source does not churn */
+/** The figures of a rule as sentences. @param isWithoutChurn a source does not churn, and a rule about customers
+ * who could buy more is not about churn */
 export function figureSentences(
   { fired, since, perWeek, untouched, touched, baseRate }: FiguresOfRule,
   horizonDays: number,
-  isOfSource: boolean,
+  isWithoutChurn: boolean,
 ): readonly string[] {
   return [
     firedSentence({ fired, since, perWeek }),
-    ...(isOfSource ? [] : [untouchedSentence(untouched, baseRate.rate, horizonDays)]),
-    ...(touched.mature === 0
+    ...(isWithoutChurn ? [] : [untouchedSentence(untouched, baseRate.rate, horizonDays)]),
+    ...(isWithoutChurn || touched.mature === 0
       ? []
       : [
           `Touched (a contact, a task or “handled”), not in the precision: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} were followed by churn.`,

@@ -1,6 +1,6 @@
 /** The fields that say how alerts of a rule are told. */
 import { type ReactElement, useState } from "react";
-import { ruleLimits, ruleTimes } from "../../../contract/alerts/rules.ts";
+import { isOpportunity, ruleLimits, ruleTimes } from "../../../contract/alerts/rules.ts";
 import { isOwnDigestName } from "../../../contract/destinations/destinations.ts";
 import { useRead } from "../../api/query.ts";
 import { Input, Select } from "../../parts/form/field.tsx";
@@ -43,7 +43,7 @@ export function MessageFields({ draft, onChange, isFirst }: MessageFieldsProps):
           help="Keeps an alert open for at least this long. Empty: the churn horizon."
           onChange={({ target }) => onChange({ cooldownDays: target.value })}
         />
-        <HoldOutFields draft={draft} onChange={onChange} />
+        {!isOpportunity(draft) && <HoldOutFields draft={draft} onChange={onChange} />}
       </div>
       <Destinations draft={draft} onChange={onChange} />
       {isFirst && !isMoment(draft) && (

@@ -1,6 +1,7 @@
 /** The figures of a rule that is on: its precision, and its alerts by week beside the alerts of its
  * preview. */
 import type { ReactElement } from "react";
+import { isOpportunity } from "../../../contract/alerts/rules.ts";
 import { useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Help } from "../../parts/figure/help.tsx";
@@ -19,7 +20,11 @@ interface FiguresProps {
 }
 
 export function RuleFigures({ rule, figures, horizonDays }: FiguresProps): ReactElement {
-  const sentences = figureSentences(figures, horizonDays, !hasScope(rule.condition));
+  const sentences = figureSentences(
+    figures,
+    horizonDays,
+    !hasScope(rule.condition) || isOpportunity(rule.condition),
+  );
   return (
     <div className="grid gap-1 text-sm">
       <ul aria-label={`Figures of ${rule.name}`}>

@@ -1,6 +1,6 @@
 /** The form of an alert rule: a new one, or one that is changed. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { ruleLimits, ruleTemplates } from "../../../contract/alerts/rules.ts";
+import { isOpportunity, ruleLimits, ruleTemplates } from "../../../contract/alerts/rules.ts";
 import { useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, Select } from "../../parts/form/field.tsx";
@@ -121,7 +121,7 @@ function Preview({ draft }: { draft: Draft }): ReactElement {
       {isCurrent && preview.data !== undefined && (
         <div role="status">
           <ul className="grid gap-1">
-            {previewSentences(preview.data, thing).map((sentence) => (
+            {previewSentences(preview.data, thing, isOpportunity(body.condition)).map((sentence) => (
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>

@@ -18,9 +18,14 @@ export const kindWords: Readonly<Record<Kind, string>> = {
   inSegment: "Is in a segment",
   keyEventUnseen: "An event was not done for some days",
   usageDown: "Usage fell in 4 weeks",
+  usageUp: "Usage rose in 4 weeks",
+  seatsAbove: "Seats are near the limit",
+  seatsBelow: "Few seats are used",
+  pulseAtMost: "Pulse is low",
   sourceSilent: "A source is silent",
   event: "An event happens",
   paymentFailed: "A payment failed",
+  cardExpires: "The card expires before the renewal",
   cancellationScheduled: "A cancellation was scheduled",
   lastOwnerRemoved: "The last owner of an account was removed",
 };
@@ -51,6 +56,8 @@ function nameOf(segment: number, names: SegmentNames): string {
 /** The condition of a rule in one line. */
 export function conditionText({ condition }: Pick<Rule, "condition">, names: SegmentNames): string {
   const { kind, band, below, by = 0, days = 0, state, event, percent, source, segment } = condition;
+  const { minSeats, atMost } = condition;
+  const ofSeats = `of ${counted(minSeats ?? 0, "seat")} or more`;
   const within = `within ${counted(days, "day")}`;
   const texts: Partial<Record<Kind, string>> = {
     riskBand: band === "high" ? "Churn risk is high" : "Churn risk is medium or high",
@@ -60,6 +67,10 @@ export function conditionText({ condition }: Pick<Rule, "condition">, names: Seg
     state: `State is ${state}`,
     keyEventUnseen: `${event} not done for ${counted(days, "day")}`,
     usageDown: `Usage fell by ${numbers.decimal(percent)}% in 4 weeks`,
+    usageUp: `Usage rose by ${numbers.decimal(percent)}% in 4 weeks`,
+    seatsAbove: `Uses ${numbers.decimal(percent)}% ${ofSeats}`,
+    seatsBelow: `Uses less than ${numbers.decimal(percent)}% ${ofSeats}`,
+    pulseAtMost: atMost === 1 ? "Pulse is 1" : `Pulse is ${atMost} or lower`,
     event: `${event} happens`,
     ...(segment !== undefined && { inSegment: `Is in ${nameOf(segment, names)}` }),
     ...(source !== undefined && { sourceSilent: `The source ${sourceName(source)} is silent` }),
@@ -90,8 +101,13 @@ export function sendingText(
   return `Sends to ${parts.join(", and to ")}`;
 }
 
-/** A preview as sentences. @param thing user or account */
-export function previewSentences(preview: Preview, thing: "user" | "account"): readonly string[] {
+/** A preview as sentences. @param thing user or account @param isWithoutChurn of a rule about customers who could
+ * buy more */
+export function previewSentences(
+  preview: Preview,
+  thing: "user" | "account",
+  isWithoutChurn = false,
+): readonly string[] {
   const { fromDay, toDay, horizonDays, fired, entities, insideNow, precision, baseRate } = preview;
   const { churnedEntities, missed, medianLeadDays, flapped, scoredDays, daysWithoutRisk, note } = preview;
   if (fromDay === null || toDay === null) {
@@ -111,11 +127,11 @@ export function previewSentences(preview: Preview, thing: "user" | "account"): r
           `No ${thing} had a churn risk on ${counted(daysWithoutRisk, "scored day")}: the other ${counted(scoredDays, "day")} from ${dayText(fromDay)} on can be judged.`,
         ]),
     `Would have fired ${often}: ${counted(fired, "alert")} for ${counted(entities, thing)}, from ${dayText(fromDay)} to ${dayText(toDay)}.`,
-    precisionSentence(precision, baseRate.rate, { horizonDays, thing }),
-    ...(medianLeadDays === null
+    ...(isWithoutChurn ? [] : [precisionSentence(precision, baseRate.rate, { horizonDays, thing })]),
+    ...(isWithoutChurn || medianLeadDays === null
       ? []
       : [`Median lead time from alert to churn: ${numbers.decimal(medianLeadDays)} days.`]),
-    ...(churnedEntities === 0
+    ...(isWithoutChurn || churnedEntities === 0
       ? []
       : [`It would have missed ${numbers.count(missed)} of ${numbers.count(churnedEntities)} that churned.`]),
     ...(flapped === 0 ? [] : [`The condition of ${counted(flapped, "alert")} ended within a week.`]),

@@ -352,6 +352,10 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
       "invoice.paid, invoice.payment_failed, invoice.overdue",
       "payment_succeeded, payment_failed, payment_overdue",
     ],
+    [
+      "payment_method.attached, .updated, .automatically_updated, .detached; customer.source.…",
+      "card_updated, card_removed, with the month in which the card ends",
+    ],
     ["checkout.session.completed", "checkout_completed"],
     ["charge.refunded, charge.dispute.created", "payment_refunded, payment_disputed"],
     ["all others", "Ignored"],

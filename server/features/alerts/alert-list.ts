@@ -1,5 +1,6 @@
 /** Alerts as the API answers them. */
 
+import { isOpportunity } from "../../../contract/alerts/rules.ts";
 import { callListLimits } from "../../../contract/call-list.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { payersNow } from "../../analytics/revenue/payers-now.ts";
@@ -80,12 +81,16 @@ async function sortedList(
 }
 
 /** The alerts with the churn risks and expected losses of payers now: a rule may have fired before there was
- * a risk. What is certain stays: the alert about a scheduled end has the risk 1. */
+ * a risk. What is certain stays: the alert about a scheduled end has the risk 1. Alerts about customers who
+ * could buy more have no value. */
 async function weightsNow(
   context: OrganizationContext,
   found: readonly AlertWeight[],
 ): Promise<readonly AlertWeight[]> {
   const now = new Map<string, Pick<AlertWeight, "risk" | "expectedLoss">>();
+  const { ledger, organization } = context;
+  const rules = await ledger.alertRules.list(organization.id, today(context));
+  const gains = new Set(rules.filter(({ condition }) => isOpportunity(condition)).map(({ id }) => id));
   for (const kind of ["user", "account"] as const) {
     const numbers = [...new Set(found.map((one) => one[kind]).filter((number) => number > 0))];
     for (const [number, weight] of await lossesNow(context, kind, numbers))
@@ -94,7 +99,9 @@ async function weightsNow(
   return found.map((alert) => {
     const key = alert.user > 0 ? `user ${alert.user}` : `account ${alert.account}`;
     const weight = now.get(key);
-    return alert.risk === 1 || weight === undefined ? alert : { ...alert, ...weight };
+    return alert.risk === 1 || weight === undefined || gains.has(alert.ofRule)
+      ? alert
+      : { ...alert, ...weight };
   });
 }
 

@@ -3,6 +3,7 @@ import { conditionOf, type SentCondition, whyNotCondition } from "../../../contr
 import {
   type AlertRuleSettings,
   isMoment,
+  isOpportunity,
   type RuleCondition,
   type RuleStep,
   ruleLimits,
@@ -129,11 +130,17 @@ async function change(
 /** Settings with their defaults. A change keeps whether the rule is paused.
  * @throws ApiError for a condition with fields of another kind */
 function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
-  const invalid = whyNotCondition(body.condition);
+  const invalid = whyNotCondition(body.condition, body.scope);
   if (invalid !== undefined) throw new ApiError("validation_error", invalid);
   const condition = conditionOf(body.condition);
   if (condition.kind === "sourceSilent" && body.scope.segment !== undefined) {
     throw new ApiError("validation_error", "scope.segment does not belong to sourceSilent: leave it out.");
+  }
+  if (isOpportunity(condition) && (body.holdOutShare ?? 0) > 0) {
+    throw new ApiError(
+      "validation_error",
+      `holdOutShare does not belong to ${condition.kind}: a control group shows how many leave, and this rule is about customers who could buy more. Send 0.`,
+    );
   }
   return {
     name: body.name.trim(),

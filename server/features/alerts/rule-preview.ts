@@ -1,6 +1,7 @@
 /** The preview of an alert rule: how it would have done. */
 
 import { conditionOf, whyNotCondition } from "../../../contract/alerts/rule-condition.ts";
+import { isOpportunity } from "../../../contract/alerts/rules.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import { dayOrNull, formatDay } from "../../calendar/days.ts";
@@ -24,7 +25,7 @@ export const rulePreviewHandlers = {
   "POST /api/alert-rules/preview": async (context) => {
     const { ledger, organization, zone, body } = context;
     const { id } = organization;
-    const invalid = whyNotCondition(body.condition);
+    const invalid = whyNotCondition(body.condition, body.scope);
     if (invalid !== undefined) throw new ApiError("validation_error", invalid);
     if (inHand.has(id)) {
       throw new ApiError("rate_limit_exceeded", errorMessages.rulePreviewInHand, retryAfterSeconds);
@@ -57,11 +58,13 @@ export const rulePreviewHandlers = {
           ...precision,
           interval: precision.interval === null ? null : { ...precision.interval },
         },
-        controlGroups: prospectsOf(
-          expectedBase(condition, precision),
-          { entities: counts.entities, days: days.length },
-          horizonDays,
-        ).map((prospect) => ({ ...prospect })),
+        controlGroups: isOpportunity(condition)
+          ? []
+          : prospectsOf(
+              expectedBase(condition, precision),
+              { entities: counts.entities, days: days.length },
+              horizonDays,
+            ).map((prospect) => ({ ...prospect })),
         baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
       };
     } finally {

@@ -38,7 +38,14 @@ export interface DigestParts {
   readonly warehouse: Warehouse;
   readonly ledger: Pick<
     SharedLedger,
-    "alerts" | "members" | "ruleDecisions" | "ruleSteps" | "settings" | "rejectedEvents" | "tasks"
+    | "alerts"
+    | "alertRules"
+    | "members"
+    | "ruleDecisions"
+    | "ruleSteps"
+    | "settings"
+    | "rejectedEvents"
+    | "tasks"
   >;
   readonly sources: Pick<SourceWatch, "silent" | "stoppedFor">;
   readonly nowMs: () => number;

@@ -1,6 +1,6 @@
 /** For whom something was done in a period, what, by whom, and how they stand now. The account is the
  * customer, or a user without one. */
-import type { WorkOutcome } from "../../../contract/alerts/rules.ts";
+import { isOpportunity, type WorkOutcome } from "../../../contract/alerts/rules.ts";
 import { usageDays } from "../../../contract/api/results.ts";
 import { calledEntities, risksOfDays } from "../../analytics/call-facts.ts";
 import { revenueQuestion } from "../../analytics/revenue/currencies.ts";
@@ -26,7 +26,10 @@ import { readTouches, type Touch } from "./touches.ts";
 
 export interface ResultsParts {
   readonly warehouse: Warehouse;
-  readonly ledger: Pick<SharedLedger, "alerts" | "tasks" | "ruleSteps" | "members" | "settings">;
+  readonly ledger: Pick<
+    SharedLedger,
+    "alerts" | "alertRules" | "tasks" | "ruleSteps" | "members" | "settings"
+  >;
   readonly nowMs: () => number;
 }
 
@@ -118,8 +121,11 @@ export async function readResults(
   const span = { fromMs: zone.startOfDay(fromDay), toMs: nowMs + 1, againAfterMs: horizonDays * msPerDay };
   const touches = await readTouches(parts, organization, span);
   const all = await unitsOf(ground, touches, span);
+  const rules = await parts.ledger.alertRules.list(organization, today);
+  const gains = new Set(rules.filter(({ condition }) => isOpportunity(condition)).map(({ id }) => id));
   const units = all.filter(
     (unit) =>
+      (rule !== undefined || !isGain(unit, gains)) &&
       (among === undefined || isAmong(unit, among)) &&
       (member === undefined || unit.touches.some(({ person }) => person?.id === member)) &&
       (rule === undefined || unit.rules.some(({ id }) => id === rule)),
@@ -136,7 +142,8 @@ export async function readResults(
       : undefined;
     currency ??= payers?.reporting ?? null;
     customers.push(...(await customersOf(ground, kind, own, payers)));
-    hints.push(...(await judgedOf(ground, kind, own, horizonDays)));
+    const atRisk = own.filter((unit) => !isGain(unit, gains));
+    hints.push(...(await judgedOf(ground, kind, atRisk, horizonDays)));
   }
   return {
     fromDay,
@@ -150,6 +157,12 @@ export async function readResults(
     ),
     hint: hintOf(hints),
   };
+}
+
+/** Whether the work was about customers who could buy more, and about nothing else: nobody was to be saved.
+ * @param gains the rules about them */
+function isGain({ rules }: Unit, gains: ReadonlySet<number>): boolean {
+  return rules.length > 0 && rules.every(({ id }) => gains.has(id));
 }
 
 /** An account is also in a segment of users, with a touched user of it. */

@@ -33,6 +33,7 @@ import {
   withParts,
 } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
+import { saidOfAccountsQuery, seatsColumns } from "./seats-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { billedQuery } from "./subscription-query.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
@@ -90,11 +91,8 @@ export function scoresQuery(
   input: UnstoredInput,
   selected: readonly string[],
 ): Query {
-  const about = withHealthValues(
-    withBilling(aboutParts(population, input), population, input),
-    population,
-    input,
-  );
+  const billed = withBilling(aboutParts(population, input), population, input);
+  const about = withHealthValues(withSeats(billed, population, input), population, input);
   const engagement =
     population.kind === "account" ? accountEngagement(input.scale) : userEngagement(input.scale);
   const scores = scoreSteps(population, input, engagement);
@@ -187,6 +185,17 @@ function withBilling(about: About, population: Population, { snapshot }: Unstore
     ...about,
     parts: { ...about.parts, billed: billedQuery(population, snapshot.day) },
     joins: `${about.joins} LEFT JOIN billed USING (entity)`,
+  };
+}
+
+/** Adds seats and pulse, which accounts have. */
+function withSeats(about: About, population: Population, { snapshot }: UnstoredInput): About {
+  if (population.kind === "user") return about;
+  return {
+    ...about,
+    parts: { ...about.parts, said: saidOfAccountsQuery(population, snapshot.day) },
+    joins: `${about.joins} LEFT JOIN said USING (entity)`,
+    columns: { ...about.columns, ...seatsColumns },
   };
 }
 
@@ -326,4 +335,6 @@ const memberColumns: Columns = {
   top_share: "topShare",
   mean_risk_log_odds: "meanRiskLogOdds",
   mean_engagement: "meanEngagement",
+  seats: "seats",
+  pulse: "pulse",
 };

@@ -8,6 +8,7 @@ import { msPerDay } from "../../calendar/zone.ts";
 import { billingInstants, daysOfUnits, yearlyFromDays } from "../scores/billing.ts";
 import type { Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
+import { seatsOfQuantity } from "./seats-query.ts";
 
 const msOf = (time: string) => `toUnixTimestamp64Milli(${time})`;
 const isPaid = (status: string) => `(${status} = 'active' OR ${status} = 'past_due')`;
@@ -15,9 +16,9 @@ const isPaid = (status: string) => `(${status} = 'active' OR ${status} = 'past_d
 const heldAt = (array: string, index: string) => `${array}[${index}]`;
 
 /**
- * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, billing) at the start of a day, of entities that
+ * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, boughtSeats, billing) at the start of a day, of entities that
  * ever had a subscription by then. `billing` has `billingFacts`, `endedMs` and `isInvoluntary` are those of
- * `SubscriptionEnd`.
+ * `SubscriptionEnd`, and `boughtSeats` the seats by the quantities of subscriptions that go on.
  * @param name of the parameters: a statement may ask for several days
  */
 export function standingQuery(population: Population, day: number, name: string): Query {
@@ -29,6 +30,7 @@ export function standingQuery(population: Population, day: number, name: string)
         toBool(countIf(live) = 0 AND countIf(everPaid) > 0) AS hasLeft,
         toBool(countIf(paying) > 0) AS isPaying,
         maxIf(endMs, everPaid AND NOT live) AS endedMs,
+        sum(seatsNow) AS boughtSeats,
         toBool(argMaxIf(involuntary, (endMs, NOT involuntary), everPaid AND NOT live)) AS isInvoluntary,
         if(countIf(live) = 0, []::Array(Nullable(Float64)), [${factColumns.join(", ")}]::Array(Nullable(Float64))) AS billing
       FROM (${statusesSql(population, name)})
@@ -44,10 +46,10 @@ export function standingQuery(population: Population, day: number, name: string)
   };
 }
 
-/** Rows (entity, billing) as of a day. */
+/** Rows (entity, billing, boughtSeats) as of a day. */
 export function billedQuery(population: Population, day: number): Query {
   const standing = standingQuery(population, day, "billed");
-  return { ...standing, sql: `SELECT entity, billing FROM (${standing.sql})` };
+  return { ...standing, sql: `SELECT entity, billing, boughtSeats FROM (${standing.sql})` };
 }
 
 /** In the order of `billingFacts`. */
@@ -88,6 +90,7 @@ function statusesSql({ kind, entity }: Population, name: string): string {
       ${heldAt("mrr", "nowAt")} AS mrrNow,
       ${heldAt("mrr", "thenAt")} AS mrrThen,
       if(paying, ifNull(${heldAt("quantity", "nowAt")}, 0), 0) AS quantityNow,
+      if(live, ${seatsOfQuantity(heldAt("quantity", "nowAt"))}, 0) AS seatsNow,
       if(${isPaid("statusThen")}, ifNull(${heldAt("quantity", "thenAt")}, 0), 0) AS quantityThen,
       toUInt32OrZero(${interval}[1])
         * transform(${interval}[2], [${units.join(", ")}], [${Object.values(daysOfUnits).join(", ")}], 0)

@@ -7,6 +7,7 @@ import {
   billingLimits,
   isAmount,
   isBillingEvent,
+  isCardMonth,
   isQuantity,
 } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
@@ -22,6 +23,7 @@ const rights: Readonly<Record<string, IsRight>> = {
   invoiceId: (value) => billingId(value) !== undefined,
   accountId: (value) => billingId(value) !== undefined,
   amount: isAmount,
+  cardExpires: isCardMonth,
   amountAfterDiscount: isAmount,
   currency: isText(currencyCode),
   interval: isText(billingInterval),

@@ -1,5 +1,6 @@
 /** Maps Stripe's events by their types. Amounts are in minor units of ISO 4217: cents, or whole yen. */
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isCardMonth } from "../../../contract/billing/events.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { BillingEvent, CustomerFacts } from "../billing/facts.ts";
 import { defined, fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
 import { endedTraits, type Plan, planTraits } from "../billing/plan.ts";
@@ -47,6 +48,16 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
   "invoice.overdue": ({ object }) => invoiceFacts("payment_overdue", object, "amount_due"),
   "invoice.marked_uncollectible": ({ object }) => invoiceFacts("payment_uncollectible", object, "amount_due"),
 
+  "payment_method.attached": ({ object }) => cardUpdated(objectOf(object.card)),
+  "payment_method.updated": cardChanged,
+  "payment_method.automatically_updated": cardChanged,
+  "payment_method.card_automatically_updated": cardChanged,
+  "payment_method.detached": ({ object }) => cardFacts("card_removed", objectOf(object.card)),
+  "customer.source.created": ({ object }) => cardUpdated(cardOf(object)),
+  "customer.source.updated": cardChanged,
+  "customer.source.expiring": ({ object }) => cardUpdated(cardOf(object)),
+  "customer.source.deleted": ({ object }) => cardFacts("card_removed", cardOf(object)),
+
   "checkout.session.completed": ({ object }) =>
     one("checkout_completed", {
       ...money(object, "amount_total"),
@@ -68,6 +79,30 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
       chargeId: idOf(object, "charge"),
     }),
 };
+
+/** Of an older source the card is the object itself, or a part of it. */
+function cardOf(object: JsonObject): JsonObject {
+  return textOf(object, "object") === "card" ? object : objectOf(object.card);
+}
+
+/** An update of a card that has another end than before. Other changes, such as of its address, may be of a
+ * card that is not paid with any more. */
+function cardChanged({ object, before }: Happened): CustomerFacts | Ignored {
+  const earlier = { ...before, ...objectOf(before.card) };
+  const isOtherEnd = ["exp_month", "exp_year"].some((field) => Object.hasOwn(earlier, field));
+  return isOtherEnd ? cardUpdated(cardOf(object)) : "The end of the card stays.";
+}
+
+function cardUpdated(card: JsonObject): CustomerFacts | Ignored {
+  return cardFacts("card_updated", card);
+}
+
+/** Only the month in which a card ends is kept. */
+function cardFacts(event: string, card: JsonObject): CustomerFacts | Ignored {
+  const [month, year] = [numberOf(card, "exp_month"), numberOf(card, "exp_year")];
+  const cardExpires = `${year}-${String(month).padStart(2, "0")}`;
+  return isCardMonth(cardExpires) ? one(event, { cardExpires }) : "A way to pay without an end.";
+}
 
 function one(event: string, properties: JsonObject, id?: string): CustomerFacts {
   return { events: [{ event, properties: defined(properties), id }] };

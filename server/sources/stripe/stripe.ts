@@ -42,8 +42,11 @@ export function stripePerson(body: unknown): BillingPerson | undefined {
   const event = eventOf(body);
   if (event?.object === undefined || !Object.hasOwn(stripeEvents, event.type)) return undefined;
   const { object } = event;
+  // A card that was detached has no customer any more.
   const customerId =
-    textOf(object, "object") === "customer" ? textOf(object, "id") : idOf(object, "customer");
+    textOf(object, "object") === "customer"
+      ? textOf(object, "id")
+      : (idOf(object, "customer") ?? idOf(event.before, "customer"));
   return {
     userId: metadataOf(object, userIdKeys),
     isOwnEmail: textOf(object, "object") === "customer",

@@ -9,16 +9,21 @@
  * A row of `subscriptions` is a whole subscription, and its changes are parallel arrays. So a reader sees all
  * changes of a subscription, or those before. Readers use FINAL and ARRAY JOIN.
  */
-import { billingEventNames, paymentEventNames } from "../../../contract/billing/events.ts";
+import { billingEventNames, cardEventNames, paymentEventNames } from "../../../contract/billing/events.ts";
 import { activityRollups, lastVersion, type Rollup, type Table } from "./tables.ts";
 
 /** A number is its decimal digits: admission takes whole ones. */
 const subscriptionId = `if(JSONType(properties, 'subscriptionId') IN ('Int64', 'UInt64'),
   JSONExtractRaw(properties, 'subscriptionId'), JSONExtractString(properties, 'subscriptionId'))`;
 
+/** Whether an event is about a card, by its name. */
+export const isOfCards = `event IN (${texts(cardEventNames)})`;
+
 /** Selects billing events among `events`. A new name needs a migration that makes the view anew. */
-export const isBilling = `NOT is_activity AND event IN (${texts(billingEventNames)}) AND (${subscriptionId} != ''
-  OR (event IN (${texts(paymentEventNames)}) AND JSONType(properties, 'amount') != 'Null'))`;
+export const isBilling = `NOT is_activity AND (
+  (event IN (${texts(billingEventNames)}) AND (${subscriptionId} != ''
+    OR (event IN (${texts(paymentEventNames)}) AND JSONType(properties, 'amount') != 'Null')))
+  OR (${isOfCards} AND JSONType(properties, 'cardExpires') != 'Null'))`;
 
 /** Whether a billing event itself names the account that pays. */
 export const namesAccount = "JSONType(properties, 'accountId') != 'Null'";
@@ -26,7 +31,8 @@ export const namesAccount = "JSONType(properties, 'accountId') != 'Null'";
 /** An event's id by its source, else by us. */
 export const tieBreak = "if(id_is_message_id OR message_id = '', toString(id), message_id)";
 
-/** Without a subscription, the key's second column is empty: payments that change the status of none. */
+/** Without a subscription, the key's second column is empty: cards, and payments that change the status of
+ * none. */
 export const billingEvents: Rollup = {
   table: {
     name: "billing_events",
@@ -45,7 +51,7 @@ export const billingEvents: Rollup = {
     ],
     orderBy: "organization, subscription, time, id",
   },
-  select: `organization, ${subscriptionId} AS subscription, user, account,
+  select: `organization, if(${isOfCards}, '', ${subscriptionId}) AS subscription, user, account,
     ${namesAccount} AS is_account_named, event, time, id,
     ${tieBreak} AS tie_break, properties`,
   where: isBilling,

@@ -6,7 +6,8 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { billingEvents, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
+import { billingEvents, isOfCards, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
+import { accountPulses } from "./pulse-table.ts";
 import {
   accountTraitColumns,
   billingColumn,
@@ -15,6 +16,7 @@ import {
   laterFeatures,
   recordKeyColumns,
   scoreTables,
+  seatsColumns,
   shiftTables,
 } from "./score-tables.ts";
 import { segmentTables } from "./segment-tables.ts";
@@ -182,6 +184,22 @@ const migrations: readonly Migration[] = [
   {
     name: "what changed rules of scores changed",
     statements: (topology) => shiftTables.map((table) => createTable(table, topology)),
+  },
+  {
+    name: "seats and pulses of accounts, and scores that know of them",
+    statements: (topology) => [
+      createTable(accountPulses, topology),
+      `ALTER TABLE account_scores ${seatsColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+    ],
+  },
+  {
+    // Rows that an earlier statement, or the view, wrote before are the same rows.
+    name: "billing events about cards",
+    statements: (topology) => [
+      `DROP TABLE IF EXISTS ${billingEvents.table.name}_view${onCluster(topology)} SYNC`,
+      createRollupView(billingEvents, topology),
+      `INSERT INTO ${billingEvents.table.name} ${rowsOfRollup(billingEvents, { and: isOfCards })}`,
+    ],
   },
 ];
 

@@ -29,6 +29,13 @@ export const accountTraitColumns: readonly string[] = [
   "plan_idle_days Nullable(Float64) CODEC(ZSTD(1))",
 ];
 
+/** Columns that `account_scores` did not have before accounts had seats and pulses: the seats that the account
+ * bought, and the pulse that the team gave it, from 1 to 5. Null where either is unknown. */
+export const seatsColumns: readonly string[] = [
+  "seats Nullable(UInt32) CODEC(ZSTD(1))",
+  "pulse Nullable(UInt8) CODEC(ZSTD(1))",
+];
+
 /** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the
  * day's model counts. */
 export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", readonly string[]>> = {
@@ -78,7 +85,7 @@ function scoresTable(kind: "user" | "account"): Table {
       healthValuesColumn,
       ...laterFeatures[`${kind}_scores`],
       billingColumn,
-      ...(kind === "account" ? accountTraitColumns : []),
+      ...(kind === "account" ? [...accountTraitColumns, ...seatsColumns] : []),
     ],
     orderBy: `organization, day, ${kind}`,
     partitionBy: "toYear(day)",

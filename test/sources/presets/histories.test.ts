@@ -1,7 +1,7 @@
 /** Subscriptions that follow from the events of billing tools: the same in any order of arrival, while no
  * user is known. */
 import { describe, expect, test } from "bun:test";
-import { isBillingEvent } from "../../../contract/billing/events.ts";
+import { isBillingEvent, isCardEvent } from "../../../contract/billing/events.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { Zone } from "../../../server/calendar/zone.ts";
 import { type BillingEvent, billingProperties } from "../../../server/revenue/billing-event.ts";
@@ -26,8 +26,9 @@ const day = 86_400_000;
 async function billingOf(preset: WebhookPreset, payloads: readonly object[]): Promise<BillingEvent[]> {
   const items = await Promise.all(payloads.map((payload) => itemsOf(preset, payload)));
   return items.flat().flatMap((item) => {
-    if (item.type !== "track" || !isBillingEvent(item.event, item.properties)) return [];
+    if (item.type !== "track") return [];
     const { event, atMs, messageId } = item;
+    if (!isBillingEvent(event, item.properties) || isCardEvent(event)) return [];
     const who = { tieBreak: messageId ?? "", user: 1, account: 0, isAccountNamed: false };
     return [{ event, atMs, ...who, properties: billingProperties(item.properties, utc) }];
   });

@@ -1,6 +1,6 @@
 /** Arms that a company's server asks for, before it treats a user or an account. The first request is the
  * entry, unless an alert was. Who may enter follows from figures, so analysis lists it once a day. */
-import { type AlertRuleSettings, isAboutEvent } from "../../../../contract/alerts/rules.ts";
+import { type AlertRuleSettings, canBeAsked } from "../../../../contract/alerts/rules.ts";
 import { ids, records, texts } from "../../../ledger/dialect.ts";
 import { deleteInParts, type Engine, inParts } from "../../../ledger/engine.ts";
 import {
@@ -255,7 +255,7 @@ function* unitsOf(
     const rule = byRule.get(wanted);
     if (rule === undefined) return "noRule";
     const { scope, condition } = rule.settings;
-    if (!isAboutEvent(condition)) return "notAboutEvents";
+    if (!canBeAsked(condition)) return "notAboutEvents";
     if (kind === "account") {
       if (scope.kind === "users") return "aboutUsers";
       const number = byAccount.get(id);

@@ -1,6 +1,6 @@
 /** Lists who may enter the experiments of rules about events, so that `POST /arm` need not ask the warehouse:
  * once a day, and after a change of the rule. The facts are those by which an alert is drawn. */
-import { isAboutEvent } from "../../../../contract/alerts/rules.ts";
+import { canBeAsked } from "../../../../contract/alerts/rules.ts";
 import { numbersOfSet } from "../../../analytics/entities/entity-sets.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
 import type { SharedLedger } from "../../../ledger/ledger.ts";
@@ -27,7 +27,7 @@ export async function listEntries(parts: ListParts): Promise<void> {
   const { ledger, nowMs, log } = parts;
   for (const id of await ledger.ruleDecisions.deciding()) {
     const rules = (await ledger.ruleDecisions.toDecide(id)).filter(
-      ({ version }) => version.holdOutShare > 0 && isAboutEvent(version.condition),
+      ({ version }) => version.holdOutShare > 0 && canBeAsked(version.condition),
     );
     const organization = rules.length === 0 ? undefined : await ledger.organizations.find(id);
     if (organization === undefined) continue;

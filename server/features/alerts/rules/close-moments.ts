@@ -15,6 +15,7 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../store/decisions.ts";
+import { cardsOnFile } from "./card-moments.ts";
 import type { DecisionParts } from "./decision-parts.ts";
 import { absentAccounts, excludedAmong } from "./standing.ts";
 
@@ -22,7 +23,7 @@ import { absentAccounts, excludedAmong } from "./standing.ts";
 const alertsOfPage = 1_000;
 
 /** Closes the open alerts of users and accounts that are excluded, churned or without members on the newest
- * scored day. The cursor says which day was judged last. @returns the watermark afterwards */
+ * scored day, and those about cards that are not on file any more. The cursor says which day was judged last. @returns the watermark afterwards */
 export async function closeMoments(
   parts: DecisionParts,
   organization: Organization,
@@ -37,8 +38,13 @@ export async function closeMoments(
   // A user and an account may have one number. Alerts of the other kind are from before a change of scope.
   const open = (await openMoments(parts, version)).filter(({ entity }) => entity.kind === kind);
   const closings = await closingsOf(parts, organization, kind, run, open);
+  const onFile =
+    version.condition.kind === "cardExpires"
+      ? await cardsOnFile(parts.warehouse, id, kind, numbersOf(open))
+      : undefined;
+  const replaced = (eventId: string) => (onFile?.has(eventId) === false ? "resolved" : undefined);
   const closed = open.flatMap(({ entity, firedOn, eventId }): ClosedAlert[] => {
-    const why = entity.kind === "source" ? undefined : closings.get(entity.number);
+    const why = entity.kind === "source" ? undefined : (closings.get(entity.number) ?? replaced(eventId));
     return why === undefined ? [] : [{ entity, firedOn, eventId, day: run.day, why }];
   });
   const horizonDays = await parts.horizonOf(organization);
@@ -63,6 +69,10 @@ export async function closeMoments(
   return now;
 }
 
+function numbersOf(open: readonly OpenMoment[]): readonly number[] {
+  return [...new Set(open.flatMap(({ entity }) => (entity.kind === "source" ? [] : [entity.number])))];
+}
+
 async function openMoments(
   { rules }: DecisionParts,
   { organization, rule }: RuleToDecide["version"],
@@ -84,9 +94,7 @@ async function closingsOf(
   { day, body }: ScoreRecord<RunBody>,
   open: readonly OpenMoment[],
 ): Promise<ReadonlyMap<number, AlertClosing>> {
-  const entities = [
-    ...new Set(open.flatMap(({ entity }) => (entity.kind === "source" ? [] : [entity.number]))),
-  ];
+  const entities = numbersOf(open);
   const closings = new Map<number, AlertClosing>();
   if (entities.length === 0) return closings;
   if (kind === "account") {

@@ -11,7 +11,11 @@ import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 /** Conditions on the rows of scores. */
 export type ScoreCondition = Extract<
   RuleCondition,
-  { kind: "riskBand" | "healthBelow" | "riskUp" | "healthDown" | "state" | "usageDown" }
+  {
+    kind:
+      | ("riskBand" | "healthBelow" | "riskUp" | "healthDown" | "state" | "usageDown")
+      | ("usageUp" | "seatsAbove" | "seatsBelow" | "pulseAtMost");
+  }
 >;
 
 /** A condition that no entity meets: readings of it only have the standings of the entities of moments. */
@@ -63,11 +67,11 @@ export interface Compared {
 }
 
 export interface ConditionSql {
-  /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`, and `memberDigits` of recorded
-   * members. */
+  /** Over `entity`, `place`, `state`, `risk`, `health`, `volume28` and `tenure_days`, `memberDigits` of recorded
+   * members, and of accounts `active_members_28`, `seats` and `pulse`. */
   readonly value: string;
   /** The parameters that `value` binds, beside `fromPlace`. */
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: Readonly<Record<string, string | number>>;
   /** Expressions of whether the condition holds, and of whether its exit holds. Neither holds for an unknown
    * value. */
   readonly inside: (of: Compared) => string;
@@ -83,12 +87,25 @@ export interface ConditionSql {
  * because no value could pass a whole margin. */
 const riskMargin = 0.05;
 const healthMargin = 5;
+const seatsMargin = 5;
+/** The value of an account without a pulse: it is above every limit, so that its alert ends. */
+const noPulse = 6;
 /** Usage of four weeks is compared with the usage of the four weeks before. */
 const usageDays = 28;
 
-/** Whether the members of a segment decide a condition. */
-export function isOfSegment(condition: DailyCondition): condition is InSegment | WasInSegment {
-  return condition.kind === "inSegment" || condition.kind === "wasInSegment";
+/** Whether a refit of the model can bring an entity inside, so that it is asked about. */
+export function followsModel(condition: DailyCondition): condition is ScoreCondition {
+  switch (condition.kind) {
+    case "riskBand":
+    case "riskUp":
+    case "healthBelow":
+    case "healthDown":
+    case "state":
+    case "usageDown":
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** How the engine judges a condition. @param suffix of its parameters' names, for statements about several
@@ -172,7 +189,61 @@ export function conditionSql(condition: JudgedCondition, suffix = ""): Condition
         lookbackDays: usageDays,
         parameters: {},
       };
+    case "usageUp":
+      return {
+        // Everybody's use rises at the start, so the first four weeks count as none.
+        value: `if(tenure_days < ${usageDays}, 0, volume28)`,
+        inside: ({ value, before, from }) => `(${before} > 0 AND ${value} >= ${before} * (1 + ${from}))`,
+        out: ({ value, before, from }) => `(${before} = 0 OR ${value} < ${before} * (1 + ${from}))`,
+        limits: () => halved(condition.percent / 100),
+        lookbackDays: usageDays,
+        parameters: {},
+      };
+    case "seatsAbove": {
+      const { percent: inFrom } = condition;
+      const limits = { inFrom, outFrom: inFrom - Math.min(seatsMargin, inFrom / 2) };
+      return {
+        ...ofSeats(condition.minSeats, suffix, 0),
+        inside: atLeast,
+        out: below,
+        lookbackDays: 0,
+        limits: () => limits,
+      };
+    }
+    case "seatsBelow": {
+      const { percent: inFrom } = condition;
+      const limits = { inFrom, outFrom: inFrom + Math.min(seatsMargin, (100 - inFrom) / 2) };
+      return {
+        ...ofSeats(condition.minSeats, suffix, 100),
+        inside: below,
+        out: atLeast,
+        lookbackDays: 0,
+        limits: () => limits,
+      };
+    }
+    case "pulseAtMost":
+      return {
+        value: `toFloat64(ifNull(pulse, ${noPulse}))`,
+        inside: ({ value, from }) => `${value} <= ${from}`,
+        out: ({ value, from }) => `${value} > ${from}`,
+        ...withoutBefore,
+        limits: () => ({ inFrom: condition.atMost, outFrom: condition.atMost }),
+      };
   }
+}
+
+/** Seats used in percent. @param otherwise the value of an account with fewer seats, or an unknown number of
+ * seats, which ends its alert */
+function ofSeats(
+  minSeats: number,
+  suffix: string,
+  otherwise: 0 | 100,
+): Pick<ConditionSql, "value" | "parameters"> {
+  const name = `ruleMinSeats${suffix}`;
+  return {
+    value: `if(ifNull(seats, 0) >= {${name}:UInt32}, 100 * active_members_28 / seats, ${otherwise})`,
+    parameters: { [name]: minSeats },
+  };
 }
 
 const atLeast = ({ value, from }: Compared) => `${value} >= ${from}`;

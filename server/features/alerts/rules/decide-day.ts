@@ -1,12 +1,13 @@
 /** Decides one scored day for several rules, reads the figures of their alerts together, and commits each
  * rule in chunks. */
 
+import { isOpportunity } from "../../../../contract/alerts/rules.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { Watermark } from "../store/decisions.ts";
 import { crossedByWeights } from "./by-weights.ts";
 import { type MemberParts, type RuleOfMembers, withoutChangedMembers } from "./changed-members.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
-import { isOfScores, isOfSegment, type ScoreCondition } from "./conditions.ts";
+import { followsModel } from "./conditions.ts";
 import { bySettings, type DayOfRules, type EntityStep, hasFired, stepsOfDay } from "./day-steps.ts";
 import { cursorAfter } from "./decided-by.ts";
 import type { DecisionParts } from "./decision-parts.ts";
@@ -44,8 +45,9 @@ export async function decisionsOfDay(
   for (const [rule, own] of steps) {
     const firing = own.filter(hasFired).map(({ number }) => number);
     const ofRule = facts.get(rule) ?? new Map<number, AlertFacts>();
-    const { exemptions } = rule.due.version;
-    const figures = await firingFigures(parts, organization, exemptions, firing, { facts: ofRule, worth });
+    const { exemptions, condition } = rule.due.version;
+    const about = { facts: ofRule, worth, isGain: isOpportunity(condition) };
+    const figures = await firingFigures(parts, organization, exemptions, firing, about);
     decisions.set(
       rule,
       own.map((one) => decisionOf(day, rule, one, ofRule.get(one.number), figures)),
@@ -65,9 +67,9 @@ async function withoutWeights(
   const changed = [...steps].flatMap(([rule, own]) => {
     const { condition, takesOver, reference } = rule;
     const firing = own.filter(hasFired).map(({ number }) => number);
-    if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return [];
+    if (!followsModel(condition)) return [];
     if (takesOver || reference === undefined || firing.length === 0) return [];
-    return [{ rule, own, condition: condition as ScoreCondition, reference, firing }];
+    return [{ rule, own, condition, reference, firing }];
   });
   for (const some of Map.groupBy(changed, ({ reference }) => reference.day).values()) {
     const [{ reference }] = some as [(typeof some)[number]];

@@ -1,4 +1,5 @@
-/** Decides rules about events: of a chosen name, failed payments and scheduled cancellations. */
+/** Decides rules about events: of a chosen name, failed payments, scheduled cancellations, and cards that end
+ * before the renewal. */
 import type { EventCondition } from "../../../../contract/alerts/rules.ts";
 import { isJsonObject } from "../../../../contract/json.ts";
 import { zoneOf } from "../../../calendar/zone.ts";
@@ -40,7 +41,9 @@ export async function decideEvents(
   const cursor = cursorOf(watermark);
   const isRestored = cursor !== undefined && watermark.takesOver;
   const passesOver = isRestored || (cursor !== undefined && isSetBack(cursor, nowMs));
-  const span = { fromMs: nowMs - oldestMs - overlapMs, toMs: nowMs + overlapMs };
+  // A card is warned about from an instant on that is known before. Events may come from clocks that are ahead.
+  const aheadMs = condition.kind === "cardExpires" ? 1 : overlapMs;
+  const span = { fromMs: nowMs - oldestMs - overlapMs, toMs: nowMs + aheadMs };
   const events = await momentEvents(parts.warehouse, {
     organization: organization.id,
     kind,

@@ -57,6 +57,7 @@ async function decideNow(
       return;
     case "event":
     case "paymentFailed":
+    case "cardExpires":
     case "cancellationScheduled": {
       const watermark = await decideEvents(parts, organization, rule, condition);
       const kind = rule.version.scope.kind === "users" ? "user" : "account";

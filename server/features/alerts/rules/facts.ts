@@ -4,6 +4,7 @@ import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { RunBody } from "../../../scoring/run/record-bodies.ts";
 import type { ScoreRecord } from "../../../scoring/run/records.ts";
+import { seatsUsedOf } from "../../../scoring/scores/seats.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import type { FiredAlert, RuleVersion } from "../store/decisions.ts";
@@ -30,6 +31,10 @@ export interface ScoreFigures {
   readonly idleDays: number;
   readonly activeDays28: number;
   readonly activeDaysPrevious28: number;
+  /** Of accounts; null where it is unknown. */
+  readonly activeMembers28: number | null;
+  readonly seats: number | null;
+  readonly pulse: number | null;
 }
 
 /** The figures of entities on the day of a run, by number. Entities without a score row are left out. @throws
@@ -42,9 +47,12 @@ export async function scoreFigures(
   entities: readonly number[],
 ): Promise<ReadonlyMap<number, ScoreFigures>> {
   if (entities.length === 0) return new Map();
+  const ofAccount = ["active_members_28 AS activeMembers28", "seats", "pulse"];
+  const ofUser = ["NULL AS activeMembers28", "NULL AS seats", "NULL AS pulse"];
   const rows = await warehouse.rows<ScoreFigures & { entity: number }>(
     `SELECT ${kind} AS entity, toString(state) AS state, risk, health, volume_28 AS volume28, idle_days AS idleDays,
-       active_days_28 AS activeDays28, active_days_previous_28 AS activeDaysPrevious28
+       active_days_28 AS activeDays28, active_days_previous_28 AS activeDaysPrevious28,
+       ${(kind === "account" ? ofAccount : ofUser).join(", ")}
      FROM ${kind}_scores FINAL
      WHERE organization = {organization:UInt32} AND day = ${dayParameter("day")} AND version >= {rowsVersion:UInt64}
        AND ${kind} IN {entities:Array(UInt32)}`,
@@ -68,7 +76,8 @@ export function factsOf(
 }
 
 /** The figure that a condition compares; null for a condition that compares no figure. */
-function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: ScoreFigures): number | null {
+function figureOf(condition: DailyCondition, figures: ScoreFigures): number | null {
+  const { state, risk, health, volume28, activeMembers28, seats, pulse } = figures;
   switch (condition.kind) {
     case "riskBand":
     case "riskUp":
@@ -77,7 +86,13 @@ function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: 
     case "healthDown":
       return health;
     case "usageDown":
+    case "usageUp":
       return volume28;
+    case "seatsAbove":
+    case "seatsBelow":
+      return activeMembers28 === null ? null : seatsUsedOf(activeMembers28, seats);
+    case "pulseAtMost":
+      return pulse;
     case "state":
       return state === condition.state ? 1 : 0;
     default:
@@ -147,17 +162,20 @@ export async function firingFigures(
     facts,
     worth,
     isEnd = false,
+    isGain = false,
   }: {
     readonly facts: ReadonlyMap<number, AlertFacts>;
     readonly worth: (entity: number) => Worth;
     /** Whether the alerts are about scheduled ends: what ends as scheduled is lost for certain. */
     readonly isEnd?: boolean;
+    /** Whether the alerts are about customers who could buy more: nothing is at risk. */
+    readonly isGain?: boolean;
   },
 ): Promise<(entity: number) => FiringFigures> {
   const isExempt = await exemptOf(parts, organization, exemptions, entities);
   return (entity) => {
     const { account, mrr, mrrOfAccount, endingMrr, owner } = worth(entity);
-    const risk = isEnd ? 1 : (facts.get(entity)?.risk ?? null);
+    const risk = isEnd ? 1 : isGain ? null : (facts.get(entity)?.risk ?? null);
     // The event may be loaded before the subscription that it ends: then the whole MRR counts.
     const exposed = isEnd && endingMrr > 0 ? endingMrr : mrr;
     return {
@@ -189,16 +207,20 @@ type Values = Pick<AlertFacts, "before" | "after">;
 
 /** The reasons of an alert: the figure of the condition first, then the use. */
 function reasonsOf(condition: DailyCondition, values: Values, now: ScoreFigures): AlertReason[] {
-  const { idleDays, activeDays28, activeDaysPrevious28, risk } = now;
+  const { idleDays, activeDays28, activeDaysPrevious28 } = now;
   const activity: AlertReason = {
     text: `Active on ${days(activeDays28)} of 28, was ${activeDaysPrevious28}`,
     values: { activeDays28, activeDaysPrevious28 },
   };
   const idle: AlertReason = { text: `Silent for ${days(idleDays)}`, values: { idleDays } };
-  return [...reasonOf(condition, values, risk), activity, ...(idleDays > 1 ? [idle] : [])];
+  return [...reasonOf(condition, values, now), activity, ...(idleDays > 1 ? [idle] : [])];
 }
 
-function reasonOf(condition: DailyCondition, { before, after }: Values, risk: number | null): AlertReason[] {
+function reasonOf(
+  condition: DailyCondition,
+  { before, after }: Values,
+  { risk, activeMembers28, seats, pulse }: ScoreFigures,
+): AlertReason[] {
   switch (condition.kind) {
     case "riskBand":
     case "riskUp":
@@ -213,6 +235,18 @@ function reasonOf(condition: DailyCondition, { before, after }: Values, risk: nu
       return [{ text: `Health ${compared(scoreText(after), scoreText(before))}`, values: { before, after } }];
     case "usageDown":
       return [{ text: usageText(after, before), values: { before, after } }];
+    case "usageUp":
+      return [{ text: usageUpText(after, before), values: { before, after } }];
+    case "seatsAbove":
+    case "seatsBelow":
+      return [
+        {
+          text: `Uses ${activeMembers28 ?? "unknown"} of ${seats ?? "unknown"} seats`,
+          values: { activeMembers28, seats },
+        },
+      ];
+    case "pulseAtMost":
+      return [{ text: `Pulse ${pulse ?? "unknown"} of 5`, values: { pulse } }];
     case "keyEventUnseen":
       return [
         {
@@ -236,6 +270,12 @@ function usageText(after: number | null, before: number | null): string {
   if (after === null || before === 0) return `${actions}, ${rounded(before)} before`;
   const percent = Math.round((after / before - 1) * 100);
   return `${actions}, ${rounded(before)} before (${percent < 0 ? "−" : "+"}${Math.abs(percent)}%)`;
+}
+
+/** Use up 62% in 4 weeks: 305 actions, 188 before. */
+function usageUpText(after: number | null, before: number | null): string {
+  if (after === null || before === null || before === 0) return usageText(after, before);
+  return `Use up ${wholeDown(100 * (after / before - 1))}% in 4 weeks: ${rounded(after)} actions, ${rounded(before)} before`;
 }
 
 function compared(now: string, before: string): string {

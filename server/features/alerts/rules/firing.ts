@@ -1,6 +1,7 @@
 /** The alerts of moments that fire, and their chunks. */
 import type { RuleCondition } from "../../../../contract/alerts/rules.ts";
-import { zoneOf } from "../../../calendar/zone.ts";
+import { dayWords } from "../../../analytics/ranking.ts";
+import { type Zone, zoneOf } from "../../../calendar/zone.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { DecisionChunk, FiredAlert, RuleToDecide, Watermark } from "../store/decisions.ts";
@@ -50,7 +51,12 @@ const sentences: Readonly<Record<string, string>> = {
   lastOwnerRemoved: "No member is an owner of the account any more",
 };
 
-function sentenceOf(condition: RuleCondition): string {
+/** "Card ends in 11/2026, renewal on 3 Dec" of a card. */
+function sentenceOf(condition: RuleCondition, { card }: MomentEvent, zone: Zone): string {
+  if (card !== undefined) {
+    const [year, month] = card.expires.split("-");
+    return `Card ends in ${month}/${year}, renewal on ${dayWords(zone.dayOf(card.renewsMs))}`;
+  }
   return condition.kind === "event" ? `${condition.event} happened` : (sentences[condition.kind] ?? "");
 }
 
@@ -76,7 +82,8 @@ export async function firedBy(
   const isEnd = condition.kind === "cancellationScheduled";
   const about = { facts, worth, isEnd };
   const figuresOfFiring = await firingFigures(parts, organization, exemptions, entities, about);
-  return events.map(({ entity, timeMs, id }) => {
+  return events.map((event) => {
+    const { entity, timeMs, id } = event;
     const { reasons = [] } = facts.get(entity) ?? {};
     return {
       entity: { kind, number: entity },
@@ -84,7 +91,7 @@ export async function firedBy(
       eventId: id,
       before: null,
       after: null,
-      reasons: [{ text: sentenceOf(condition) }, ...reasons],
+      reasons: [{ text: sentenceOf(condition, event, zone) }, ...reasons],
       ...figuresOfFiring(entity),
     };
   });

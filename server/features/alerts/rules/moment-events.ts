@@ -3,9 +3,13 @@ import type { EventCondition } from "../../../../contract/alerts/rules.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { tieBreak } from "../../../warehouse/schema/billing-tables.ts";
+import { cardMoments, type EndingCard } from "./card-moments.ts";
+
+/** Conditions about an event that is stored as it was sent. */
+type StoredEventCondition = Exclude<EventCondition, { kind: "cardExpires" }>;
 
 /** Billing events are kept in a table of their own when raw events are deleted. */
-function sourceOf(condition: EventCondition) {
+function sourceOf(condition: StoredEventCondition) {
   const billing = { table: "billing_events", id: "tie_break" };
   if (condition.kind === "event") return { table: "events", id: tieBreak, event: condition.event };
   return condition.kind === "paymentFailed"
@@ -18,6 +22,8 @@ export interface MomentEvent {
   readonly timeMs: number;
   /** The id of the event: given by the source, else by Rekindle. */
   readonly id: string;
+  /** Of a card that ends before the renewal. */
+  readonly card?: EndingCard;
 }
 
 /** An event of a user. */
@@ -40,10 +46,14 @@ const mostEvents = 5_000;
 
 /** The events of users, or of accounts, in a span of time, by time. A replayed event comes once. @throws
  * WarehouseError */
-export function momentEvents(
+export async function momentEvents(
   warehouse: Warehouse,
   { organization, kind, condition, fromMs, toMs }: MomentsQuestion,
 ): Promise<UserMomentEvent[]> {
+  if (condition.kind === "cardExpires") {
+    const moments = await cardMoments(warehouse, { organization, kind, fromMs, toMs }, mostEvents);
+    return moments.map(({ entity, timeMs, id, ofUser, ...card }) => ({ entity, timeMs, id, ofUser, card }));
+  }
   const { table, id, event } = sourceOf(condition);
   return warehouse.rows<UserMomentEvent>(
     `SELECT entity, timeMs, eventId AS id, ofUser
@@ -70,7 +80,8 @@ export async function receivedLate(
   { organization, condition }: Pick<MomentsQuestion, "organization" | "condition">,
   events: readonly UserMomentEvent[],
 ): Promise<ReadonlySet<string>> {
-  if (events.length === 0) return new Set();
+  // What is known of a card follows from several events.
+  if (events.length === 0 || condition.kind === "cardExpires") return new Set();
   const times = events.map(({ timeMs }) => timeMs);
   const rows = await warehouse.rows<{ eventId: string }>(
     `SELECT ${tieBreak} AS eventId FROM events

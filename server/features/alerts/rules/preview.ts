@@ -246,6 +246,7 @@ function dailyConditionOf(condition: RuleCondition): DailyCondition {
     case "inSegment":
     case "event":
     case "paymentFailed":
+    case "cardExpires":
     case "cancellationScheduled":
       return { kind: "never" };
     default:

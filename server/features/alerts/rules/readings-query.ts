@@ -88,11 +88,13 @@ function isWithin(number: number, { from, below }: JudgementsQuestion["numbers"]
   return number >= from && number < below;
 }
 
-/** Rows (entity, place, state, risk, health, volume28, tenureDays) of the days. */
+/** Rows (entity, place, state, risk, health, volume28, tenureDays, tenure_days) of the days; of accounts also
+ * active_members_28, seats and pulse. */
 function rowsSql(kind: EntityKind): string {
   return `
     SELECT ${kind} AS entity, toUInt8(transform(toInt32(day), {days:Array(Int32)}, {places:Array(UInt8)}, 0)) AS place,
-      state, risk, health, volume_28 AS volume28, tenure_days AS tenureDays
+      state, risk, health, volume_28 AS volume28, tenure_days AS tenureDays, tenure_days
+      ${kind === "account" ? ", active_members_28, seats, pulse" : ""}
     FROM ${kind}_scores FINAL
     WHERE organization = {organization:UInt32}
       AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}

@@ -13,7 +13,7 @@ import type { Outages } from "../../../scoring/scores/observed-days.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { dayParameter } from "../../../warehouse/upkeep/keep-events.ts";
 import { crossedByWeights } from "./by-weights.ts";
-import { conditionSql, type DailyCondition, isOfScores, isOfSegment, lookbackOf } from "./conditions.ts";
+import { conditionSql, type DailyCondition, followsModel, isOfScores, lookbackOf } from "./conditions.ts";
 import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";
 import { type Absent, absentAccounts, accountsWithExclusions } from "./standing.ts";
 import type { Reading, Standing } from "./step.ts";
@@ -284,7 +284,7 @@ async function bySettings(
       continue;
     }
     // For conditions about a segment, the callers know whether a refit changed its members.
-    if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) continue;
+    if (!followsModel(condition)) continue;
     if (before === undefined || rulesKey(before) === rulesKey(run)) continue;
     const entities = traces.filter((trace) => mayFire(trace, at, first)).map(({ entity }) => entity);
     if (entities.length === 0) continue;

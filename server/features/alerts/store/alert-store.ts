@@ -279,6 +279,7 @@ function* controlsOf(organization: number, today: number): Work<readonly Control
 
 const weightRow = new RowOf<AlertWeight>({
   id: integer(),
+  ofRule: integer("rule"),
   user: integer("user_number"),
   account: integer("account_number"),
   expectedLoss: nullable(real()),

@@ -71,7 +71,10 @@ export interface AlertQuestion extends AlertFilter {
 }
 
 /** An alert by its id, with the number of its user or account and the values that lists are sorted by. */
-export interface AlertWeight extends EntityNumbers, Pick<Alert, "id" | "expectedLoss" | "risk"> {}
+export interface AlertWeight extends EntityNumbers, Pick<Alert, "id" | "expectedLoss" | "risk"> {
+  /** The id of the rule. */
+  readonly ofRule: number;
+}
 
 /** Compares alerts as lists have them: the highest expected loss first, then the highest risk, then the
  * newest. Alerts without a value are behind all others. */
