@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { cellRisks } from "../../server/scoring/queries/cell-table.ts";
 import { insertScoresQuery } from "../../server/scoring/queries/score-query.ts";
+import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
@@ -166,4 +167,42 @@ test("a pulse counts from the next day on, for 90 days, until it is taken back o
   expect(await pulses(191)).toEqual([4, null, null, null, null, null]);
   expect(await pulses(241)).toEqual([null, null, null, null, null, null]);
   expect(await pulses(101)).toEqual([2, 1, 5, 3, 5, null]);
+});
+
+test("rows of training have seats and pulses as they were, and nothing that was said later", async () => {
+  const organization = await filled();
+  await subject.insert("account_versions", [
+    said(organization, 1, 1, 100, { seats: 20 }),
+    said(organization, 1, 2, 200, { seats: 8 }),
+  ]);
+  await judge(organization, [
+    { account: 1, pulse: 1, value: 2, days: 100 },
+    { account: 2, pulse: 2, value: 5, days: 200 },
+  ]);
+  const days = [100, 150, 200, 201].map(logDay);
+  const snapshots = await readSnapshots(subject.warehouse, population(organization, "account"), days, {
+    horizonDays: 28,
+    everyone: true,
+  });
+  const known = days.map((day) =>
+    (snapshots.get(day)?.rows ?? [])
+      .map(({ entity = 0, features: { seats, pulse } }) => [entity, seats, pulse])
+      .filter(([, ...facts]) => facts.some((fact) => fact !== null))
+      .toSorted(([a], [b]) => (a ?? 0) - (b ?? 0)),
+  );
+  expect(known).toEqual([
+    [],
+    [[1, 20, 2]],
+    [[1, 20, null]],
+    [
+      [1, 8, null],
+      [2, null, 5],
+    ],
+  ]);
+  const ofUsers = await readSnapshots(subject.warehouse, population(organization, "user"), days.slice(1, 2), {
+    horizonDays: 28,
+    everyone: true,
+  });
+  const [row] = ofUsers.get(days[1] ?? 0)?.rows ?? [];
+  expect([row?.features.seats, row?.features.pulse]).toEqual([undefined, undefined]);
 });
