@@ -1,7 +1,7 @@
 /** Names of figures that may be parts of health. Pages import it, so it imports no schema. */
 
-/** Figures of accounts that may be parts of health, by the names that stand in place of a trait's: seats used,
- * in per cent, and the pulse. */
+/** Figures of accounts that may be parts of health, by the names that stand in place of a trait's: seats
+ * used, in per cent, and the pulse. */
 export const healthFigures = ["$seatsUsed", "$pulse"] as const;
 export type HealthFigure = (typeof healthFigures)[number];
 

@@ -198,7 +198,7 @@ const pulseValue = (description: string) =>
   Type.Optional(Type.Integer({ minimum: pulseLimits.lowest, maximum: pulseLimits.highest, description }));
 
 /** Conditions that only accounts have: seats and pulse in the newest scores. */
-export const seatsFilters = {
+const seatsFilters = {
   seatsUsedFrom: percentOfSeats(
     "Seats used of at least this many per cent: account members active in 28 days ÷ seats bought. Accounts whose seats are unknown do not match.",
   ),

@@ -28,7 +28,7 @@ export function healthTraitName(trait: string): string {
 }
 
 /** Seats used are in per cent. */
-export const healthFigureNames: Readonly<Record<HealthFigure, string>> = {
+const healthFigureNames: Readonly<Record<HealthFigure, string>> = {
   $seatsUsed: "Seats used",
   $pulse: "Pulse",
 };

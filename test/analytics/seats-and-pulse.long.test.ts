@@ -1,5 +1,5 @@
-/** Seats and pulses from the front door: what is sent and said is in lists, filters, segments, health, CSV and
- * timelines, as it was known at the start of the scored day. */
+/** Seats and pulses from the front door: what is sent and said is in lists, filters, segments, health, CSV
+ * and timelines, as it was known at the start of the scored day. */
 import { beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { formatDay } from "../../server/calendar/days.ts";

@@ -4,8 +4,8 @@ import { dayText } from "../../text/format.ts";
 type Kind = "alert" | "note" | "pulse" | "task" | "task_done";
 
 /**
- * Of an alert its rule and the reasons, of a note its text and author, of a pulse also its value, of a task its title, its day and its
- * assignee. Parts that are unknown are left out.
+ * Of an alert its rule and the reasons, of a note its text and author, of a pulse also its value, of a task
+ * its title, its day and its assignee. Parts that are unknown are left out.
  */
 export function entryText(kind: Kind, properties: Record<string, unknown>): string {
   const textOf = (name: string) => {

@@ -1,5 +1,5 @@
-/** Timelines of users and accounts: events of the warehouse, and alerts, notes, tasks and pulses of the ledger,
- * in one order. Contacts are events of it. */
+/** Timelines of users and accounts: events of the warehouse, and alerts, notes, tasks and pulses of the
+ * ledger, in one order. Contacts are events of it. */
 
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks.ts";

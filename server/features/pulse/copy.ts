@@ -7,8 +7,8 @@ const rowsAtOnce = 5_000;
 
 /**
  * Makes the copier of an installation. It writes an organization's pulses if any was said or taken back since
- * they were last written. Erasures take the rows out of the warehouse themselves. Call it in a turn: an erasure
- * that runs meanwhile would not find the rows.
+ * they were last written. Erasures take the rows out of the warehouse themselves. Call it in a turn: an
+ * erasure that runs meanwhile would not find the rows.
  */
 export function pulseCopier(
   warehouse: Warehouse,

@@ -170,8 +170,8 @@ const seatsOfRow = "seats, active_members_28 / nullIf(seats, 0) AS seatsUsed, pu
 
 /** The scores of a run by `entity`, with the `change` of health since an earlier one and the
  * `healthBandBefore`, which is empty for entities without an earlier band. Changes by another model or other
- * settings are left out: an entity whose band changed only by them has its new band before, too. Accounts also
- * have `seats`, `seatsUsed` and `pulse`.
+ * settings are left out: an entity whose band changed only by them has its new band before, too. Accounts
+ * also have `seats`, `seatsUsed` and `pulse`.
  * @param conditions on the columns of the kind's table
  * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
